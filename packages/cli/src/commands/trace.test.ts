@@ -94,7 +94,16 @@ describe('gdn trace', () => {
 
     const read = await json<ReadTrace>('trace', turnId);
     expect(read).toMatchObject({ traceId, turns: [{ turnId, agentName: 'host', finishReason: 'text_response' }] });
-    const call = read.turns[0]?.chain.inside[0]?.inside[1];
+    const [step] = read.turns[0]?.chain.inside ?? [];
+    const [model, call] = step?.inside ?? [];
+    expect(step?.plan).toMatch(/^[0-9a-f]{64}$/);
+    expect(model?.request).toMatchObject({
+      modelRef: 'Model/scripted',
+      provider: 'scripted',
+      bodyDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      references: { more: [{}, { id: 'note-0' }] },
+    });
+    expect(call).toMatchObject({ args: { target: 'helper' }, result: { status: 'ok' } });
     expect(call?.called).toMatchObject([{ agentName: 'helper', traceId, parentSpanId: call?.spanId, resumes: 0 }]);
 
     const { stdout: mermaid } = await gdn('trace', turnId, '--mermaid');

@@ -15,8 +15,9 @@ const DEEPEST = 64;
 /** Objects and arrays that are compared before the rest is taken to be the same. */
 const MOST_COMPARED = 100_000;
 
-export function snapshotJson(value: unknown): unknown {
-  return isPart(value) ? copyPart(value, { left: MOST_PARTS }, 0) : value;
+export function snapshotJson<Value>(value: Value): Value {
+  // A copy has the shape of what it is a copy of.
+  return isPart(value) ? (copyPart(value, { left: MOST_PARTS }, 0) as Value) : value;
 }
 
 interface Budget {

@@ -71,7 +71,7 @@ describe('a turn in several runs', () => {
   const last = [
     again,
     beginning,
-    { type: 'resume', takenUp: resumePoint },
+    { type: 'resume', point: resumePoint },
     { ...effect, key: '3/model' },
     chain,
     end,

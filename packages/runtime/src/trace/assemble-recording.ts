@@ -94,14 +94,14 @@ function resumePointOf(lines: readonly TraceLine[]): Pick<Recording, 'resumePoin
   if (line === undefined) {
     return { problem: 'it was interrupted and went on in another process, and from what was not recorded then' };
   }
-  if (line.takenUp === undefined) {
+  if (line.point === undefined) {
     return { problem: 'it was interrupted and went on in another process, from more than can be kept' };
   }
-  return { resumePoint: line.takenUp };
+  return { resumePoint: line.point };
 }
 
 function firstStepOf(lines: readonly TraceLine[]): number {
-  return resumeOf(lines)?.takenUp?.nextStep ?? 0;
+  return resumeOf(lines)?.point?.nextStep ?? 0;
 }
 
 function startOf(lines: readonly TraceLine[]): LineOf<'start'> | undefined {

@@ -1,5 +1,7 @@
 /** The lines of one turn's file as the turn they tell of. Pure; what is missing is said, not invented. */
 import { endingOf, type ExtensionStatusChanged } from '@goondan/types';
+import type { EffectRecord } from './effect-record.ts';
+import { reachedBy } from './reached-by.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 import type { ChainRecord, TurnSummary, TurnTrace } from './turn-trace.ts';
 
@@ -14,9 +16,10 @@ export function assembleTurn(lines: readonly TraceLine[]): TurnTrace | undefined
     isCut: lines.some(({ type }) => type === 'cut'),
   };
   const extensions = newestStatuses(lines);
+  const effects = new Map(lines.flatMap((line) => (line.type === 'effect' ? [[line.key, line] as const] : [])));
   return {
     ...summary,
-    chain: joinRuns(runs, summary),
+    chain: joinRuns(runs, summary, effects),
     ...(extensions.length > 0 && { extensions }),
     missing,
   };
@@ -81,8 +84,12 @@ function splitRuns(lines: readonly TraceLine[]): readonly Run[] {
 }
 
 /** One chain for the turn: that of its last run, and inside it what ran in all of them. */
-function joinRuns(runs: readonly Run[], { turnId, agentName, spanId, startedAt }: TurnSummary): ChainRecord {
-  const roots = runs.map((run) => nest(run, Date.parse(run.start.time) - Date.parse(startedAt)));
+function joinRuns(
+  runs: readonly Run[],
+  { turnId, agentName, spanId, startedAt }: TurnSummary,
+  effects: ReadonlyMap<string, EffectRecord>,
+): ChainRecord {
+  const roots = runs.map((run) => nest(run, Date.parse(run.start.time) - Date.parse(startedAt), effects));
   const unknown = { kind: 'turn', label: agentName, id: turnId, spanId, totalMs: 0, layers: [], called: [] } as const;
   const last = roots.at(-1)?.root ?? { ...unknown, isUnfinished: true };
   return { ...last, startMs: 0, inside: roots.flatMap(({ inside }) => inside) };
@@ -95,7 +102,7 @@ interface Nested {
 }
 
 /** `offsetMs`: how long after the turn's first run this one began. */
-function nest({ chains }: Run, offsetMs: number): Nested {
+function nest({ chains }: Run, offsetMs: number, effects: ReadonlyMap<string, EffectRecord>): Nested {
   const children = new Map<number, LineOf<'chain'>[]>();
   for (const line of [...chains.values()].toSorted((one, other) => one.n - other.n)) {
     // What holds it may be missing, when the file was full or the disk failed. It began before.
@@ -106,6 +113,7 @@ function nest({ chains }: Run, offsetMs: number): Nested {
   const inside = (n: number): ChainRecord[] =>
     (children.get(n) ?? []).map(({ n: own, chain }) => ({
       ...chain,
+      ...reachedBy(chain, effects),
       startMs: chain.startMs + offsetMs,
       inside: inside(own),
     }));

@@ -19,9 +19,12 @@ const checks: Readonly<Record<TraceLine['type'], (line: Fields) => boolean>> = {
   chain: (line) => isWhole(line['n']) && mayHave(line, isWhole, ['parent']) && isSpan(line['chain']),
   beginning: (line) => has(line, isPlainObject, ['event']) && 'extensions' in line,
   effect: (line) =>
-    has(line, isText, ['key', 'kind']) && 'asked' in line && mayHave(line, isPlainObject, ['by', 'outcome']),
+    has(line, isText, ['key', 'kind']) &&
+    'asked' in line &&
+    mayHave(line, isPlainObject, ['by', 'outcome']) &&
+    mayHave(line, isRequest, ['request']),
   end: (line) => has(line, isTime, ['time']) && has(line, isText, ['finishReason']) && isEnd(line),
-  resume: (line) => mayHave(line, isResumePoint, ['takenUp']),
+  resume: (line) => mayHave(line, isResumePoint, ['point']),
   halt: (line) => has(line, isWhole, ['begun']) && isHalt(line),
   status: (line) => isStatus(line['status']),
   dropped: (line) => has(line, isWhole, ['count']),
@@ -47,6 +50,27 @@ function isResumePoint(value: unknown): boolean {
     has(value, isPlainObject, ['effects']) &&
     has(value, listOf(isText), ['intents']) &&
     has(value, listOf(isPlainObject), ['steps'])
+  );
+}
+
+function isRequest(request: unknown): boolean {
+  return (
+    isPlainObject(request) &&
+    has(request, isText, ['provider', 'bodyDigest']) &&
+    mayHave(request, isText, ['package', 'model']) &&
+    mayHave(request, isPlainObject, ['parts']) &&
+    has(request, areReferences, ['references'])
+  );
+}
+
+function areReferences(references: unknown): boolean {
+  const isReference = (each: unknown) =>
+    isPlainObject(each) && has(each, isText, ['digest']) && mayHave(each, isText, ['id']);
+  const isAfter = (after: unknown) => isPlainObject(after) && isText(after['effect']) && isWhole(after['count']);
+  return (
+    isPlainObject(references) &&
+    mayHave(references, isAfter, ['after']) &&
+    has(references, listOf(isReference), ['more'])
   );
 }
 
@@ -85,7 +109,7 @@ function isSpan(chain: unknown): boolean {
     has(chain, isMiddlewareKind, ['kind']) &&
     has(chain, isText, ['label', 'id']) &&
     has(chain, isNumber, ['startMs', 'totalMs']) &&
-    mayHave(chain, isText, ['spanId', 'input', 'asked', 'outcome', 'error', 'stack']) &&
+    mayHave(chain, isText, ['spanId', 'plan', 'effect', 'input', 'asked', 'outcome', 'error', 'stack']) &&
     mayHave(chain, isPlace, ['place']) &&
     mayHave(chain, isNumber, ['layersMore', 'retryMs']) &&
     mayHave(chain, isPlainObject, ['by', 'tokens']) &&

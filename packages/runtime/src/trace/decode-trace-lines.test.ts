@@ -8,7 +8,7 @@ import { decodeTraceLines } from './decode-trace-lines.ts';
 import { encodeTraceLine } from './encode-trace-line.ts';
 import { renderMermaid } from './render-mermaid.ts';
 import { renderTrace } from './render-trace.ts';
-import type { TraceLine } from './trace-lines.ts';
+import { TRACE_FORMAT, type TraceLine } from './trace-lines.ts';
 import type { ChainRecord } from './turn-trace.ts';
 
 const time = '1970-01-01T00:00:01.000Z';
@@ -25,7 +25,7 @@ const chain = (kind: MiddlewareKind, more: Partial<ChainRecord> = {}) => {
 };
 const start: TraceLine = {
   type: 'start',
-  format: 1,
+  format: TRACE_FORMAT,
   time,
   ...ids,
   source: { kind: 'cli', name: 'control' },
@@ -35,8 +35,27 @@ const end: TraceLine = { type: 'end', time, durationMs: 5, finishReason: 'error'
 const lines: readonly TraceLine[] = [
   start,
   { type: 'chain', n: 0, chain: chain('turn', { error: 'E_X: no' }) },
-  { type: 'chain', n: 1, parent: 0, chain: chain('step') },
-  { type: 'chain', n: 2, parent: 1, chain: chain('model', { tokens: { input: 1, output: 2 }, outcome: 'stop' }) },
+  { type: 'chain', n: 1, parent: 0, chain: chain('step', { plan: 'a'.repeat(64) }) },
+  {
+    type: 'chain',
+    n: 2,
+    parent: 1,
+    chain: chain('model', { tokens: { input: 1, output: 2 }, outcome: 'stop', effect: '0/model' }),
+  },
+  {
+    type: 'effect',
+    key: '0/model',
+    kind: 'model',
+    asked: { modelRef: 'Model/m', params: {}, tools: {}, messages: { count: 1, digest: 'd', shown: {} } },
+    request: {
+      provider: 'anthropic',
+      package: '@ai-sdk/anthropic@4.0.0',
+      model: 'claude',
+      bodyDigest: 'e'.repeat(64),
+      references: { after: { effect: '0/model', count: 1 }, more: [{ id: 'm', digest: 'f' }, { digest: 'a' }] },
+      parts: { a: { role: 'system', content: 'Be brief.' } },
+    },
+  },
   { type: 'dropped', count: 2 },
   end,
 ];
@@ -73,6 +92,11 @@ describe('decodeTraceLines', () => {
     expect(decodeTraceLines(`${write(start)}{"type":"ch\n${write({ type: 'later' })}`)).toEqual([start, dropped]);
   });
 
+  test('a line of format 1 that says where a run went on has its point under the name of today', () => {
+    const point = { events: 1, effects: {}, intents: [], steps: [], nextStep: 1 };
+    expect(decodeTraceLines(write({ type: 'resume', takenUp: point }))).toMatchObject([{ type: 'resume', point }]);
+  });
+
   test('a line that is being written, and what a later version adds, is none', () => {
     expect(decodeTraceLines(`${write(start)}{"type":"ch`)).toEqual([start]);
     expect(decodeTraceLines(write(start, { type: 'later', n: 1 }, end))).toEqual([start, end]);
@@ -88,6 +112,7 @@ test('however a line is damaged, what is left is shown, and how much is missing'
       const damaged = lines.map((line, index) => (index === at ? damage(line, value, choose) : line));
       const turn = assembleTurn(decodeTraceLines(write(...damaged)));
       if (turn === undefined) return;
+      JSON.stringify(turn);
       const shown = assembleTrace([turn]);
       expect(typeof renderMermaid(shown)).toBe('string');
       for (const isFull of [true, false]) for (const each of shown) renderTrace(each, { isFull });

@@ -16,8 +16,10 @@ export function decodeTraceLines(text: string): TraceLine[] {
 function decodeLine(text: string): TraceLine | 'damaged' | undefined {
   if (text === '') return undefined;
   try {
-    const line: unknown = JSON.parse(text);
-    if (!isPlainObject(line)) return 'damaged';
+    const written: unknown = JSON.parse(text);
+    if (!isPlainObject(written)) return 'damaged';
+    // In format 1 the point of a `resume` has another name.
+    const line = 'takenUp' in written ? { ...written, point: written['takenUp'] } : written;
     if (isTraceLine(line)) return line.type === 'chain' ? withEmpty(line) : line;
     return typeof line['type'] === 'string' && !isTraceLineType(line['type']) ? undefined : 'damaged';
   } catch {

@@ -49,6 +49,8 @@ export function describeSpan(recorded: RunningSpan, options: DescribeOptions): C
     ...(layersMore === undefined ? {} : { layersMore }),
     inside: [],
     called: [],
+    ...(chain.plan === undefined ? {} : { plan: chain.plan() }),
+    ...(chain.effect === undefined ? {} : { effect: chain.effect }),
     ...(input === undefined ? {} : { input }),
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),

@@ -1,5 +1,6 @@
 /** What is kept of an effect in a recording: what was asked for, and how it ended. JSON. */
 import type { JsonValue } from '@goondan/types';
+import type { RequestReferences } from './model-request.ts';
 
 /** What goes through the one road to the outside, and which. */
 export type EffectKind = 'model' | 'tool' | 'agent' | 'approval';
@@ -11,6 +12,8 @@ export interface EffectRecord {
   readonly by?: { readonly extension: string; readonly name: string; readonly span: string };
   /** Of a model call a `ModelRequestRecord`; else what was asked for, as it was. */
   readonly asked: JsonValue;
+  /** Of a model call that sent something. */
+  readonly request?: RequestReferences;
   /** Absent when it was too long to be kept. */
   readonly outcome?: RecordedOutcome;
 }

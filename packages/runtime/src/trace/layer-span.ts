@@ -25,6 +25,10 @@ export interface SpanStart {
   /** For whatever of it is written down or shown: what a watcher is given is as it is, with the secrets in it. */
   readonly mask: Mask;
   readonly spanIds: SpanIds;
+  /** Of a model or tool call: the key of the effect that it is. */
+  readonly effect?: string;
+  /** Of a step: a digest of the plan it runs with, made when somebody asks. */
+  plan?(): string;
   /** A call that was done before a crash: its outcome comes from the record, and only its layers run again. */
   readonly isRepeated?: boolean;
   /** The fields its layers may change, as they are now: the things themselves, no copies. Absent: there are none. */

@@ -1,17 +1,36 @@
 /**
- * What a model was asked, in short: enough to tell whether another request is the same, and to show where it is not.
- * The whole of it is digested; of the messages only the first and the last ones are shown.
+ * What a model was asked. `ModelRequestRecord` is the request in short: enough to tell whether another one is the same, and
+ * to show where it is not. `RequestReferences` says where its parts are, so that all of it can be put together again, and
+ * what was sent. A conversation is not copied: a part is written once in a run, and referred to after that.
  */
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';
 import type { Shorten } from '../json/diff-json.ts';
+import { sha256 } from '../json/sha256.ts';
 
-export interface ModelRequest {
+/** A request on its way to its model. */
+export interface AskedModel {
   readonly modelRef: string;
   readonly params: ModelParams;
   readonly tools: readonly ToolCatalogItem[];
   /** Not changed any more. */
   readonly messages: readonly ModelMessage[];
+  /** The id under which the conversation has this message; undefined when it is not in the conversation. */
+  idOf?(message: ModelMessage): string | undefined;
+  /** What its model has sent; undefined when it has sent nothing. */
+  sent?(): SentRequest | undefined;
+}
+
+/** What a model says it sends, at the moment it does. */
+export interface SentRequest {
+  /** As a Model resource names it: `anthropic`. */
+  readonly provider: string;
+  /** The package that made the body, with its version: `@ai-sdk/anthropic@4.0.102`. */
+  readonly package?: string;
+  /** The model's own name. */
+  readonly model?: string;
+  /** The body of the HTTP request. Absent of a model that has no wire: what it gets is our own request. */
+  readonly body?: string;
 }
 
 /** A type, not an interface: it is JSON. */
@@ -29,17 +48,42 @@ export type ModelRequestRecord = {
   };
 };
 
+/** JSON, too. */
+export type RequestReferences = Omit<SentRequest, 'body'> & {
+  /** SHA-256 of the body as it was sent; of our own request for a model that has no wire. */
+  readonly bodyDigest: string;
+  /** The messages in order: the first `count` are those of an earlier request of the run, then come `more`. */
+  readonly references: {
+    readonly after?: { readonly effect: string; readonly count: number };
+    readonly more: readonly MessageReference[];
+  };
+  /** Messages that are not in the conversation, and tools, by their digests: those that no earlier request had. */
+  readonly parts?: { readonly [digest: string]: JsonValue };
+};
+
+/** By its id in the conversation, as it is there with this digest; without an id it is one of the parts. */
+export interface MessageReference {
+  readonly id?: string;
+  readonly digest: string;
+}
+
+/** What a run has written of its requests so far. */
+export class WrittenRequests {
+  readonly parts = new Set<string>();
+  last: { readonly effect: string; readonly digests: readonly string[] } | undefined;
+}
+
 const MOST_SHOWN = 12;
 const LONGEST_SHOWN = 300;
 const DIGITS = 16;
+/** Characters of the parts of one request; what is longer is not kept, and the request cannot be rebuilt. */
+const LONGEST_PARTS = 1_000_000;
 
 /** Messages are shown to the model again in every step: each that nobody can change is digested once. */
 export class RequestRecorder {
   readonly #known = new WeakMap<object, string>();
 
-  record({ modelRef, params, tools, messages }: ModelRequest, shorten: Shorten): ModelRequestRecord {
-    const hasher = new Bun.CryptoHasher('sha256');
-    for (const message of messages) hasher.update(this.#digest(message));
+  record({ modelRef, params, tools, messages }: AskedModel, shorten: Shorten): ModelRequestRecord {
     const last = messages.slice(-MOST_SHOWN);
     const from = messages.length - last.length;
     const shown = [
@@ -49,10 +93,10 @@ export class RequestRecorder {
     return {
       modelRef,
       params: asJson(params) as ModelRequestRecord['params'],
-      tools: Object.fromEntries(tools.map((tool) => [tool.name, this.#digest(tool).slice(0, DIGITS)])),
+      tools: this.#digestTools(tools),
       messages: {
         count: messages.length,
-        digest: hasher.digest('hex').slice(0, DIGITS),
+        digest: digestAll(messages.map((message) => this.#digest(message))).slice(0, DIGITS),
         shown: Object.fromEntries(
           shown.flatMap(([at, message]) =>
             message === undefined ? [] : [[`${at} ${message.role}`, shorten(message.content, LONGEST_SHOWN)]],
@@ -62,6 +106,58 @@ export class RequestRecorder {
     };
   }
 
+  /** Undefined when nothing was sent. `effect`: the key under which it is recorded. */
+  refer(effect: string, asked: AskedModel, written: WrittenRequests): RequestReferences | undefined {
+    const { body, ...sent } = asked.sent?.() ?? {};
+    if (!('provider' in sent)) return undefined;
+    const { messages, tools } = asked;
+    const digests = messages.map((message) => this.#digest(message));
+    const { last } = written;
+    const count = last === undefined ? 0 : countSame(last.digests, digests);
+    const rest = messages.slice(count).map((message) => ({ message, id: asked.idOf?.(message) }));
+    const parts = this.#newParts(
+      [...rest.flatMap(({ message, id }) => (id === undefined ? message : [])), ...tools],
+      written,
+    );
+    written.last = { effect, digests };
+    return {
+      ...sent,
+      bodyDigest: body === undefined ? this.#digestRequest(asked, digests) : sha256(body),
+      references: {
+        ...(last === undefined || count === 0 ? {} : { after: { effect: last.effect, count } }),
+        more: rest.map(({ message, id }) => ({
+          ...(id === undefined ? {} : { id }),
+          digest: this.#digest(message).slice(0, DIGITS),
+        })),
+      },
+      ...(Object.keys(parts).length > 0 && { parts }),
+    };
+  }
+
+  #newParts(parts: readonly object[], written: WrittenRequests): Record<string, JsonValue> {
+    const found: Record<string, JsonValue> = {};
+    let left = LONGEST_PARTS;
+    for (const part of parts) {
+      const digest = this.#digest(part).slice(0, DIGITS);
+      if (written.parts.has(digest)) continue;
+      const value = asJson(part);
+      left -= JSON.stringify(value).length;
+      if (left < 0) break;
+      written.parts.add(digest);
+      found[digest] = value;
+    }
+    return found;
+  }
+
+  /** By the digests of its parts, so that a long conversation is not written out for it in every step. */
+  #digestRequest({ params, tools }: AskedModel, messages: readonly string[]): string {
+    return digestJson({ params: asJson(params), tools: this.#digestTools(tools), messages: digestAll(messages) });
+  }
+
+  #digestTools(tools: AskedModel['tools']): Record<string, string> {
+    return Object.fromEntries(tools.map((tool) => [tool.name, this.#digest(tool).slice(0, DIGITS)]));
+  }
+
   #digest(part: object): string {
     const known = this.#known.get(part);
     if (known !== undefined) return known;
@@ -69,6 +165,17 @@ export class RequestRecorder {
     if (Object.isFrozen(part)) this.#known.set(part, digest);
     return digest;
   }
+}
+
+function digestAll(digests: readonly string[]): string {
+  const hasher = new Bun.CryptoHasher('sha256');
+  for (const digest of digests) hasher.update(digest);
+  return hasher.digest('hex');
+}
+
+function countSame(before: readonly string[], now: readonly string[]): number {
+  const at = now.findIndex((digest, index) => digest !== before[index]);
+  return at < 0 ? now.length : at;
 }
 
 /** A layer may have left anything in a request: what is no JSON is as if it were not there. */

@@ -3,10 +3,15 @@
  * changed. Diffs, not copies.
  */
 import type { LocateThrown } from '../log/locate-thrown.ts';
+import { type Mask, noSecrets } from '../log/mask-secrets.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ChainRecord } from './turn-trace.ts';
 import { describeSpan } from './describe-span.ts';
-import type { ChainSpan, TurnObserver, SpanStart, WatchedTurn } from './layer-span.ts';
+import type { EffectRecord } from './effect-record.ts';
+import type { ChainSpan, SpanStart, TurnObserver, WatchedEffect, WatchedTurn } from './layer-span.ts';
+import { WrittenRequests } from './model-request.ts';
+import { reachedBy } from './reached-by.ts';
+import { EffectRecorder } from './record-effect.ts';
 import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
@@ -23,13 +28,19 @@ class TreeRecorder implements TurnRecorder {
   private readonly keeper: TurnKeeper;
   private root: RunningSpan | undefined = undefined;
   private locate: LocateThrown | undefined = undefined;
+  private mask: Mask = noSecrets;
+  private readonly recorder = new EffectRecorder();
+  private readonly requests = new WrittenRequests();
+  /** By key; put into words when somebody asks for the turn. */
+  private readonly effects = new Map<string, () => EffectRecord>();
 
   constructor(clock: Clock) {
     this.keeper = new TurnKeeper(clock, ignore);
   }
 
-  started({ locate }: WatchedTurn): void {
+  started({ locate, mask }: WatchedTurn): void {
     this.locate = locate;
+    this.mask = mask;
     this.keeper.start();
   }
 
@@ -42,13 +53,21 @@ class TreeRecorder implements TurnRecorder {
     return recorded;
   }
 
-  turn(): ChainRecord | undefined {
-    return this.root && this.describe(this.root);
+  effect(effect: WatchedEffect): void {
+    const make = this.recorder.record(effect, this.mask, this.requests);
+    let made: EffectRecord | undefined;
+    this.effects.set(effect.key, () => (made ??= make()));
   }
 
-  private describe(recorded: RunningSpan): ChainRecord {
-    const inside = (recorded.inside ?? []).map((each) => this.describe(each));
-    return { ...describeSpan(recorded, { turnStartedAt: this.keeper.startedAt, locate: this.locate }), inside };
+  turn(): ChainRecord | undefined {
+    const effects = new Map(Array.from(this.effects, ([key, make]) => [key, make()]));
+    return this.root && this.describe(this.root, effects);
+  }
+
+  private describe(recorded: RunningSpan, effects: ReadonlyMap<string, EffectRecord>): ChainRecord {
+    const inside = (recorded.inside ?? []).map((each) => this.describe(each, effects));
+    const own = describeSpan(recorded, { turnStartedAt: this.keeper.startedAt, locate: this.locate });
+    return { ...own, ...reachedBy(own, effects), inside };
   }
 }
 

@@ -10,7 +10,8 @@ import type { TurnBeginning } from './recording.ts';
 import type { ResumePoint } from './resume-point.ts';
 import type { ChainRecord } from './turn-trace.ts';
 
-export const TRACE_FORMAT = 1;
+/** Format 1 is still read: its chains have no `plan` and no `effect`, its effects no `request`. */
+export const TRACE_FORMAT = 2;
 
 interface StartLine {
   readonly type: 'start';
@@ -48,7 +49,7 @@ export type TraceLine =
   /** What a replay begins with. */
   | ({ readonly type: 'beginning' } & TurnBeginning)
   /** Of a run that goes on with what another one had begun. Without a point when that was too long to be kept. */
-  | { readonly type: 'resume'; readonly takenUp?: ResumePoint }
+  | { readonly type: 'resume'; readonly point?: ResumePoint }
   | ({ readonly type: 'effect' } & EffectRecord)
   /** Chains are counted in the order in which they start in a run; the first is the turn's own and has no parent. */
   | { readonly type: 'chain'; readonly n: number; readonly parent?: number; readonly chain: ChainRecord }

@@ -4,12 +4,15 @@ import type {
   AgentEventSource,
   CodePlace,
   ExtensionStatusChanged,
+  JsonObject,
+  JsonValue,
   MiddlewareKind,
   TurnEnding,
   TurnResult,
 } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
 import type { Draw } from './draw-scope.ts';
+import type { ModelRequestRecord, RequestReferences } from './model-request.ts';
 
 export interface TurnSummary extends AgentAddress {
   readonly turnId: string;
@@ -127,6 +130,15 @@ export interface ChainRecord {
   readonly inside: readonly ChainRecord[];
   /** Turns of other agents that it asked for, in the order they started. */
   readonly called: readonly TurnTrace[];
+  /** Of a step: a digest of the plan it ran with. */
+  readonly plan?: string;
+  /** Of a model or tool call: the key under which what reached its model or handler is recorded. */
+  readonly effect?: string;
+  /** Of a model call: what reached the model. */
+  readonly request?: ModelRequestRecord & Partial<RequestReferences>;
+  /** Of a tool call: the arguments that reached its handler, and what the handler gave. */
+  readonly args?: JsonObject;
+  readonly result?: JsonValue;
   /** Of a tool call: the arguments it was asked with, in short. Of a layer's own model call: the last message. */
   readonly input?: string;
   /** Of what a layer asked for: a digest of all it asked with. */

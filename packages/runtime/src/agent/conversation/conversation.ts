@@ -136,6 +136,11 @@ export class Conversation {
     return this.view.lend(use);
   }
 
+  /** The id of a message that the model is shown; undefined when it is not one of the conversation. */
+  idOf(shown: ModelMessage): string | undefined {
+    return this.view.idOf(shown);
+  }
+
   /** What the turn changed in the base: only what is new, when it only appended. */
   delta(): BaseDelta {
     const { list } = this.view;

@@ -24,6 +24,7 @@ export class LlmView {
   private lent: readonly ModelMessage[] | undefined;
   private readonly start: Checkpoint;
   private checkpoints: Checkpoint[] = [];
+  private readonly ids = new WeakMap<ModelMessage, string>();
 
   constructor(
     readonly list: MessageList,
@@ -32,6 +33,11 @@ export class LlmView {
     // Frozen like every message: each call is given this very object.
     this.shown = systemPrompt === undefined ? [] : [Object.freeze({ role: 'system', content: systemPrompt })];
     this.start = { place: 0, shown: this.shown.length };
+  }
+
+  /** The id of the message that is shown as this; undefined when the view made it. */
+  idOf(shown: ModelMessage): string | undefined {
+    return this.ids.get(shown);
   }
 
   /** A copy, to keep. */
@@ -103,7 +109,10 @@ export class LlmView {
   }
 
   private add(from: number, to: number): void {
-    const data = this.list.between(from, to).map((message) => message.data);
+    const data = this.list.between(from, to).map((message) => {
+      this.ids.set(message.data, message.id);
+      return message.data;
+    });
     for (const message of pairToolCalls(data)) this.shown.push(message);
   }
 }

@@ -2,6 +2,7 @@
 import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
+import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import { valueOfOutcome } from '../turn-state/effects.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
@@ -12,6 +13,7 @@ import { runChain } from '../pipeline/run-chain.ts';
 import { refuseWhenOver, type RunningTurn, type TurnIdentity, watch } from '../turn-state/running-turn.ts';
 import { withDeadline } from '../with-deadline.ts';
 import { type ModelCall, ModelContext } from './model-context.ts';
+import type { ModelRequest } from '../model/model-port.ts';
 
 export interface ModelAsk {
   readonly call: ModelCall;
@@ -34,6 +36,7 @@ export async function callModel(turn: RunningTurn, ask: ModelAsk): Promise<Model
       kind: 'model',
       label: call.modelRef,
       id: key,
+      effect: key,
       mask: turn.agent.mask,
       spanIds: ask.spanIds,
       isRepeated: turn.effects.isRecorded(key),
@@ -61,9 +64,15 @@ async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelR
   // It was a checked reply when it was recorded.
   if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ModelReply;
   const request = requestOf(turn, ask.call);
-  const effect = { key: ask.key, kind: 'model', asked: () => keep(request) } as const;
-  const reply = await turn.effects.perform(effect, () =>
-    turn.agent.activity.effect(() => askModel(turn, ask, request)),
+  let sent: SentRequest | undefined;
+  const asked = (): AskedModel => ({
+    ...keep(request),
+    idOf: (message) => turn.conversation.idOf(message),
+    sent: () => sent,
+  });
+  const onSent = (told: SentRequest) => void (sent = told);
+  const reply = await turn.effects.perform({ key: ask.key, kind: 'model', asked }, () =>
+    turn.agent.activity.effect(() => askModel(turn, ask, { ...request, onSent })),
   );
   turn.effects.record(ask.key, 'model', { ok: true, value: reply as unknown as JsonValue });
   return reply;
@@ -85,22 +94,23 @@ function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf
     modelRef,
     params: snapshotJson(params),
     tools: snapshotJson(tools),
-    messages: messages.map(snapshotJson),
+    messages: messages.map((message) => snapshotJson(message)),
   };
 }
 
-async function askModel(turn: RunningTurn, ask: ModelAsk, request: ReturnType<typeof requestOf>): Promise<ModelReply> {
+async function askModel(
+  turn: RunningTurn,
+  ask: ModelAsk,
+  { modelRef, ...request }: ReturnType<typeof requestOf> & Pick<ModelRequest, 'onSent'>,
+): Promise<ModelReply> {
   const { agent, signal, turnId } = turn;
-  const { messages, tools, params, modelRef } = request;
   const model = await agent.models.open(modelRef);
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
   const reply: unknown = await withDeadline({ clock: turn.clock, timeoutMs, whenLate, signal }, (inner) =>
     model.generate({
-      messages,
-      tools,
-      params,
+      ...request,
       signal: inner,
       turnId,
       onDelta: (delta) => {

@@ -1,6 +1,7 @@
 /** The one shape every model has here, whoever makes it: a provider, the scripted model, a cassette. */
 import type { ModelDelta, ModelMessage, ModelParams, ModelReply, ToolCatalogItem } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
+import type { SentRequest } from '../../trace/model-request.ts';
 
 export interface ModelRequest {
   /** The system prompt first, then the conversation, every tool call paired with its result. */
@@ -13,6 +14,8 @@ export interface ModelRequest {
   readonly turnId: string;
   /** Called for each piece while the reply is written, in order. */
   onDelta(delta: ModelDelta): void;
+  /** Called with what is sent, when it is. A model that does not say so has requests that cannot be rebuilt. */
+  onSent?(sent: SentRequest): void;
 }
 
 /**

@@ -11,6 +11,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { describeSpan } from '../../trace/describe-span.ts';
 import { encodeTraceLine } from '../../trace/encode-trace-line.ts';
 import type { WatchedEffect, WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
+import { WrittenRequests } from '../../trace/model-request.ts';
 import { EffectRecorder } from '../../trace/record-effect.ts';
 import type { RunningSpan } from '../../trace/running-span.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
@@ -107,6 +108,7 @@ class WrittenRun implements TurnListener {
   /** Chains of which a line says that they run: how many layers had gone in by then. */
   readonly #written = new Map<RunningSpan, number>();
   #statuses = 0;
+  readonly #requests = new WrittenRequests();
   /** Keys of effects that have not ended. */
   readonly #asked = new Set<string>();
 
@@ -173,7 +175,7 @@ class WrittenRun implements TurnListener {
 
   effect(effect: WatchedEffect): void {
     this.#asked.delete(effect.key);
-    const record = this.#deps.effects.record(effect, this.#mask);
+    const record = this.#deps.effects.record(effect, this.#mask, this.#requests);
     if (this.#turn !== undefined) this.#add(this.#turn, false, () => ({ type: 'effect', ...record() }));
   }
 
@@ -224,8 +226,8 @@ class WrittenRun implements TurnListener {
     }
   }
 
-  #resume(resumePoint: ResumePoint | undefined): TraceLine {
-    const line = { type: 'resume', ...(resumePoint === undefined ? {} : { takenUp: resumePoint }) } as const;
+  #resume(point: ResumePoint | undefined): TraceLine {
+    const line = { type: 'resume', ...(point === undefined ? {} : { point }) } as const;
     if (JSON.stringify(line).length > LONGEST_RESUME_POINT) return { type: 'resume' };
     // A line is JSON, and stays what it is.
     return maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../../ports/clock.ts';
 import { Activity } from '../turn-state/activity.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 import type { AgentPlan } from './agent-plan.ts';
+import { agentDigest } from '../../config/agent-digest.ts';
 import { codeFolders } from '../../config/code-folders.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
 import { type Approver, noApprover } from '../seams/approver.ts';
@@ -178,8 +179,10 @@ async function assemble(
       ...aboutThrown(locate(error)),
     }),
   );
+  let planDigest: string | undefined;
   const parts: AgentParts = {
     address,
+    planDigest: () => (planDigest ??= agentDigest(plan, mask)),
     systemPrompt: plan.systemPrompt,
     modelRef,
     params: plan.params ?? {},

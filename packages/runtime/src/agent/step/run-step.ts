@@ -18,12 +18,12 @@ export function stepIdOf(turnId: string, stepIndex: number): string {
 export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
   const stepId = stepIdOf(turn.turnId, stepIndex);
   const spanIds = turn.spanIds.inside(stepId);
-  const { mask } = turn.agent;
+  const { mask, planDigest: plan } = turn.agent;
   const inspect = () => ({ toolCatalog: step.catalog.items });
   const step: RunningStep = {
     stepId,
     stepIndex,
-    span: watch(turn, { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect }, turn.span),
+    span: watch(turn, { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect, plan }, turn.span),
     spanIds,
     catalog: new ToolCatalog(turn.agent.tools.items()),
     modelRef: turn.agent.modelRef,

@@ -49,6 +49,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
             kind: 'toolCall',
             label: toolName,
             id: toolCallId,
+            effect: ask.key,
             mask: agent.mask,
             spanIds: ask.spanIds,
             isRepeated: turn.effects.isRecorded(ask.key),

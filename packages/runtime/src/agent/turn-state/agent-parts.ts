@@ -21,6 +21,8 @@ import type { ToolRegistry } from '../tool/tool-registry.ts';
 
 export interface AgentParts {
   readonly address: AgentAddress;
+  /** A digest of the plan it runs with, without secrets; made when it is first asked for. */
+  readonly planDigest: () => string;
   readonly systemPrompt: string | undefined;
   readonly modelRef: string;
   readonly params: ModelParams;

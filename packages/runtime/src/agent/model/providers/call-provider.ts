@@ -12,6 +12,8 @@ import { watchCall } from './watch-call.ts';
 
 export interface ProviderCall {
   readonly name: string;
+  readonly package: string;
+  readonly modelId: string;
   /** For messages to people: `provider/model`. */
   readonly label: string;
   readonly clock: Clock;
@@ -32,6 +34,7 @@ export async function callProvider(request: ModelRequest, call: ProviderCall): P
     deadlines: call.settings.deadlines,
     signal: request.signal,
     fetch: call.fetch,
+    onSent: (body) => request.onSent?.({ provider: call.name, package: call.package, model: call.modelId, body }),
     label: call.label,
   });
   const listener = guardListener(request);

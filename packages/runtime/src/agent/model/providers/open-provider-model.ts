@@ -26,11 +26,13 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
 
   return {
     async generate(request) {
-      const make = await loading;
+      const { make, ...loaded } = await loading;
       const params = spec.params ?? {};
       const isLimited = (request.params.maxTokens ?? params.maxTokens) !== undefined;
       return callProvider(request, {
+        ...loaded,
         name,
+        modelId: spec.model,
         label,
         clock: deps.clock,
         fetch: deps.fetch ?? fetch,

@@ -13,14 +13,22 @@ interface ProviderSettings {
   readonly fetch: typeof fetch;
 }
 
+/** Makes a model for one call. It costs microseconds, and lets each call have a `fetch` of its own. */
+type MakeModel = (modelId: string, settings: ProviderSettings) => LanguageModelV4;
+
+export interface ProviderPackage {
+  /** With its version: another one may make another request of the same messages. */
+  readonly package: string;
+  readonly make: MakeModel;
+}
+
 export interface Provider {
   /** Absent: no key is needed, and none is taken from the environment. */
   readonly keyVariable?: string;
   /** Absent: the endpoint must be in the spec. */
   readonly endpoint?: { readonly variable: string; readonly address: string; readonly version: string };
   readonly systemMessages: SystemPlacement;
-  /** Gives what makes a model for one call. That costs microseconds, and lets each call have a `fetch` of its own. */
-  load(): Promise<(modelId: string, settings: ProviderSettings) => LanguageModelV4>;
+  load(): Promise<ProviderPackage>;
   /** Present where each request has to name a limit: the most the model can write; `undefined` of one that is not known. */
   loadMostTokens?(modelId: string): Promise<number | undefined>;
 }
@@ -31,8 +39,9 @@ export const providers = {
     endpoint: { variable: providerVariables.anthropic.endpoint, address: 'https://api.anthropic.com', version: 'v1' },
     systemMessages: 'front',
     async load() {
-      const { createAnthropic } = await import('@ai-sdk/anthropic');
-      return (modelId, settings) => createAnthropic(withKey(settings))(modelId);
+      const { createAnthropic, VERSION } = await import('@ai-sdk/anthropic');
+      const make: MakeModel = (modelId, settings) => createAnthropic(withKey(settings))(modelId);
+      return { package: `@ai-sdk/anthropic@${VERSION}`, make };
     },
     async loadMostTokens(modelId) {
       // Where the packages of other providers with its models find it, too.
@@ -50,8 +59,9 @@ export const providers = {
     },
     systemMessages: 'front',
     async load() {
-      const { createGoogle } = await import('@ai-sdk/google');
-      return (modelId, settings) => createGoogle(withKey(settings))(modelId);
+      const { createGoogle, VERSION } = await import('@ai-sdk/google');
+      const make: MakeModel = (modelId, settings) => createGoogle(withKey(settings))(modelId);
+      return { package: `@ai-sdk/google@${VERSION}`, make };
     },
   },
   openai: {
@@ -59,17 +69,19 @@ export const providers = {
     endpoint: { variable: providerVariables.openai.endpoint, address: 'https://api.openai.com', version: 'v1' },
     systemMessages: 'in-place',
     async load() {
-      const { createOpenAI } = await import('@ai-sdk/openai');
+      const { createOpenAI, VERSION } = await import('@ai-sdk/openai');
       // Not the default, which posts to `/responses`: that keeps the conversation on OpenAI's side.
-      return (modelId, settings) => createOpenAI(withKey(settings)).chat(modelId);
+      const make: MakeModel = (modelId, settings) => createOpenAI(withKey(settings)).chat(modelId);
+      return { package: `@ai-sdk/openai@${VERSION}`, make };
     },
   },
   'openai-compatible': {
     systemMessages: 'joined',
     async load() {
-      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      return (modelId, settings) =>
+      const { createOpenAICompatible, VERSION } = await import('@ai-sdk/openai-compatible');
+      const make: MakeModel = (modelId, settings) =>
         createOpenAICompatible({ name: 'openaiCompatible', includeUsage: true, ...withKey(settings) })(modelId);
+      return { package: `@ai-sdk/openai-compatible@${VERSION}`, make };
     },
   },
 } as const satisfies Record<string, Provider>;

@@ -20,11 +20,13 @@ interface WatchOptions {
   /** The caller's. */
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
+  /** Told the body of the request, as it is sent. */
+  readonly onSent?: (body: string) => void;
   /** For messages to people. */
   readonly label: string;
 }
 
-export function watchCall({ clock, deadlines, signal, fetch: send, label }: WatchOptions) {
+export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label }: WatchOptions) {
   const controller = new AbortController();
   const end = (reason: unknown) => controller.abort(reason);
   const follow = () => end(signal.reason);
@@ -48,6 +50,7 @@ export function watchCall({ clock, deadlines, signal, fetch: send, label }: Watc
   });
 
   const watchedFetch: Fetch = async (input, init) => {
+    if (typeof init?.body === 'string') onSent?.(init.body);
     // A redirect would carry the key to another host. Bun's own timeout would come before a longer one of ours.
     const response = await send(input, { ...init, redirect: 'manual', timeout: false } as RequestInit);
     hear();

@@ -31,6 +31,7 @@ export function openScriptedModel(options: unknown, clock: Clock): Model {
   return {
     async generate(request): Promise<ModelReply> {
       request.signal.throwIfAborted();
+      request.onSent?.({ provider: 'scripted' });
       const turn = recallTurn(request.turnId);
       const newest = findNewestMessage(request.messages);
       const match = matchRule(script.rules, newest, (rule) => turn.failures.get(rule) ?? 0);

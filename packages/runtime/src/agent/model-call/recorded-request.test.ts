@@ -1,0 +1,202 @@
+/** What a trace keeps of model requests: who got which body, and enough to make that body again. */
+import { describe, expect, test } from 'bun:test';
+import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
+import { version as anthropicVersion } from '@ai-sdk/anthropic/package.json';
+import type { ModelSpec } from '../../config/model-spec.ts';
+import { sha256 } from '../../json/sha256.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { extension, scriptedAgent } from '../../testing/index.ts';
+import { recordTurn } from '../../trace/record-turn.ts';
+import type { ChainRecord } from '../../trace/turn-trace.ts';
+import { startAgent } from '../start/start-agent.ts';
+import { openModel } from './open-model.ts';
+import { failureOf } from '../model/providers/wire/ask-model.ts';
+import { providerCases } from '../model/providers/wire/provider-cases.ts';
+import { startWireServer } from '../model/providers/wire/wire-server.ts';
+
+type Request = NonNullable<ChainRecord['request']>;
+
+const weather = {
+  name: 'weather',
+  exports: [{ name: 'get', description: 'The weather of a city.' }],
+  handlers: { get: () => ({ tempC: 21 }) },
+};
+
+/** Changes messages, tools and params of every model call, and the conversation. */
+const meddler = extension('meddler', ({ pipeline }) => {
+  pipeline.register('model', (ctx) => {
+    ctx.messages = [...ctx.messages, { role: 'user', content: `Call ${ctx.stepIndex}: be quick.` }];
+    ctx.tools = ctx.tools.map((tool) => ({ ...tool, description: `${tool.description} Step ${ctx.stepIndex}.` }));
+    ctx.params = { ...ctx.params, temperature: 0.5 };
+    return ctx.next();
+  });
+});
+
+function requestsIn({ request, inside }: ChainRecord): Request[] {
+  return [...(request === undefined ? [] : [request]), ...inside.flatMap(requestsIn)];
+}
+
+function chainsIn(chain: ChainRecord): ChainRecord[] {
+  return [chain, ...chain.inside.flatMap(chainsIn)];
+}
+
+describe.each(providerCases)('%s', (_name, provider) => {
+  test('V-01 the digest is of the body that was sent, and references are enough to send it again', async () => {
+    await using server = startWireServer(provider.dialect);
+    const usage = { input: 1, output: 1, cached: 0 };
+    const calls = [{ id: 'call-1', name: 'weather__get', args: { city: 'Seoul' } }];
+    server.answer({ reply: { usage, calls } }, { reply: { usage, text: ['21 degrees.'] } });
+    const bodies: string[] = [];
+    const spec: ModelSpec = {
+      provider: provider.provider,
+      model: provider.model,
+      apiKey: 'k',
+      endpoint: `${server.url}/v1`,
+    };
+    const models = { 'Model/real': spec };
+    const agent = await startAgent(
+      { agentName: 'a', systemPrompt: 'Be brief.', models, tools: [weather], extensions: [meddler] },
+      {
+        logSink: () => undefined,
+        fetch: (input, init) => {
+          bodies.push(init?.body as string);
+          return fetch(input, init);
+        },
+      },
+    );
+    const recorder = recordTurn(systemClock);
+    await agent.handle(
+      {
+        id: 'e',
+        type: 'test',
+        input: 'Weather?',
+        instanceKey: 'default',
+        source: { kind: 'cli', name: 'test' },
+        traceId: 't',
+        createdAt: new Date(),
+      },
+      { observer: recorder },
+    );
+    const requests = requestsIn(recorder.turn() as ChainRecord);
+    expect(requests).toHaveLength(2);
+    expect(requests.map(({ bodyDigest }) => bodyDigest)).toEqual(bodies.map((body) => sha256(body)));
+    expect(requests).toMatchObject([
+      { provider: provider.provider, model: provider.model, params: { temperature: 0.5 } },
+      { provider: provider.provider, model: provider.model, params: { temperature: 0.5 } },
+    ]);
+
+    const { messages } = await agent.parts.store.read(agent.parts.address);
+    const data = new Map(messages.map((message) => [message.id, message.data]));
+    const rebuilt: string[] = [];
+    const keep = (_input: unknown, init?: RequestInit) => {
+      rebuilt.push(init?.body as string);
+      return Promise.reject(new Error('nothing is sent'));
+    };
+    const model = await openModel('Model/real', spec, {
+      clock: systemClock,
+      environment: {},
+      folder: '/',
+      fetch: keep,
+    });
+    for (const index of requests.keys()) {
+      const asked = rebuild(requests.slice(0, index + 1), (id) => data.get(id));
+      await failureOf(
+        model.generate({ ...asked, signal: new AbortController().signal, turnId: 't', onDelta: () => undefined }),
+      );
+    }
+    expect(rebuilt).toEqual(bodies);
+  });
+});
+
+/** The last of these requests; the ones before it have what it refers to. */
+function rebuild(requests: readonly Request[], conversation: (id: string) => ModelMessage | undefined) {
+  const parts: Record<string, JsonValue> = Object.assign({}, ...requests.map((each) => each.parts));
+  let messages: ModelMessage[] = [];
+  for (const { references } of requests) {
+    const more = references?.more.map(({ id, digest }) => (id === undefined ? parts[digest] : conversation(id))) ?? [];
+    messages = [...messages.slice(0, references?.after?.count ?? 0), ...(more as ModelMessage[])];
+  }
+  const { tools = {}, params = {} } = requests.at(-1) ?? {};
+  return {
+    messages,
+    tools: Object.values(tools).map((digest) => parts[digest]) as unknown as ToolCatalogItem[],
+    params: params as ModelParams,
+  };
+}
+
+test('the package that made the body is named with its version', async () => {
+  await using server = startWireServer(providerCases.find(([name]) => name === 'anthropic')?.[1].dialect as never);
+  const model = await openModel(
+    'Model/m',
+    { provider: 'anthropic', model: 'claude', apiKey: 'k', endpoint: `${server.url}/v1` },
+    { clock: systemClock, environment: {}, folder: '/', fetch: () => Promise.reject(new Error('no')) },
+  );
+  const sent: unknown[] = [];
+  const asked = { messages: [{ role: 'user', content: 'Hi' }], tools: [], params: {}, turnId: 't' } as const;
+  const signal = new AbortController().signal;
+  await failureOf(
+    model.generate({ ...asked, signal, onDelta: () => undefined, onSent: (each) => void sent.push(each) }),
+  );
+  expect(sent).toMatchObject([{ package: `@ai-sdk/anthropic@${anthropicVersion}`, model: 'claude' }]);
+});
+
+describe('on the scripted model', () => {
+  const script = [{ when: '^Call [0-8]:', call: { tool: 'weather__get', args: { city: 'Seoul' } } }, { say: 'done' }];
+
+  async function traceOf(secrets: readonly string[] = []): Promise<readonly ChainRecord[]> {
+    const plan = { systemPrompt: 'Be brief, password1.', secrets };
+    const agent = await scriptedAgent({ script, tools: [weather], extensions: [meddler], ...plan });
+    const { trace } = await agent.say('go');
+    return chainsIn(trace as ChainRecord);
+  }
+
+  test('a step names its plan, a model call its request, a tool call its arguments and result', async () => {
+    const chains = await traceOf();
+    const steps = chains.filter(({ kind }) => kind === 'step');
+    expect(steps).toHaveLength(10);
+    expect(new Set(steps.map(({ plan }) => plan)).size).toBe(1);
+    expect(steps[0]?.plan).toMatch(/^[0-9a-f]{64}$/);
+    const [first, second] = requestsIn(chains[0] as ChainRecord);
+    expect(first).toMatchObject({ provider: 'scripted', bodyDigest: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(second?.bodyDigest).not.toBe(first?.bodyDigest as string);
+    expect(chains.find(({ kind }) => kind === 'toolCall')).toMatchObject({
+      effect: expect.any(String),
+      args: { city: 'Seoul' },
+      result: { status: 'ok', output: { tempC: 21 } },
+    });
+  });
+
+  test('equal requests have equal digests, and equal plans too', async () => {
+    const digests = async () =>
+      (await traceOf()).flatMap(({ plan, request }) =>
+        [plan, request?.bodyDigest].filter((each) => each !== undefined),
+      );
+    expect(await digests()).toEqual(await digests());
+  });
+
+  test('a message that an earlier request had is referred to, not written again', async () => {
+    const [first, second] = requestsIn((await traceOf())[0] as ChainRecord);
+    const [system, , extra] = Object.values(first?.parts ?? {});
+    expect(system).toMatchObject({ role: 'system' });
+    expect(extra).toBeDefined();
+    expect(second?.references?.after).toEqual({ effect: '0/model', count: 2 });
+    expect(second?.references?.more.map(({ id }) => id?.replace(/^.*\.step/, 'step'))).toEqual([
+      'step-0.reply',
+      'step-0.result-0',
+      undefined,
+    ]);
+    expect(JSON.stringify(second?.parts)).not.toContain('Be brief');
+  });
+
+  test('what is written of a request follows what is new in it, not the length of the conversation', async () => {
+    const requests = requestsIn((await traceOf())[0] as ChainRecord);
+    expect(requests.map(({ references }) => references?.more.length)).toEqual([3, ...Array<number>(9).fill(3)]);
+    expect(requests.at(-1)?.messages.count).toBe(21);
+  });
+
+  test('secrets are masked in what is kept of a request', async () => {
+    const [first] = requestsIn((await traceOf(['password1']))[0] as ChainRecord);
+    expect(JSON.stringify(first)).not.toContain('password1');
+    expect(JSON.stringify(first?.parts)).toContain('Be brief, ***.');
+  });
+});

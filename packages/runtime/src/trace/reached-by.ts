@@ -1,0 +1,24 @@
+import { isPlainObject } from '../json/copy-json.ts';
+import type { EffectRecord } from './effect-record.ts';
+import type { ModelRequestRecord } from './model-request.ts';
+import type { ChainRecord } from './turn-trace.ts';
+
+/** What reached a model or the handler of a tool in this chain, as fields of its record. */
+export function reachedBy(
+  { effect }: Pick<ChainRecord, 'effect'>,
+  effects: ReadonlyMap<string, EffectRecord>,
+): Pick<ChainRecord, 'request' | 'args' | 'result'> {
+  const { kind, asked, request, outcome } = (effect === undefined ? undefined : effects.get(effect)) ?? {};
+  if (!isPlainObject(asked)) return {};
+  switch (kind) {
+    case 'model':
+      // `RequestRecorder` made it.
+      return { request: { ...(asked as ModelRequestRecord), ...request } };
+    case 'tool': {
+      const { args } = asked;
+      return { ...(isPlainObject(args) && { args }), ...(outcome?.ok === true && { result: outcome.value }) };
+    }
+    default:
+      return {};
+  }
+}
