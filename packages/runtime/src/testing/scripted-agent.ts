@@ -152,7 +152,14 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
         observer: recorder,
         ...turnOptions,
       });
-      return { ...outcome, text: textOf(outcome.result.responseMessage), deltas, trace: recorder.turn() };
+      return {
+        ...outcome,
+        text: textOf(outcome.result.responseMessage),
+        deltas,
+        get trace() {
+          return recorder.turn();
+        },
+      };
     },
     messages: async () => (await store.read(agent.parts.address)).messages,
     stateOf: async (name) => (await store.read(agent.parts.address)).extensionState[name],
