@@ -1,6 +1,6 @@
 import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
-import { ExecutionChainContext } from '../turn-state/execution-context.ts';
+import { TurnLayerContext } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
@@ -21,7 +21,7 @@ export interface ModelCall {
 const callKey = Symbol('call');
 
 /** What a model layer is given. */
-export class ModelContext extends ExecutionChainContext {
+export class ModelContext extends TurnLayerContext {
   readonly [callKey]: ModelCall;
 
   constructor(turn: RunningTurn, call: ModelCall, asking: AskingLayer, next: () => Promise<unknown>) {

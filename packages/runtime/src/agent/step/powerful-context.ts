@@ -5,13 +5,13 @@ import { generateForLayer } from '../model-call/generate-for-layer.ts';
 import { askingLayer, type AskingLayer } from '../pipeline/layer-context.ts';
 import type { LayerAsk, RunningStep } from '../turn-state/running-step.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
-import { ExecutionChainContext, turnOf } from '../turn-state/execution-context.ts';
+import { TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 const stepOf = Symbol('step');
 
 /** Each getter knows which layer is asking. */
-export abstract class PowerfulContext extends ExecutionChainContext {
+export abstract class PowerfulContext extends TurnLayerContext {
   readonly [stepOf]: RunningStep | undefined;
 
   constructor(turn: RunningTurn, step: RunningStep | undefined, asking: AskingLayer, next: () => Promise<unknown>) {

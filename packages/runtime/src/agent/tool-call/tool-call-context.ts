@@ -3,14 +3,14 @@ import { isPlainObject } from '../../json/copy-json.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import { copyArguments } from './check-tool-call.ts';
 import { askForApproval } from './ask-for-approval.ts';
-import { ExecutionChainContext, turnOf } from '../turn-state/execution-context.ts';
+import { TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 
 const callKey = Symbol('call');
 
 /** What a toolCall layer is given. It has no `agents`, on purpose. */
-export class ToolCallContext extends ExecutionChainContext {
+export class ToolCallContext extends TurnLayerContext {
   readonly [callKey]: RunningToolCall;
 
   constructor(turn: RunningTurn, call: RunningToolCall, asking: AskingLayer, next: () => Promise<unknown>) {

@@ -7,7 +7,7 @@ import type { RunningTurn } from './running-turn.ts';
 /** The turn behind a context. A symbol, so that authors see only the contract. */
 export const turnOf = Symbol('turn');
 
-export abstract class ExecutionChainContext extends LayerContext {
+export abstract class TurnLayerContext extends LayerContext {
   readonly [turnOf]: RunningTurn;
 
   constructor(turn: RunningTurn, asking: AskingLayer, next: () => Promise<unknown>) {
