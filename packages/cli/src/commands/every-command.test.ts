@@ -40,7 +40,7 @@ const rows: readonly Row[] = [
   ['run', 'bundle --trust --detach', 0, '', 'Runs in the background: swarm "default", '],
   ['send', `${bundle} --input Hi --wait`, 0, 'You said: Hi\n', ''],
   ['status', bundle, 0, 'host', ''],
-  ['approve', bundle, 0, 'Nothing waits for you.\n', ''],
+  ['approve', bundle, 0, 'No tool call is waiting for approval.\n', ''],
   ['deny', `nothing ${bundle}`, 1, '', 'E_APPROVAL_UNKNOWN: '],
   ['cancel', bundle, 0, 'There was no such turn.\n', ''],
   ['reload', bundle, 0, 'othing', ''],
