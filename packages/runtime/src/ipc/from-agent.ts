@@ -8,11 +8,11 @@ import type {
   ExtensionStatusChanged,
   JsonObject,
   MiddlewareKind,
-  TokenUsage,
   TurnDelta,
   TurnResult,
 } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';
+import type { TurnOutcome } from '../ports/turn-outcome.ts';
 import { middlewareKinds } from '../ports/middleware-kinds.ts';
 import type { ReplayOutcome } from '../trace/replay.ts';
 import { agentAddress, agentEvent } from './check/agent-event.ts';
@@ -95,13 +95,7 @@ export type FromAgent =
   /** The turn gave no result: its conversation cannot be read, or what it did cannot be written. The process ends. */
   | { readonly type: 'turn.lost'; readonly eventId: string; readonly error: FrameError }
   /** After the commit. */
-  | {
-      readonly type: 'turn.done';
-      readonly eventId: string;
-      readonly result: TurnResult;
-      readonly stepCount: number;
-      readonly usage: TokenUsage;
-    }
+  | ({ readonly type: 'turn.done'; readonly eventId: string } & TurnOutcome)
   /** An answer that was committed before this process started, and that nobody is known to have got. */
   | { readonly type: 'reply'; readonly eventId: string; readonly result: TurnResult }
   | { readonly type: 'delta'; readonly eventId: string; readonly delta: TurnDelta }

@@ -2,7 +2,8 @@
  * What watches a turn while it runs. The runtime calls these when somebody watches, and nothing when nobody does.
  * Times are the watcher's business: it is called at the moments that matter.
  */
-import type { AgentAddress, AgentEvent, MessageEvent, MiddlewareKind, TokenUsage, TurnResult } from '@goondan/types';
+import type { AgentAddress, AgentEvent, MessageEvent, MiddlewareKind } from '@goondan/types';
+import type { TurnOutcome } from '../ports/turn-outcome.ts';
 import type { LocateThrown } from '../log/locate-thrown.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { EffectKind } from './effect-record.ts';
@@ -56,10 +57,7 @@ export interface WatchedTurn extends AgentAddress {
   resumePoint?(): ResumePoint;
 }
 
-export interface WatchedEnd {
-  readonly result: TurnResult;
-  readonly stepCount: number;
-  readonly usage: TokenUsage;
+export interface WatchedEnd extends TurnOutcome {
   /** The error that made it fail. */
   readonly thrown?: unknown;
 }

@@ -5,7 +5,7 @@
  * things that are not on the disk: the turn is lost, the process says why and ends, and the next one is asked again.
  */
 import { type AgentEvent, endingOf, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
-import type { TurnOutcome } from '../turn/run-turn.ts';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { TurnClock } from '../turn-state/turn-clock.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 import type { Channel } from '../../ipc/channel/channel.ts';

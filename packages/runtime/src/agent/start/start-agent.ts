@@ -33,7 +33,8 @@ import { toTurnError } from '../pipeline/turn-error.ts';
 import { defaultPolicy } from '../../config/turn-policy.ts';
 import { CleanMessages } from '../secrets/mask-model-call.ts';
 import { ToolRegistry } from '../tool/tool-registry.ts';
-import type { TurnOptions, TurnOutcome } from '../turn/run-turn.ts';
+import type { TurnOptions } from '../turn/run-turn.ts';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { TurnQueue } from './turn-queue.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 

@@ -9,7 +9,8 @@ import { MessageList } from '../../messages/message-list.ts';
 import { readTurnLog, type TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import { Effects } from '../turn-state/effects.ts';
 import { DeltaGate } from '../turn-state/delta-gate.ts';
-import type { TurnOptions, TurnOutcome } from './run-turn.ts';
+import type { TurnOptions } from './run-turn.ts';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { RunningTurn, TurnBounds, TurnIdentity, TurnWriting } from '../turn-state/running-turn.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 

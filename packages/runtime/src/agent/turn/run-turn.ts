@@ -4,11 +4,11 @@ import {
   createUserMessage,
   endingOf,
   GoondanError,
-  type TokenUsage,
   type TurnError,
   type TurnResult,
 } from '@goondan/types';
 import { aboutThrown } from '../../log/about-thrown.ts';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
@@ -51,12 +51,6 @@ export interface TurnOptions {
   readonly deadLetter?: boolean | undefined;
   /** The store interrupted it last: that is no crash of the event. */
   readonly isExcused?: boolean | undefined;
-}
-
-export interface TurnOutcome {
-  readonly result: TurnResult;
-  readonly stepCount: number;
-  readonly usage: TokenUsage;
 }
 
 export async function runTurn(agent: AgentParts, event: AgentEvent, options: TurnOptions = {}): Promise<TurnOutcome> {

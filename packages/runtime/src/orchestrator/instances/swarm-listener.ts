@@ -1,5 +1,6 @@
 /** What happens in a swarm, and how its parts hear of it. */
-import type { AgentAddress, AgentEvent, TokenUsage, TurnResult } from '@goondan/types';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
+import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
@@ -13,11 +14,8 @@ export type AgentFrame = Exclude<
 >;
 
 /** How a turn ended, with what only its process knows. */
-export interface FinishedTurn {
+export interface FinishedTurn extends TurnOutcome {
   readonly event: AgentEvent;
-  readonly result: TurnResult;
-  readonly stepCount: number;
-  readonly usage: TokenUsage;
 }
 
 /** A part of a swarm implements the events that concern it. None of them may throw. */
