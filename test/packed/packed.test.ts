@@ -24,6 +24,7 @@ const names = ['@goondan/types', '@goondan/core', '@goondan/runtime', '@goondan/
 
 /** Modules that are processes of their own: found by their place, not by an import. */
 const programs = [
+  'src/main.ts',
   'src/agent/main.ts',
   'src/connector/main.ts',
   'src/orchestrator/guardian/main.ts',
