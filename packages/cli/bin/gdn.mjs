@@ -39,12 +39,12 @@ function run(bun) {
   }
   const { command, cwd } = launchCommand(bun, currentFolder(), process.argv.slice(2));
   const [program, ...args] = command;
-  const child = spawn(program, args, { cwd, stdio: 'inherit' });
-
-  for (const signal of sentByOthers) process.on(signal, () => child.kill(signal));
   // Not `process.stdin.isTTY`: touching `process.stdin` makes a pipe non-blocking, for the child too.
   const onTerminal = isatty(0);
+  // Before the child starts: a signal must not end the launcher alone. Listeners run after `child` is set.
+  for (const signal of sentByOthers) process.on(signal, () => child.kill(signal));
   for (const signal of sentByTerminal) process.on(signal, () => onTerminal || child.kill(signal));
+  const child = spawn(program, args, { cwd, stdio: 'inherit' });
   child.on('error', (error) => refuse('E_BUN_MISSING', `Bun, which runs gdn, cannot be started: ${error.message}.`));
   child.on('exit', endLike);
 }

@@ -361,7 +361,7 @@ describe('M-11 a turn of ten steps', () => {
       }),
       { numRuns: 100 },
     );
-  }, 20_000);
+  }, 120_000);
 
   test('M-11 that is finished gives its result again, to any process, and runs nothing', async () => {
     const store = await newStore();
