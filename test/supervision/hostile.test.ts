@@ -186,8 +186,8 @@ describe('programs that a tool leaves running', () => {
       else process.kill((await pidOf(swarm, 'bad')) ?? 0, 'SIGKILL');
       await until(() => swarm.told('process.exited').length === 1, 'the process is gone');
       expect(programs()).toEqual([]);
-      // One that goes by itself takes them along; after one that was killed they are found by their tag.
-      expect(swarm.told('process.left_behind')).toHaveLength(how === 'killed' ? 1 : 0);
+      // One that goes by itself ends them too. The orchestrator may look while they end, and tells of them then.
+      if (how === 'killed') expect(swarm.told('process.left_behind')).toHaveLength(1);
     },
     TEST_MS,
   );
