@@ -1,5 +1,5 @@
 /** Time to the first token through each provider, over what a bare `fetch` to the same local server takes. */
-import type { Model } from '@goondan/runtime';
+import type { Model } from '@goondan/runtime/internal';
 import { openModel } from '../packages/runtime/src/agent/model-call/open-model.ts';
 import { openaiWire } from '../packages/runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../packages/runtime/src/agent/model/providers/wire/wire-server.ts';

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { durableStore } from '@goondan/runtime';
+import { durableStore } from '@goondan/runtime/history';
 import { readConversation } from '../packages/cli/src/studio/api/read-conversation.ts';
 import { readTimeline } from '../packages/cli/src/studio/api/read-timeline.ts';
 import { writeLongLife } from '../packages/studio/src/testing/write-long-life.ts';

@@ -9,7 +9,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Node, type SourceFile, SyntaxKind } from 'typescript/unstable/ast';
-import { API, type Symbol as ModuleSymbol, type Project, SymbolFlags } from 'typescript/unstable/async';
+import type { Project } from 'typescript/unstable/async';
+import { listDoors, readDoor, readTree, withProject } from './read-doors.ts';
 
 const definitions = `Counted are the files packages/*/{src,bin}/**/*.{ts,tsx,mjs,css}, except tests (*.test.*) and the folders testing/,
 simulation/, wire/ and fixtures/.
@@ -35,10 +36,7 @@ export async function countShape(folder: string): Promise<Shape> {
   const isStyle = (path: string) => path.endsWith('.css');
   const modules = paths.filter((path) => !isStyle(path));
 
-  const api = new API({ cwd: folder, fs: withConfig(folder, [...modules, ...doors.values()]) });
-  try {
-    const [project] = (await api.updateSnapshot({ openProjects: [configOf(folder)] })).getProjects();
-    if (project === undefined) throw new Error(`${folder} cannot be read`);
+  return withProject(folder, [...modules, ...doors.values()], async (project) => {
     const trees: SourceFile[] = [];
     const lines = new Map<string, Lines>();
     for (const path of modules) {
@@ -56,51 +54,7 @@ export async function countShape(folder: string): Promise<Shape> {
       ...describeDeclarations(trees),
       ...(await describeDoors(project, folder, doors)),
     };
-  } finally {
-    await api.close();
-  }
-}
-
-/** Name of a door (`@goondan/runtime/testing`) → its module, from the folder. */
-function listDoors(folder: string): Map<string, string> {
-  const doors = new Map<string, string>();
-  for (const path of [...new Bun.Glob('packages/*/package.json').scanSync(folder)].toSorted()) {
-    const manifest: { name: string; exports?: Record<string, string> } = JSON.parse(
-      readFileSync(join(folder, path), 'utf8'),
-    );
-    for (const [door, module] of Object.entries(manifest.exports ?? {})) {
-      if (module.endsWith('.ts')) doors.set(join(manifest.name, door), join(path, '..', module));
-    }
-  }
-  return doors;
-}
-
-const configOf = (folder: string) => join(folder, 'count-shape.tsconfig.json');
-
-/** The disk, and a configuration that is not on it. */
-function withConfig(folder: string, files: readonly string[]) {
-  const compilerOptions = {
-    target: 'ESNext',
-    module: 'ESNext',
-    moduleResolution: 'bundler',
-    jsx: 'react-jsx',
-    types: [],
-    allowJs: true,
-    allowImportingTsExtensions: true,
-    noEmit: true,
-  };
-  const text = JSON.stringify({ compilerOptions, files });
-  const isConfig = (path: string) => path === configOf(folder);
-  return {
-    readFile: (path: string) => (isConfig(path) ? text : undefined),
-    fileExists: (path: string) => (isConfig(path) ? true : undefined),
-  };
-}
-
-async function readTree(project: Project, path: string): Promise<SourceFile> {
-  const tree = await project.program.getSourceFile(path);
-  if (tree === undefined) throw new Error(`${path} cannot be parsed`);
-  return tree;
+  });
 }
 
 interface Lines {
@@ -249,31 +203,11 @@ function walk(node: Node, visit: (node: Node, parent: Node) => void): void {
 async function describeDoors(project: Project, folder: string, doors: ReadonlyMap<string, string>): Promise<Shape> {
   const rows: Record<string, string> = {};
   for (const [door, path] of doors) {
-    const module = await project.checker.getSymbolAtLocation(await readTree(project, join(folder, path)));
-    const exported = module === undefined ? [] : await project.checker.getExportsOfModule(module);
-    const areValues = await Promise.all(exported.map((each) => isValue(project, each)));
-    const values = areValues.filter(Boolean).length;
+    const exported = await readDoor(project, join(folder, path));
+    const values = exported.filter(({ isValue }) => isValue).length;
     rows[`door ${door}`] = `${values} values, ${exported.length - values} types`;
   }
   return rows;
-}
-
-/** Follows the re-exports: one `export type` on the way makes a type of it. */
-async function isValue(project: Project, symbol: ModuleSymbol): Promise<boolean> {
-  if ((symbol.flags & SymbolFlags.Alias) === 0) return (symbol.flags & SymbolFlags.Value) !== 0;
-  const [handle] = symbol.declarations;
-  const specifier = await handle?.resolve(project);
-  if (specifier !== undefined && isTypeOnly(specifier)) return false;
-  const next = await project.checker.getImmediateAliasedSymbol(symbol);
-  return next !== undefined && (await isValue(project, next));
-}
-
-/** `export type { X }`, `export { type X }`: the word is on the name or on the statement around it. */
-function isTypeOnly(specifier: Node): boolean {
-  for (let node: Node | undefined = specifier; node !== undefined; node = node.parent) {
-    if ('isTypeOnly' in node && node.isTypeOnly === true) return true;
-  }
-  return false;
 }
 
 /** Writes a column for each commit, or one for the working tree. */

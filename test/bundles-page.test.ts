@@ -1,6 +1,6 @@
 // What docs/bundles.md shows is a bundle that loads.
 import { describe, expect, test } from 'bun:test';
-import { loadBundle, resolveSwarm } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
 import { temporaryBundle } from '../packages/runtime/src/testing/temporary-bundle.ts';
 import { readRepository } from './read-repository.ts';

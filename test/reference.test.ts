@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Command } from 'commander';
 import { join } from 'node:path';
-import { loadBundle } from '@goondan/runtime';
+import { loadBundle } from '@goondan/runtime/bundle';
 import { createProgram } from '../packages/cli/src/create-program.ts';
 import { openTerminal } from '../packages/cli/src/terminal.ts';
 import { cliReferencePage, renderCliReference } from '../scripts/write-cli-reference.ts';

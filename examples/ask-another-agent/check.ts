@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { systemClock, textOf } from '@goondan/runtime';
+import { systemClock } from '@goondan/runtime/internal';
+import { textOf } from '@goondan/types';
 import { extensionFile, inProcessEngine, scriptedAgent } from '@goondan/runtime/testing';
 
 const librarian = await scriptedAgent({

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { textOf } from '@goondan/runtime';
+import { textOf } from '@goondan/types';
 import { startKitchen } from './swarm.ts';
 
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-crash-recovery-'));

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineSwarm, textOf } from '@goondan/runtime';
+import { defineSwarm } from '@goondan/runtime';
+import { textOf } from '@goondan/types';
 import { resources, startShop } from './swarm.ts';
 
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-defined-swarm-'));

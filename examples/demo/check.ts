@@ -3,17 +3,10 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  durableStore,
-  loadBundle,
-  readTurnTrace,
-  renderTrace,
-  resolveSwarm,
-  startSwarm,
-  type Swarm,
-  type SwarmPlan,
-  textOf,
-} from '@goondan/runtime';
+import { startSwarm, type Swarm, type SwarmPlan } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
+import { durableStore, readTurnTrace, renderTrace } from '@goondan/runtime/history';
+import { textOf } from '@goondan/types';
 
 const temporary = await mkdtemp(join(tmpdir(), 'goondan-demo-'));
 const workdir = await mkdtemp(join(temporary, 'work-'));

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadBundle, resolveSwarm, startSwarm, textOf, type TurnEnd } from '@goondan/runtime';
+import { startSwarm, type TurnEnd } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
+import { textOf } from '@goondan/types';
 
 // One resource of each kind (and a second model); docs/reference/configuration.md shows their files.
 const environment = { TEAM_KEY: 'not-a-real-key' };

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadBundle, resolveSwarm, startSwarm, textOf } from '@goondan/runtime';
+import { startSwarm } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
+import { textOf } from '@goondan/types';
 
 // The folder is a bundle: `gdn run examples/first-tool` does the same.
 const bundle = await loadBundle(import.meta.dir, { environment: {} });

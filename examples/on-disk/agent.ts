@@ -1,5 +1,6 @@
 /** An agent whose conversation lives in a folder: start it again and it knows what was said. */
-import { durableStore, type Journal, type RunningAgent, startAgent } from '@goondan/runtime';
+import { type RunningAgent, startAgent } from '@goondan/runtime';
+import { durableStore, type Journal } from '@goondan/runtime/history';
 import type { AgentEvent } from '@goondan/types';
 
 export interface AgentOnDisk {

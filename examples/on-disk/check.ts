@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { textOf } from '@goondan/runtime';
+import { textOf } from '@goondan/types';
 import { startOnDisk } from './agent.ts';
 import { lookBack } from './look-back.ts';
 

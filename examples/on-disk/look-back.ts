@@ -1,4 +1,4 @@
-import { blame, type HistorySource, readConversationAt, readHistory } from '@goondan/runtime';
+import { blame, type HistorySource, readConversationAt, readHistory } from '@goondan/runtime/history';
 import type { AgentAddress } from '@goondan/types';
 
 export async function lookBack(store: HistorySource, address: AgentAddress) {

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonArray } from '@goondan/types';
-import { listTurns, readTurnTrace, renderTrace, startSwarm } from '@goondan/runtime';
+import { startSwarm } from '@goondan/runtime';
+import { listTurns, readTurnTrace, renderTrace } from '@goondan/runtime/history';
 
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-traces-'));
 const modelOf = (script: JsonArray) => ({ 'Model/m': { provider: 'scripted', model: 'm', options: { script } } });

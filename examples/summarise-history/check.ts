@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { textOf } from '@goondan/runtime';
+import { textOf } from '@goondan/types';
 import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 
 const tested = await scriptedAgent({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { textOf } from '@goondan/runtime';
+import { textOf } from '@goondan/types';
 import { startLibrary } from './swarm.ts';
 
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-two-agents-'));

@@ -9,9 +9,9 @@ import {
   startSwarm,
   type Swarm,
   type SwarmNotice,
-  textOf,
   type TurnEnd,
 } from '@goondan/runtime';
+import { textOf } from '@goondan/types';
 import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { type PlanChoice, planIn, workspace } from './plan.ts';

@@ -1,6 +1,7 @@
 /** A swarm of two agents under the extension `approval`: `keeper` puts things on a shelf, `boss` asks the keeper. */
 import { join } from 'node:path';
-import type { DeclaredAgent, DeclaredExtension, StartSwarmOptions, SwarmPolicy } from '@goondan/runtime';
+import type { StartSwarmOptions } from '@goondan/runtime';
+import type { DeclaredAgent, DeclaredExtension, SwarmPolicy } from '@goondan/runtime/bundle';
 import type { JsonObject } from '@goondan/types';
 import { rule } from '../../packages/base/src/extensions/approval/testing/rule.ts';
 

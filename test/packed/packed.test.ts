@@ -212,9 +212,13 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
 });
 
 /** Every door, and a type from each that has to be the right one. */
-const typedProgram = `import { createUserMessage, type ExtensionApi, type TurnResult } from '@goondan/types';
+const typedProgram = `import { createUserMessage, type ExtensionApi, textOf, type TurnResult } from '@goondan/types';
 import { createUserMessage as alias } from '@goondan/core';
-import { loadBundle, resolveSwarm, startSwarm, textOf } from '@goondan/runtime';
+import { startSwarm } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
+import type { ControlPlace } from '@goondan/runtime/control';
+import type { Journal } from '@goondan/runtime/history';
+import type { Clock } from '@goondan/runtime/internal';
 import { scriptedAgent } from '@goondan/runtime/testing';
 import type {} from '@goondan/base/mcp';
 import type {} from '@goondan/cli/studio';
@@ -235,12 +239,14 @@ export async function ask(folder: string): Promise<TurnResult> {
 }
 
 export const same: typeof createUserMessage = alias;
+export type Behind = readonly [ControlPlace, Journal, Clock];
 export const say = async () => (await (await scriptedAgent({ script: [] })).say('Hi')).text satisfies string;
 `;
 
-const program = `import { createUserMessage } from '@goondan/types';
+const program = `import { createUserMessage, textOf } from '@goondan/types';
 import { createUserMessage as alias } from '@goondan/core';
-import { loadBundle, resolveSwarm, startSwarm, textOf } from '@goondan/runtime';
+import { startSwarm } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { scriptedAgent } from '@goondan/runtime/testing';
 
 const bundle = await loadBundle('my-swarm', { environment: process.env });

@@ -2,7 +2,8 @@
 // markers stands the seed's text, letter for letter; around it only what the text leaves undefined.
 import { join } from 'node:path';
 import type { JsonValue, Message } from '@goondan/types';
-import { type ConversationStore, type ExtensionDeclaration, memoryStore } from '@goondan/runtime';
+import { type ConversationStore, memoryStore } from '@goondan/runtime/history';
+import type { ExtensionDeclaration } from '@goondan/runtime/internal';
 import { extensionFile } from '@goondan/runtime/testing';
 
 export const examplesFolder = join(import.meta.dir, 'examples');

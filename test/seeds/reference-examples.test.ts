@@ -1,7 +1,7 @@
 // Seed 004, the extension API reference: its examples do what its text says.
 import { describe, expect, test } from 'bun:test';
 import { createUserMessage } from '@goondan/types';
-import { systemClock } from '@goondan/runtime';
+import { systemClock } from '@goondan/runtime/internal';
 import { extension, inProcessEngine, scriptedAgent } from '@goondan/runtime/testing';
 import { example, storeWith } from './example.ts';
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadBundle } from '@goondan/runtime';
+import { loadBundle } from '@goondan/runtime/bundle';
 import { parseAllDocuments, stringify } from 'yaml';
 import { temporaryBundle } from '../../packages/runtime/src/testing/temporary-bundle.ts';
 import { repository } from '../read-repository.ts';

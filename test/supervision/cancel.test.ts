@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type SwarmNotice, textOf } from '@goondan/runtime';
+import type { SwarmNotice } from '@goondan/runtime';
+import { textOf } from '@goondan/types';
 import { cancelledAgents, type Situation } from './cancelled-agents.ts';
 import {
   ask,

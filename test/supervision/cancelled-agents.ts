@@ -1,5 +1,5 @@
 /** Who is cancelled in `cancelling-swarm.ts`, and is there again in the swarm after it. */
-import type { DeclaredAgent } from '@goondan/runtime';
+import type { DeclaredAgent } from '@goondan/runtime/bundle';
 import { extensionOf, scriptedAgent } from './kit.ts';
 
 /** What its turn was doing when it was cancelled: `crashed`, waiting for the next process; `asking` another agent. */

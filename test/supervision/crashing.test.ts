@@ -2,7 +2,8 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Journal, TurnEnd } from '@goondan/runtime';
+import type { TurnEnd } from '@goondan/runtime';
+import type { Journal } from '@goondan/runtime/history';
 import type { AgentAddress } from '@goondan/types';
 import { backoffMs } from '../../packages/runtime/src/orchestrator/supervision/backoff.ts';
 import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';

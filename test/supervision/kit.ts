@@ -7,19 +7,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type DeclaredAgent,
-  type DeclaredExtension,
-  durableStore,
-  type Journal,
-  type LogLine,
-  startSwarm,
-  type Swarm,
-  type SwarmPolicy,
-  textOf,
-  type TurnEnd,
-} from '@goondan/runtime';
-import type { JsonObject, Message } from '@goondan/types';
+import { type LogLine, startSwarm, type Swarm, type TurnEnd } from '@goondan/runtime';
+import type { DeclaredAgent, DeclaredExtension, SwarmPolicy } from '@goondan/runtime/bundle';
+import { durableStore, type Journal } from '@goondan/runtime/history';
+import { type JsonObject, type Message, textOf } from '@goondan/types';
 import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { usedMs } from '../used-ms.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newTraceId } from '@goondan/runtime';
+import { newTraceId } from '@goondan/runtime/control';
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { errand, heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';

@@ -1,7 +1,7 @@
 // Who asks, for whom, and within which trace: stamped by the orchestrator, and the same in every process.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
-import { newTraceId } from '@goondan/runtime';
+import { newTraceId } from '@goondan/runtime/control';
 import { instancePaths } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
 import { heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
 

@@ -1,7 +1,8 @@
 // Agents that ask each other at random, in circles, too slowly, failing and crashing: every request ends, exactly once.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { durableStore, textOf, type TurnEnd } from '@goondan/runtime';
-import type { AgentAddress } from '@goondan/types';
+import type { TurnEnd } from '@goondan/runtime';
+import { durableStore } from '@goondan/runtime/history';
+import { type AgentAddress, textOf } from '@goondan/types';
 import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import { samples } from '../samples.ts';
 import type { ErrandEnd, Note, StepEnd } from './bundle/run-errand.ts';

@@ -7,18 +7,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  type DeclaredAgent,
   type Delivery,
   type LogLine,
   type StartSwarmOptions,
   startSwarm,
   type Swarm,
   type SwarmNotice,
-  type SwarmPolicy,
-  textOf,
   type TurnEnd,
 } from '@goondan/runtime';
-import type { AgentEvent, JsonObject } from '@goondan/types';
+import type { DeclaredAgent, SwarmPolicy } from '@goondan/runtime/bundle';
+import { type AgentEvent, type JsonObject, textOf } from '@goondan/types';
 import { workspaceFolder } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
 import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
 import { waitUntilGone } from '../torture/processes.ts';

@@ -3,7 +3,9 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectSwarm, durableStore, type LogLine, startSwarm, textOf } from '@goondan/runtime';
+import { connectSwarm, type LogLine, startSwarm } from '@goondan/runtime';
+import { durableStore } from '@goondan/runtime/history';
+import { textOf } from '@goondan/types';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { hasPart, inPidNamespace, works } from '../parts.ts';
 import {

@@ -3,7 +3,8 @@ import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadBundle, type LogLine, resolveSwarm, type Swarm } from '@goondan/runtime';
+import type { LogLine, Swarm } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { startOrchestrator } from '../../packages/runtime/src/orchestrator/start-orchestrator.ts';
 
 const token = 'the-token-of-the-door';

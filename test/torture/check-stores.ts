@@ -1,6 +1,6 @@
 /** What must hold for the conversations that are left, whatever was killed. */
-import { durableStore, textOf } from '@goondan/runtime';
-import type { Message } from '@goondan/types';
+import { durableStore } from '@goondan/runtime/history';
+import { type Message, textOf } from '@goondan/types';
 import { workspace } from './plan.ts';
 
 /** One input that somebody was told is accepted. */

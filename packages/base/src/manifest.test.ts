@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadBundle } from '@goondan/runtime';
+import { loadBundle } from '@goondan/runtime/bundle';
 
 const folder = join(import.meta.dir, '..');
 const pages = join(folder, '..', '..', 'docs', 'base');

@@ -1,4 +1,5 @@
-import type { InstanceChoice, LogLine } from '@goondan/runtime';
+import type { LogLine } from '@goondan/runtime';
+import type { InstanceChoice } from '@goondan/runtime/control';
 import { harmlessLines } from './harmless-text.ts';
 import { logText } from './log-text.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,7 +1,7 @@
 /** The folder in which conversations are kept. What is wrong with it is said here, not by whoever stumbles over it. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { stateRoot } from '@goondan/runtime';
+import { stateRoot } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import { type CommonOptions, stateRootChoice } from './common-options.ts';
 

@@ -3,7 +3,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message } from '@goondan/types';
-import { durableStore, loadBundle, type LogLine, resolveSwarm, startSwarm, type Swarm } from '@goondan/runtime';
+import { type LogLine, startSwarm, type Swarm } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
+import { durableStore } from '@goondan/runtime/history';
 
 const examples = join(import.meta.dir, '..', '..', 'examples');
 

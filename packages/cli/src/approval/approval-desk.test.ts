@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { ApprovalNotice, ApprovalReply, ApprovalSummary, SwarmNotice } from '@goondan/runtime';
+import type { ApprovalReply, ApprovalSummary, SwarmNotice } from '@goondan/runtime';
+import type { ApprovalNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import { ApprovalDesk, type PersonAnswer } from './approval-desk.ts';
 

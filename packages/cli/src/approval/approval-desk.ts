@@ -6,7 +6,8 @@
  * 2. A question that the person leaves open stays open, for everybody; it is not asked here a second time.
  */
 import { userInfo } from 'node:os';
-import type { ApprovalNotice, ApprovalSummary, Swarm } from '@goondan/runtime';
+import type { ApprovalSummary, Swarm } from '@goondan/runtime';
+import type { ApprovalNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 
 /** What a person says. */

@@ -1,4 +1,4 @@
-import { type Bundle, type BundleProblem, loadBundle } from '@goondan/runtime';
+import { type Bundle, type BundleProblem, loadBundle } from '@goondan/runtime/bundle';
 import { GoondanError } from '@goondan/types';
 import type { Terminal } from '../terminal.ts';
 import { countProblems, printProblems } from './print-problems.ts';

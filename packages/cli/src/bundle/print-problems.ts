@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import type { Bundle, BundleProblem } from '@goondan/runtime';
+import type { Bundle, BundleProblem } from '@goondan/runtime/bundle';
 import type { Colors } from '../terminal.ts';
 
 export interface ProblemPrinter {

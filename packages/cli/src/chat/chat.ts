@@ -5,15 +5,9 @@
  *    waits when a turn is cancelled, and what the swarm does not take, comes back into the line.
  * 2. A turn that fails, however it fails, ends that turn and not the chat.
  */
-import {
-  type ApprovalSummary,
-  type Clock,
-  type InstanceAddress,
-  type LogLine,
-  newTraceId,
-  type Swarm,
-  type SwarmNotice,
-} from '@goondan/runtime';
+import type { ApprovalSummary, InstanceAddress, LogLine, Swarm, SwarmNotice } from '@goondan/runtime';
+import { newTraceId } from '@goondan/runtime/control';
+import type { Clock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { ChatSignal } from './listen-to-signals.ts';
 import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';

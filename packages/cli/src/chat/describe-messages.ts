@@ -1,6 +1,5 @@
 /** A conversation as it was, for who comes back to it. */
-import { textOf } from '@goondan/runtime';
-import { type Message, TRUNCATED } from '@goondan/types';
+import { type Message, textOf, TRUNCATED } from '@goondan/types';
 import { describeSent } from './screen/chat-screen.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 import { shorten } from '../shorten.ts';

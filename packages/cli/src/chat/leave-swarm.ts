@@ -1,5 +1,5 @@
 /** The end of a chat for the swarm: one that was started for it is stopped, any other is left as it is. */
-import { systemClock } from '@goondan/runtime';
+import { systemClock } from '@goondan/runtime/internal';
 import { exitCodes } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ChatEnd } from './chat.ts';

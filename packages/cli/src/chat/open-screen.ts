@@ -1,6 +1,6 @@
 /** The screen that fits the terminal this process was started in. */
 import { createInterface } from 'node:readline';
-import { systemClock } from '@goondan/runtime';
+import { systemClock } from '@goondan/runtime/internal';
 import type { Terminal } from '../terminal.ts';
 import type { ChatScreen, ScreenHooks } from './screen/chat-screen.ts';
 import { LiveScreen } from './screen/live-screen.ts';

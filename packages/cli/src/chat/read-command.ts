@@ -1,5 +1,5 @@
 /** What begins with a slash and a word is for the chat, not for the agent. */
-import { closestName } from '@goondan/runtime';
+import { closestName } from '@goondan/runtime/internal';
 
 export type ChatCommand =
   | { readonly name: 'quit' }

@@ -1,12 +1,8 @@
 /** `gdn run` at a terminal: a chat with one agent of the swarm, until the person leaves or the swarm does. */
-import {
-  declaredAgents,
-  type InstanceAddress,
-  type Swarm,
-  type SwarmWatch,
-  systemClock,
-  toAgentAddress,
-} from '@goondan/runtime';
+import type { InstanceAddress, Swarm, SwarmWatch } from '@goondan/runtime';
+import { declaredAgents } from '@goondan/runtime/bundle';
+import { toAgentAddress } from '@goondan/runtime/control';
+import { systemClock } from '@goondan/runtime/internal';
 import { GoondanError, type Message } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readInstance } from '../instance/read-instances.ts';

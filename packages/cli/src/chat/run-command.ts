@@ -1,6 +1,7 @@
 /** What the commands of the chat do. */
 import type { Message } from '@goondan/types';
-import type { Clock, InstanceAddress, Swarm } from '@goondan/runtime';
+import type { InstanceAddress, Swarm } from '@goondan/runtime';
+import type { Clock } from '@goondan/runtime/internal';
 import { describeStatus } from '../swarm/describe-status.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Chat } from './chat.ts';

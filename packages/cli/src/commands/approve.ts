@@ -44,16 +44,11 @@ export function addApproveCommands(program: Command, terminal: Terminal, finish:
 
 async function act(what: 'approve' | 'deny', id: string | undefined, options: AnswerOptions, terminal: Terminal) {
   if (id === undefined) return list(options, terminal);
-  const [{ reachSwarm }, { isBelowSwarm }] = await Promise.all([
+  const [{ reachSwarm }, { refuseAgents }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('../runtime-readers.ts'),
+    import('../approval/refuse-agents.ts'),
   ]);
-  if (isBelowSwarm()) {
-    throw new GoondanError(
-      'E_APPROVAL_BELOW_AGENT',
-      `\`gdn ${what}\` was started by an agent. Only a person may answer.`,
-    );
-  }
+  refuseAgents(what);
   const swarm = await reachSwarm(options);
   const note = options.note ?? options.reason;
   const answered = await swarm[what]({ id, by: userInfo().username, ...(note === undefined ? {} : { note }) });

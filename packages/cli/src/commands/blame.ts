@@ -37,7 +37,7 @@ async function showBlame(address: AgentAddress, options: BlameOptions, terminal:
   const [{ placeOfSwarm }, { withInstance }, { blame }, { readMoment }, { renderBlame }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/read-instances.ts'),
-    import('../runtime-readers.ts'),
+    import('@goondan/runtime/history'),
     import('../history/read-moment.ts'),
     import('../history/render-blame.ts'),
   ]);

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TurnTrace } from '@goondan/runtime';
+import type { TurnTrace } from '@goondan/runtime/history';
 import { hasPart, works } from '../../../../test/parts.ts';
 import type { DemoRun } from '../demo/demo-run.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';

@@ -44,7 +44,7 @@ async function showPage(at: AgentAddress, options: HistoryOptions, terminal: Ter
     import('../swarm/reach-swarm.ts'),
     import('../swarm/options-again.ts'),
     import('../instance/read-instances.ts'),
-    import('../runtime-readers.ts'),
+    import('@goondan/runtime/history'),
     import('../history/render-history.ts'),
   ]);
   const { limit = DEFAULT_LIMIT, before, json } = options;
@@ -71,7 +71,7 @@ async function showMoment(at: AgentAddress, options: HistoryOptions, terminal: T
     await Promise.all([
       import('../swarm/reach-swarm.ts'),
       import('../instance/read-instances.ts'),
-      import('../runtime-readers.ts'),
+      import('@goondan/runtime/history'),
       import('../history/read-moment.ts'),
       import('../instance/print-messages.ts'),
     ]);

@@ -35,8 +35,7 @@ export function addInstanceDeleteCommand(group: Command, terminal: Terminal, fin
 }
 
 async function deleteConversation(at: AgentAddress, options: DeleteOptions, terminal: Terminal, signal: AbortSignal) {
-  const [{ pendingInputs }, { placeOfSwarm }, { describeInstance, listParts }, { deleteInstance }] = await Promise.all([
-    import('../runtime-readers.ts'),
+  const [{ placeOfSwarm }, { describeInstance, listParts }, { deleteInstance }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/describe-instance.ts'),
     import('../instance/delete-instance.ts'),
@@ -44,8 +43,6 @@ async function deleteConversation(at: AgentAddress, options: DeleteOptions, term
   const { force = false, yes = false, json, flock } = options;
   const place = { ...(await placeOfSwarm(options)), flock };
   const summary = await describeInstance(place, at, force);
-  // Nobody should be asked about what will be refused.
-  if (summary !== undefined && summary.pending > 0 && !force) throw pendingInputs(at, summary.pending);
   if (!yes) await confirm(at, { ...options, parts: listParts(summary) }, terminal, signal);
   const { inputs } = await deleteInstance({ place, at, force, signal });
   const { agentName: agent, instanceKey } = at;

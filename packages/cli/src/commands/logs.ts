@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { LogLine, LogQuestion, Swarm } from '@goondan/runtime';
+import type { LogLine, Swarm } from '@goondan/runtime';
+import type { LogQuestion } from '@goondan/runtime/history';
 import { addBundleOptions, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { logText, stackIn } from '../log-text.ts';
@@ -37,7 +38,7 @@ export function addLogsCommand(program: Command, terminal: Terminal, finish: (co
 async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
   const [{ placeOfSwarm, reachSwarm }, { readSwarmLog }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('../runtime-readers.ts'),
+    import('@goondan/runtime/history'),
   ]);
   const { agent, instance, trace, last } = options;
   const question: LogQuestion = {

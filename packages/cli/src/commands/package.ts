@@ -103,7 +103,7 @@ async function removeOne(name: string, options: ChangeOptions, terminal: Termina
 /** The settings of npm in a folder of somebody else decide where the operator's requests go. */
 async function mayUseNpmrc(folder: string, options: ChangeOptions, terminal: Terminal): Promise<boolean> {
   const [{ isTrusted }, { readableStateRoot }] = await Promise.all([
-    import('../runtime-readers.ts'),
+    import('@goondan/runtime/bundle'),
     import('../state-root.ts'),
   ]);
   if (options.trust === true || (await isTrusted({ stateRoot: readableStateRoot(options), folder }))) return true;

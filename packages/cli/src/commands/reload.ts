@@ -28,7 +28,7 @@ async function reload(options: BundleOptions, terminal: Terminal): Promise<void>
   const [{ reachSwarm }, { openBundle }, { describeChanges }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../bundle/open-bundle.ts'),
-    import('../runtime-readers.ts'),
+    import('@goondan/runtime/bundle'),
   ]);
   const swarm = await reachSwarm(options);
   const printProblems = () => openBundle(bundleFolder(undefined, options), terminal);

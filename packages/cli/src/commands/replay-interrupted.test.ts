@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectSwarm, type ReplayReport } from '@goondan/runtime';
+import { connectSwarm } from '@goondan/runtime';
+import type { ReplayReport } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReplayReport } from '@goondan/runtime';
+import type { ReplayReport } from '@goondan/runtime/history';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';

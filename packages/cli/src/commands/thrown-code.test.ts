@@ -1,6 +1,7 @@
 // Real agents: code of a bundle throws, and everything a person looks at names the place. The model is told a message.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { LogLine, ReadTrace, TurnSummary } from '@goondan/runtime';
+import type { LogLine } from '@goondan/runtime';
+import type { ReadTrace, TurnSummary } from '@goondan/runtime/history';
 import type { TimelineView, TraceView, TurnList, WorkspaceList } from '../studio/contract.ts';
 import { type Ended, GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';

@@ -1,6 +1,6 @@
 // Real agents: what `gdn trace` shows of turns, whether the swarm runs or not.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { ReadTrace, TurnSummary } from '@goondan/runtime';
+import type { ReadTrace, TurnSummary } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 

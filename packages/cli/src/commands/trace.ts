@@ -57,7 +57,7 @@ function refuseMixture(command: Command, id: string | undefined, options: TraceO
 async function show(id: string, options: TraceOptions, terminal: Terminal): Promise<void> {
   const [{ placeOfSwarm }, { readTurnTrace, renderMermaid }, { printTrace }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('../runtime-readers.ts'),
+    import('@goondan/runtime/history'),
     import('../trace/print-trace.ts'),
   ]);
   const trace = await readTurnTrace(await placeOfSwarm(options), id === 'last' ? undefined : id);
@@ -69,7 +69,7 @@ async function show(id: string, options: TraceOptions, terminal: Terminal): Prom
 async function list(options: TraceOptions, terminal: Terminal): Promise<void> {
   const [{ placeOfSwarm }, { listTurns }, { printTurns }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('../runtime-readers.ts'),
+    import('@goondan/runtime/history'),
     import('../trace/print-turns.ts'),
   ]);
   const { agent, instance, last } = options;

@@ -1,4 +1,4 @@
-import type { ChainRecord } from '@goondan/runtime';
+import type { ChainRecord } from '@goondan/runtime/history';
 import type { TurnReport } from '../run/turn-report.ts';
 
 /** What `gdn demo --json` prints. Fields are added, never renamed. */

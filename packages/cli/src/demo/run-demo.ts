@@ -1,5 +1,6 @@
 /** `gdn demo`: one question to the swarm in `packages/cli/demo`, and the way its answer took through every layer. */
-import { type AskOptions, readTurnTrace, type TurnTrace } from '@goondan/runtime';
+import type { AskOptions } from '@goondan/runtime';
+import { readTurnTrace, type TurnTrace } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
 import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listTurns, textOf } from '@goondan/runtime';
+import { listTurns } from '@goondan/runtime/history';
+import { textOf } from '@goondan/types';
 import { openTerminal } from '../terminal.ts';
 import { startDemoSwarm } from './start-demo-swarm.ts';
 

@@ -1,4 +1,4 @@
-import { type CollectorProbe, probeCollector } from '@goondan/runtime';
+import { type CollectorProbe, probeCollector } from '@goondan/runtime/internal';
 import { type Check, ok, warning } from './check.ts';
 
 const name = 'telemetry';

@@ -1,6 +1,7 @@
 /** Everything `gdn doctor` looks at. No code of a bundle runs, and nothing is changed. */
 import { dirname, join } from 'node:path';
-import { agentRunner, canReadProcesses, connectorRunner, providerVariables, stateRoot } from '@goondan/runtime';
+import { stateRoot } from '@goondan/runtime/control';
+import { agentRunner, canReadProcesses, connectorRunner, providerVariables } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { type BundleOptions, stateRootChoice } from '../common-options.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';

@@ -1,16 +1,14 @@
 /** What an agent is made of: by its last start, by a start just for that, or by what is declared. */
+import { type DeclaredAgent, type DeclaredAgents, declaredAgents } from '@goondan/runtime/bundle';
 import {
   AGENT_TOOL_NAMES,
   type AgentDescription,
-  type DeclaredAgent,
-  type DeclaredAgents,
-  declaredAgents,
   inspectAgent,
   keepKnownTools,
   type LayerSummary,
   partsDigest,
   readDescription,
-} from '@goondan/runtime';
+} from '@goondan/runtime/internal';
 import type { MiddlewareKind } from '@goondan/types';
 import { isMcpServer } from '../mcp/find-server.ts';
 import { mayStart, type PreparedRun, prepareRun, type RunRequest } from '../run/prepare-run.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { EventAuthor } from '@goondan/runtime';
+import type { EventAuthor } from '@goondan/runtime/history';
 import { describeAuthor } from './describe-author.ts';
 
 test.each<[EventAuthor, string]>([

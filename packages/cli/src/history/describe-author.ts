@@ -1,4 +1,4 @@
-import type { EventAuthor } from '@goondan/runtime';
+import type { EventAuthor } from '@goondan/runtime/history';
 
 /** Who made a change, in a few words: `person via cli`, `model Model/claude`, `tool bash__exec`, … */
 export function describeAuthor(author: EventAuthor): string {

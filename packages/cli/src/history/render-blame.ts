@@ -1,5 +1,5 @@
 /** Who put each message of a conversation there, for people: two or three lines for each. */
-import type { Blame, BlamedMessage, ReplacedMessages } from '@goondan/runtime';
+import type { Blame, BlamedMessage, ReplacedMessages } from '@goondan/runtime/history';
 import { widthOf } from '../graphemes.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { describeAuthor } from './describe-author.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { HistoryPage } from '@goondan/runtime';
+import type { HistoryPage } from '@goondan/runtime/history';
 import { createAssistantMessage, createUserMessage } from '@goondan/types';
 import pc from 'picocolors';
 import { renderHistory } from './render-history.ts';

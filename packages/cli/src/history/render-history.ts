@@ -1,5 +1,5 @@
 /** A page of a history for people: a line for each turn, and below it one for each of its events. */
-import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime';
+import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime/history';
 import { endingOf } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';

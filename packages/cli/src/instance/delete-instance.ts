@@ -1,4 +1,5 @@
-import { type DeletedInstance, deleteStoppedInstance, toInstanceAddress } from '@goondan/runtime';
+import { type DeletedInstance, toInstanceAddress } from '@goondan/runtime/control';
+import { deleteStoppedInstance } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';

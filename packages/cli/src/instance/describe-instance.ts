@@ -1,5 +1,6 @@
 /** What is there of a conversation, so that whoever deletes it knows what goes. */
-import type { Journal } from '@goondan/runtime';
+import type { Journal } from '@goondan/runtime/history';
+import { pendingInputs } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownInstance } from './unknown-instance.ts';
@@ -8,25 +9,27 @@ import { withJournal } from './with-journal.ts';
 type Summary = Awaited<ReturnType<Journal['summary']>>;
 
 /**
- * `undefined` when it is there and cannot be read. **Errors** — `E_INSTANCE_UNKNOWN`; those of the store unless
- * `evenDamaged`.
+ * `undefined` when it is there and cannot be read. **Errors** — `E_INSTANCE_UNKNOWN`; unless `force` those of the store
+ * and, because nobody should be asked about what will be refused, `E_INSTANCE_PENDING`.
  */
 export async function describeInstance(
   place: SwarmPlace,
   at: AgentAddress,
-  evenDamaged: boolean,
+  force: boolean,
 ): Promise<Summary | undefined> {
   const found = await withJournal(place, undefined, async (journal) => {
     if (!(await journal.has(at))) throw unknownInstance(at, await journal.instances());
-    return { summary: await journal.summary(at).catch((error: unknown) => passOver(error, evenDamaged)) };
+    return { summary: await journal.summary(at).catch((error: unknown) => passOver(error, force)) };
   });
   if (found === undefined) throw unknownInstance(at, []);
-  return found.summary;
+  const { summary } = found;
+  if (summary !== undefined && summary.pending > 0 && !force) throw pendingInputs(at, summary.pending);
+  return summary;
 }
 
-function passOver(error: unknown, evenDamaged: boolean): undefined {
+function passOver(error: unknown, force: boolean): undefined {
   if (!(error instanceof GoondanError)) throw error;
-  if (evenDamaged) return undefined;
+  if (force) return undefined;
   const suggestion =
     'Nothing was deleted. Restore the file from a backup; `gdn instance export` and `gdn fork` save what is intact. ' +
     'To delete all of it for good, add `--force`.';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { createUserMessage, GoondanError } from '@goondan/types';
-import type { ArchivedTurn, Journal } from '@goondan/runtime';
+import type { ArchivedTurn, Journal } from '@goondan/runtime/history';
 import { exportInstance } from './export-instance.ts';
 
 const emptyStart = { version: 0, seq: 0, messages: [], states: { known: {}, unknown: [] } };

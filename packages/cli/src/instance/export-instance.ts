@@ -5,7 +5,8 @@
  *
  * `docs/cli.md` has the fields. They are added, never renamed; what changes its meaning raises `formatVersion`.
  */
-import { describeDamage, type Journal, salvageConversation } from '@goondan/runtime';
+import type { Journal } from '@goondan/runtime/history';
+import { describeDamage, salvageConversation } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 
 const FORMAT_VERSION = 1;

@@ -1,4 +1,5 @@
-import { type ForkedInstance, type ForkOptions, forkStoppedInstance, toInstanceAddress } from '@goondan/runtime';
+import { type ForkedInstance, type ForkOptions, toInstanceAddress } from '@goondan/runtime/control';
+import { forkStoppedInstance } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';

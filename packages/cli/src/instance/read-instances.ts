@@ -1,12 +1,7 @@
 /** The instances of a workspace as they are on disk, and what a running swarm knows about them. */
-import {
-  type ConversationSnapshot,
-  type InstanceAddress,
-  type InstanceStatus,
-  type Journal,
-  toAgentAddress,
-  toInstanceAddress,
-} from '@goondan/runtime';
+import type { InstanceAddress, InstanceStatus } from '@goondan/runtime';
+import { toAgentAddress, toInstanceAddress } from '@goondan/runtime/control';
+import type { ConversationSnapshot, Journal } from '@goondan/runtime/history';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownInstance } from './unknown-instance.ts';

@@ -1,4 +1,4 @@
-import { closestName } from '@goondan/runtime';
+import { closestName } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 
 /** `E_INSTANCE_UNKNOWN`, with what was probably meant: another conversation of that agent, or another agent. */

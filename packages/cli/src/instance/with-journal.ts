@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { durableStore, type DurableStoreOptions, type Journal, workspaceFolder } from '@goondan/runtime';
+import { durableStore, type DurableStoreOptions, type Journal } from '@goondan/runtime/history';
+import { workspaceFolder } from '@goondan/runtime/internal';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 
 /** `warn` hears what is damaged; standard error when absent. */

@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MCP_FILE, type McpConfig, readMcpFile, serversOf } from '@goondan/base/mcp';
-import { childEnvironment, type DeclaredAgent, type DeclaredExtension, type SwarmPlan } from '@goondan/runtime';
+import type { SwarmPlan } from '@goondan/runtime';
+import type { DeclaredAgent, DeclaredExtension } from '@goondan/runtime/bundle';
+import { childEnvironment } from '@goondan/runtime/internal';
 import { GoondanError, type JsonObject } from '@goondan/types';
 
 export interface FoundServer {

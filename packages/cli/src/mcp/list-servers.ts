@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Bundle } from '@goondan/runtime';
+import type { Bundle } from '@goondan/runtime/bundle';
 import { checkEntry, MCP_FILE, readMcpFile, type ServerEntry, serversOf } from '@goondan/base/mcp';
 import { GoondanError } from '@goondan/types';
 import { serverUsers } from './server-users.ts';

@@ -1,11 +1,6 @@
 /** Keeps the tools that a test of a server saw, where `gdn explain` and Studio look for them. */
-import {
-  type DeclaredAgent,
-  type LoadedAgent,
-  partsDigest,
-  readDescription,
-  recordDescriptions,
-} from '@goondan/runtime';
+import type { DeclaredAgent } from '@goondan/runtime/bundle';
+import { type LoadedAgent, partsDigest, readDescription, recordDescriptions } from '@goondan/runtime/internal';
 import { explainDeclared } from '../explain/explain-agent.ts';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';

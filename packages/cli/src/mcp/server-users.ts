@@ -1,4 +1,4 @@
-import type { Bundle } from '@goondan/runtime';
+import type { Bundle } from '@goondan/runtime/bundle';
 
 /** `Agent/name` and `Swarm/name` of those that have the server in their `extensions`. Nothing of the bundle is run. */
 export function serverUsers({ scope }: Bundle, server: string): string[] {

@@ -1,6 +1,6 @@
 /** `gdn mcp test`: starts a server as an agent would, and shows what it offers. Needs trust, because its command runs. */
 import { cleanText, MCP_FILE, type McpConfig, type ProbedServer, probeServer } from '@goondan/base/mcp';
-import { closestName, maskSecrets } from '@goondan/runtime';
+import { closestName, maskSecrets } from '@goondan/runtime/internal';
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { harmlessLines } from '../harmless-text.ts';
 import { mayStart, prepareRun, type RunRequest } from '../run/prepare-run.ts';

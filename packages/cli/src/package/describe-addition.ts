@@ -1,5 +1,5 @@
 /** What to tell about a package that was added: what it offers, how to refer to it, and what is left to do by hand. */
-import type { Bundle } from '@goondan/runtime';
+import type { Bundle } from '@goondan/runtime/bundle';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { AddedPackage } from './add-package.ts';
 import { referenceText } from './read-package.ts';

@@ -1,4 +1,4 @@
-import type { Bundle } from '@goondan/runtime';
+import type { Bundle } from '@goondan/runtime/bundle';
 import { readDependencies } from './package-json.ts';
 import { type InstalledPackage, readPackage } from './read-package.ts';
 

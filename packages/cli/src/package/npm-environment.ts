@@ -3,7 +3,7 @@
  * what the operator's own `.npmrc` refers to. A `.npmrc` can put any variable into an address or a header.
  */
 import { join } from 'node:path';
-import { childEnvironment, readTextFile } from '@goondan/runtime';
+import { childEnvironment, readTextFile } from '@goondan/runtime/internal';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

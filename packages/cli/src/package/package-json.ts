@@ -1,6 +1,6 @@
 /** The `package.json` of a folder, as npm understands it; what npm would refuse is refused here in the same breath. */
 import { join } from 'node:path';
-import { readTextFile, refusalText } from '@goondan/runtime';
+import { readTextFile, refusalText } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
 /** What is installed on purpose, by name: what was asked for. */

@@ -1,7 +1,8 @@
 /** An installed package of Goondan: what its `goondan.yaml` declares, checked as a bundle is, and nothing of it run. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Bundle, findBundlePackage } from '@goondan/runtime';
+import type { Bundle } from '@goondan/runtime/bundle';
+import { findBundlePackage } from '@goondan/runtime/internal';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { readPackageJson } from './package-json.ts';
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type Bundle, type BundleProblem, closestName, findPackageUses } from '@goondan/runtime';
+import type { Bundle, BundleProblem } from '@goondan/runtime/bundle';
+import { closestName, findPackageUses } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { printProblems } from '../bundle/print-problems.ts';

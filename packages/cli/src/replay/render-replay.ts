@@ -1,6 +1,7 @@
 /** What came of a replay, for a person. */
 import { relative } from 'node:path';
-import type { Change, ExplainedDivergence, ReplayedRun, ReplayReport } from '@goondan/runtime';
+import type { ExplainedDivergence, ReplayedRun, ReplayReport } from '@goondan/runtime/history';
+import type { Change } from '@goondan/runtime/internal';
 import { showText } from '../approval/show-text.ts';
 import type { Terminal } from '../terminal.ts';
 

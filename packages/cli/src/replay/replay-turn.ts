@@ -1,5 +1,5 @@
 /** Everything behind `gdn replay`: finds the turn, asks whether the bundle's code may run, and replays it. */
-import { type ExtensionChanges, readRecording, replayRecording, type ReplayReport } from '@goondan/runtime';
+import { type ExtensionChanges, readRecording, replayRecording, type ReplayReport } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
 import { withJournal } from '../instance/with-journal.ts';
 import { mayStart, prepareRun, type RunRequest } from '../run/prepare-run.ts';

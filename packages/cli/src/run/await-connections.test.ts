@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { ConnectionStatus, Swarm, SwarmStatus } from '@goondan/runtime';
+import type { Swarm, SwarmStatus } from '@goondan/runtime';
+import type { ConnectionStatus } from '@goondan/runtime/control';
 import { awaitConnections } from './await-connections.ts';
 
 const forEver = new AbortController().signal;

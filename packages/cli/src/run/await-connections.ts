@@ -2,7 +2,8 @@
  * Until the connections of a swarm that has just started listen: whoever is told that it runs may talk to it then.
  * Returns those that do not, with why; the swarm goes on trying.
  */
-import type { ConnectionStatus, Swarm } from '@goondan/runtime';
+import type { Swarm } from '@goondan/runtime';
+import type { ConnectionStatus } from '@goondan/runtime/control';
 
 /** For all of them together. One that is slower is not waited for. */
 const MOST_MS = 10_000;

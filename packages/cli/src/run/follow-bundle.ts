@@ -1,4 +1,5 @@
-import { describeChanges, type Swarm } from '@goondan/runtime';
+import type { Swarm } from '@goondan/runtime';
+import { describeChanges } from '@goondan/runtime/bundle';
 import { GoondanError } from '@goondan/types';
 import { reportFailure } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';

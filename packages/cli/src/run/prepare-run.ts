@@ -1,15 +1,7 @@
 /** Everything about a run that is known before anything of the bundle runs, and its start. */
-import {
-  type Bundle,
-  type BundleProblem,
-  gracePeriodMs,
-  type LogLine,
-  type ResolvedSwarm,
-  resolveSwarm,
-  startSwarm,
-  type Swarm,
-  workspaceFolder,
-} from '@goondan/runtime';
+import { type LogLine, startSwarm, type Swarm } from '@goondan/runtime';
+import { type Bundle, type BundleProblem, type ResolvedSwarm, resolveSwarm } from '@goondan/runtime/bundle';
+import { gracePeriodMs, workspaceFolder } from '@goondan/runtime/internal';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
 import { printLogLine } from '../print-log-line.ts';

@@ -1,4 +1,5 @@
-import { resolveSwarm, type SwarmPlan } from '@goondan/runtime';
+import type { SwarmPlan } from '@goondan/runtime';
+import { resolveSwarm } from '@goondan/runtime/bundle';
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import type { PreparedRun } from './prepare-run.ts';

@@ -1,5 +1,6 @@
 /** `gdn run --input`: one turn, then the end of whatever was started for it. */
-import { type Delivery, eventIdOf, randomIds, sleep, type Swarm, systemClock } from '@goondan/runtime';
+import type { Delivery, Swarm } from '@goondan/runtime';
+import { eventIdOf, randomIds, sleep, systemClock } from '@goondan/runtime/internal';
 import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';

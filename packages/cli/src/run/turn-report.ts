@@ -1,6 +1,13 @@
 /** How a turn ended, as `gdn run` and `gdn send --wait` tell it. */
-import { type Acceptance, textOf, type TurnEnd } from '@goondan/runtime';
-import type { ErrorCode, GoondanError, TokenUsage, TurnError, TurnResult } from '@goondan/types';
+import type { Acceptance, TurnEnd } from '@goondan/runtime';
+import {
+  type ErrorCode,
+  type GoondanError,
+  textOf,
+  type TokenUsage,
+  type TurnError,
+  type TurnResult,
+} from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { reportTurnError } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';

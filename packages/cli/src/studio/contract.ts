@@ -20,23 +20,15 @@
  * `conversation`, `timeline` and `history` are about one instance: `?agent=…&instanceKey=…`. What goes wrong is a status of 4xx
  * or 5xx and a `Refusal`.
  */
-import type {
-  ApprovalSummary,
-  BlamedMessage,
-  ConnectionStatus,
-  DeadLetterSummary,
-  HistoryPage,
-  InstanceAddress,
-  InstanceStatus,
-  LayerSummary,
-  ReadTrace,
-  SwarmNotice,
-  TurnSummary,
-} from '@goondan/runtime';
+import type { ApprovalSummary, InstanceAddress, InstanceStatus, SwarmNotice } from '@goondan/runtime';
+import type { ConnectionStatus, DeadLetterSummary } from '@goondan/runtime/control';
+import type { BlamedMessage, HistoryPage, ReadTrace, TurnSummary } from '@goondan/runtime/history';
+import type { LayerSummary } from '@goondan/runtime/internal';
 import type { ExtensionStatusChanged, TurnError } from '@goondan/types';
 import type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
-export type { Acceptance, ChainRecord, InstanceAddress, LayerRecord, TurnTrace } from '@goondan/runtime';
+export type { Acceptance, InstanceAddress } from '@goondan/runtime';
+export type { ChainRecord, LayerRecord, TurnTrace } from '@goondan/runtime/history';
 export type { CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 

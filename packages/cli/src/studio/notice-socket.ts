@@ -6,7 +6,7 @@
  * 2. What must arrive waits; when too much of it does, the page is beyond help and its socket is closed.
  * 3. `left` aborts once, whoever ended it.
  */
-import { type LossyKind, SendQueue } from '@goondan/runtime';
+import { type LossyKind, SendQueue } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
 /** What a server has of it. */

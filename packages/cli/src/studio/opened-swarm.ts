@@ -1,5 +1,6 @@
 /** The swarm that `gdn studio` was typed for. Its bundle is read, and nothing of it is run. */
-import { type Bundle, type Clock, type DeclaredAgents, declaredAgents, systemClock } from '@goondan/runtime';
+import { type Bundle, type DeclaredAgents, declaredAgents } from '@goondan/runtime/bundle';
+import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { systemClock } from '@goondan/runtime';
+import { systemClock } from '@goondan/runtime/internal';
 import { rememberFor } from './remember-for.ts';
 
 test('it is read once, given out until it is too old, and then replaced behind the back of whoever asks', async () => {

@@ -2,7 +2,7 @@
  * What is dear to read, and seldom changes: read again only when it is older than `ms`, and whoever asks then is given the
  * old one while the new one is on its way. A read that fails is asked again next time.
  */
-import type { Clock } from '@goondan/runtime';
+import type { Clock } from '@goondan/runtime/internal';
 
 export function rememberFor<Value>(ms: number, read: () => Promise<Value>, clock: Clock): () => Promise<Value> {
   let known: { readonly value: Promise<Value>; readonly at: number } | undefined;

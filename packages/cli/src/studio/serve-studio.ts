@@ -7,7 +7,7 @@
  * 3. Whatever comes in is answered, and every refusal has a code; nothing that comes in gets out of here as an exception.
  * 4. Nothing of a bundle is run, and no address becomes a path.
  */
-import { type Clock, systemClock } from '@goondan/runtime';
+import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { answerApi } from './api/answer-api.ts';
 import { checkSender } from './http/check-sender.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '@goondan/runtime';
+import type { Clock } from '@goondan/runtime/internal';
 import type { NoticeSocket } from './notice-socket.ts';
 import type { OpenedSwarm } from './opened-swarm.ts';
 import type { SharedReads } from './shared-reads.ts';

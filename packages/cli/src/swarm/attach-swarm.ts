@@ -1,4 +1,5 @@
-import { connectSwarm, type Swarm, type ConnectOptions } from '@goondan/runtime';
+import { connectSwarm, type Swarm } from '@goondan/runtime';
+import type { ConnectOptions } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 
 export interface SwarmPlace {

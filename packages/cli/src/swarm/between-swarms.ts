@@ -1,5 +1,5 @@
 /** A swarm may come up or go away in another process at any moment: what meets one on its way is tried again. */
-import { sleep, systemClock } from '@goondan/runtime';
+import { sleep, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
 const PATIENCE_MS = 30_000;

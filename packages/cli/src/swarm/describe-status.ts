@@ -1,4 +1,5 @@
-import { describeExtensionStatus, type SwarmStatus } from '@goondan/runtime';
+import type { SwarmStatus } from '@goondan/runtime';
+import { describeExtensionStatus } from '@goondan/runtime/internal';
 import type { ExtensionStatusChanged } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { controlSocketPath, systemSocketEnvironment, workspaceId } from '@goondan/runtime';
+import { controlSocketPath, systemSocketEnvironment, workspaceId } from '@goondan/runtime/control';
 import { serveControl } from '../../../runtime/src/orchestrator/control/serve-control.ts';
 import { fakeControl } from '../../../runtime/src/testing/fake-control.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';

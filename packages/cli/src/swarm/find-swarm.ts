@@ -3,7 +3,7 @@
  * that a swarm can be reached whatever its bundle looks like by now. The bundle is read for a swarm that never ran, and
  * to leave out names that it does not declare any more.
  */
-import { type KnownSwarm, listKnownSwarms } from '@goondan/runtime';
+import { type KnownSwarm, listKnownSwarms } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { attachSwarm } from './attach-swarm.ts';

@@ -1,4 +1,5 @@
-import { type Bundle, type BundleSwarms, loadSwarms, resolveSwarm, workspaceId } from '@goondan/runtime';
+import { type Bundle, type BundleSwarms, loadSwarms, resolveSwarm } from '@goondan/runtime/bundle';
+import { workspaceId } from '@goondan/runtime/control';
 import { readBundle } from '../bundle/open-bundle.ts';
 
 export interface FoundWorkspace {

@@ -1,4 +1,4 @@
-import { closestName } from '@goondan/runtime';
+import { closestName } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
 /** Whoever names an agent that is not there is told who is. */

@@ -1,4 +1,4 @@
-import { providerVariables } from '@goondan/runtime';
+import { providerVariables } from '@goondan/runtime/internal';
 
 /** An environment in which nobody has a key, or an address of their own for a provider. For tests. */
 export const noProviders: Readonly<Record<string, undefined>> = Object.fromEntries(

@@ -1,5 +1,5 @@
 /** A recorded turn on the terminal: the same for `gdn demo` and `gdn trace`. */
-import { renderTrace, type TurnTrace } from '@goondan/runtime';
+import { renderTrace, type TurnTrace } from '@goondan/runtime/history';
 import { harmlessText } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { fitTree } from './fit-tree.ts';

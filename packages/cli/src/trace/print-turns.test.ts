@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { TurnSummary } from '@goondan/runtime';
+import type { TurnSummary } from '@goondan/runtime/history';
 import { openTerminal } from '../terminal.ts';
 import { printTurns } from './print-turns.ts';
 

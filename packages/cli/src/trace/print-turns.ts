@@ -1,5 +1,5 @@
 /** The latest turns as a table. The ids in it can be typed after `gdn trace`. */
-import type { TurnSummary } from '@goondan/runtime';
+import type { TurnSummary } from '@goondan/runtime/history';
 import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
 import { cutToWidth, padToWidth } from '../fit-width.ts';

@@ -2,7 +2,7 @@
  * Before code of a bundle runs for the first time, a person says that it may: asked at a terminal, where the answer is
  * remembered, or with `--trust`, which counts for one run.
  */
-import { isTrusted, rememberTrust } from '@goondan/runtime';
+import { isTrusted, rememberTrust } from '@goondan/runtime/bundle';
 import { GoondanError } from '@goondan/types';
 import { askYesOrNo } from '../ask-yes-or-no.ts';
 import type { Terminal } from '../terminal.ts';

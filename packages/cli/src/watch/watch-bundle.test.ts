@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PlanReconcile } from '@goondan/runtime';
+import type { PlanReconcile } from '@goondan/runtime/bundle';
 import { watchBundle } from './watch-bundle.ts';
 
 const cleanups: (() => void)[] = [];

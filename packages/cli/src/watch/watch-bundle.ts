@@ -1,5 +1,5 @@
 /** `--watch`: a swarm that follows the files of its bundle. */
-import type { PlanReconcile } from '@goondan/runtime';
+import type { PlanReconcile } from '@goondan/runtime/bundle';
 import { GoondanError } from '@goondan/types';
 import { watchFolder } from './watch-folder.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { JsonObject } from '@goondan/types';
 import fc from 'fast-check';
 import type { DeclaredAgent } from './declared-agent.ts';
-import { planReconcile } from './plan-reconcile.ts';
+import { describeChanges, planReconcile } from './plan-reconcile.ts';
 import type { ConnectionPlan, SwarmPlan } from './swarm-plan.ts';
 
 function agent(agentName: string, more: Partial<DeclaredAgent> = {}): DeclaredAgent {
@@ -116,4 +116,12 @@ describe('from one plan to another', () => {
       }),
     );
   });
+});
+
+test('describes changes for people', () => {
+  const nothing = { kept: ['Agent/a'], changed: [], added: [], removed: [] };
+  expect(describeChanges(nothing)).toBe('Nothing has changed.');
+  expect(describeChanges({ ...nothing, changed: ['Agent/b', 'Swarm/s'], removed: ['Connection/c'] })).toBe(
+    'Reloaded: changed Agent/b, Swarm/s; removed Connection/c; 1 kept.',
+  );
 });

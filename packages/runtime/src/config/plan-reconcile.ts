@@ -25,6 +25,17 @@ export function planReconcile(running: SwarmPlan, wanted: SwarmPlan): PlanReconc
   };
 }
 
+/** For people: `changed Agent/coder; added Agent/tester; 3 kept`. */
+export function describeChanges({ kept, changed, added, removed }: PlanReconcile): string {
+  const lists = [
+    ['changed', changed],
+    ['added', added],
+    ['removed', removed],
+  ] as const;
+  const told = lists.filter(([, names]) => names.length > 0).map(([what, names]) => `${what} ${names.join(', ')}`);
+  return told.length === 0 ? 'Nothing has changed.' : `Reloaded: ${told.join('; ')}; ${kept.length} kept.`;
+}
+
 /** By identity, in the order of the alphabet. */
 function digestsOf({ agents, connections = [], name, ...swarm }: SwarmPlan): Map<string, string> {
   const parts: [identity: string, part: object][] = [

@@ -45,7 +45,7 @@ test('R-08 nothing but the settings is loaded before somebody wants spans: the r
         ([, from = '']) => `${path}: ${from.replace(/.*\//, '')}`,
       ),
     );
-  expect(eager).toEqual(['packages/runtime/src/index.ts: probe-collector.ts']);
+  expect(eager).toEqual(['packages/runtime/src/internal.ts: probe-collector.ts']);
   const probe = own.find(({ path }) => path.endsWith('/probe-collector.ts'))?.text ?? '';
   expect([...probe.matchAll(/^import (?!type )[^;]*?from '([^']+)';/gm)].map(([, from]) => from)).toEqual([
     '../ports/clock.ts',

@@ -1,5 +1,5 @@
 /** A conversation with a long life, written as an agent writes it, but quicker. For tests. */
-import { durableStore } from '@goondan/runtime';
+import { durableStore } from '@goondan/runtime/history';
 import { createAssistantMessage, createUserMessage, type Message } from '@goondan/types';
 
 export interface LongLife {

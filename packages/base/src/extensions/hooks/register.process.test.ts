@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
-import { loadBundle, resolveSwarm } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { fillArguments, lookUp } from './fill-arguments.ts';
 import type { Hook } from './hook.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { createUserMessage, EPHEMERAL, GoondanError, type Message } from '@goondan/types';
-import { memoryStore, textOf } from '@goondan/runtime';
+import { createUserMessage, EPHEMERAL, GoondanError, type Message, textOf } from '@goondan/types';
+import { memoryStore } from '@goondan/runtime/history';
 import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { estimateTokens } from '../../history/estimate-tokens.ts';
 import { importHistory } from '../../history/testing/import-history.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { createUserMessage, type Message } from '@goondan/types';
-import { textOf } from '@goondan/runtime';
+import { createUserMessage, type Message, textOf } from '@goondan/types';
 import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { importHistory } from '../../history/testing/import-history.ts';
 import { randomHistory } from '../../history/testing/random-history.ts';

@@ -2,7 +2,7 @@
  * A screen that redraws what still changes, on any terminal that can move its cursor. At most one frame in `FRAME_MS`, and
  * none while the terminal has not taken the last one: a slow terminal gets fewer frames, not a queue of them.
  */
-import type { Clock } from '@goondan/runtime';
+import type { Clock } from '@goondan/runtime/internal';
 import type { Colors } from '../../terminal.ts';
 import { KeyDecoder } from '../editor/decode-keys.ts';
 import { Prompt } from '../editor/prompt.ts';

@@ -1,6 +1,6 @@
 /** One turn, as the person who asked sees it: what is said and done, while it happens and as it stays. */
-import { type SwarmNotice, textOf, type TurnEnd } from '@goondan/runtime';
-import { endingOf, GoondanError, type TurnDelta } from '@goondan/types';
+import type { SwarmNotice, TurnEnd } from '@goondan/runtime';
+import { endingOf, GoondanError, textOf, type TurnDelta } from '@goondan/types';
 import { emptyLine, type Line, line, linesOf, span } from '../screen/line.ts';
 import { describeLimits } from '../../run/describe-limits.ts';
 import { shorten } from '../../shorten.ts';

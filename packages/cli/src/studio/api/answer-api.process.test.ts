@@ -2,16 +2,9 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  controlSocketPath,
-  deleteStoppedInstance,
-  forkStoppedInstance,
-  startSwarm,
-  type Swarm,
-  systemSocketEnvironment,
-  workspaceFolder,
-  systemClock,
-} from '@goondan/runtime';
+import { startSwarm, type Swarm } from '@goondan/runtime';
+import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
+import { deleteStoppedInstance, forkStoppedInstance, workspaceFolder, systemClock } from '@goondan/runtime/internal';
 import { textOf } from '@goondan/types';
 import { serveControl } from '../../../../runtime/src/orchestrator/control/serve-control.ts';
 import { fakeApproval, type FakeControl, fakeControl } from '../../../../runtime/src/testing/fake-control.ts';

@@ -1,5 +1,5 @@
 /** What can be looked at in a workspace. Nothing of it changes anything. */
-import { type Journal, listTurns, readHistory, readTurnTrace } from '@goondan/runtime';
+import { type Journal, listTurns, readHistory, readTurnTrace } from '@goondan/runtime/history';
 import type { AgentAddress } from '@goondan/types';
 import { withInstance } from '../../instance/read-instances.ts';
 import type { SwarmPlace } from '../../swarm/attach-swarm.ts';

@@ -1,5 +1,6 @@
 /** What a person can do in a workspace, through the control socket of its swarm. */
-import { eventIdOf, isBelowSwarm, type Swarm } from '@goondan/runtime';
+import type { Swarm } from '@goondan/runtime';
+import { eventIdOf, isBelowSwarm } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { Acceptance, Done } from '../contract.ts';

@@ -1,13 +1,7 @@
 import { existsSync } from 'node:fs';
-import {
-  controlSocketPath,
-  type ListedWorkspace,
-  listWorkspaces,
-  type SwarmStatus,
-  systemSocketEnvironment,
-  workspaceFolder,
-  workspaceIds,
-} from '@goondan/runtime';
+import type { SwarmStatus } from '@goondan/runtime';
+import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
+import { type ListedWorkspace, listWorkspaces, workspaceFolder, workspaceIds } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { WorkspaceList, WorkspaceSummary } from '../contract.ts';

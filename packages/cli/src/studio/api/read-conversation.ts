@@ -1,4 +1,4 @@
-import { type ArchivedTurn, blame, type HistorySource, type KeptHistory } from '@goondan/runtime';
+import { type ArchivedTurn, blame, type HistorySource, type KeptHistory } from '@goondan/runtime/history';
 import type { AgentAddress } from '@goondan/types';
 import type { ConversationView } from '../contract.ts';
 

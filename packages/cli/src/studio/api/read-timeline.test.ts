@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { durableStore, type KeptHistory } from '@goondan/runtime';
+import { durableStore, type KeptHistory } from '@goondan/runtime/history';
 import { seededRandom } from '../../../../runtime/src/workspace/simulation/seeded-random.ts';
 import { writeRandomHistory } from '../../../../runtime/src/workspace/simulation/write-random-history.ts';
 import { readConversation } from './read-conversation.ts';

@@ -1,4 +1,4 @@
-import type { ArchivedEvent, ArchivedTurn, HistorySource } from '@goondan/runtime';
+import type { ArchivedEvent, ArchivedTurn, HistorySource } from '@goondan/runtime/history';
 import { type AgentAddress, endingOf } from '@goondan/types';
 import type { TimelineTurn, TimelineView } from '../contract.ts';
 

@@ -2,7 +2,8 @@
  * What happens in a swarm, for one page that looks at it: for as long as the page is there, whether the swarm runs or
  * not, and through its stops and starts.
  */
-import { instancesChangedAt, type LossyKind, sleep, type SwarmNotice, type SwarmWatch } from '@goondan/runtime';
+import type { SwarmNotice, SwarmWatch } from '@goondan/runtime';
+import { instancesChangedAt, type LossyKind, sleep } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { StudioNotice } from '../contract.ts';

@@ -1,4 +1,5 @@
-import { type DeclaredAgent, type DeclaredAgents, readDescription, type RecordedAgent } from '@goondan/runtime';
+import type { DeclaredAgent, DeclaredAgents } from '@goondan/runtime/bundle';
+import { readDescription, type RecordedAgent } from '@goondan/runtime/internal';
 import { explainDeclared, sourcesOf } from '../../explain/explain-agent.ts';
 import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { AgentView } from '../contract.ts';

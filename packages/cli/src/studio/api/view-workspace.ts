@@ -1,11 +1,8 @@
 /** One workspace: what is on its disk, what its swarm says when it runs, and what its bundle declares when that is known. */
-import {
-  type InstanceAddress,
-  type InstanceStatus,
-  type Journal,
-  readSwarmRecord,
-  toInstanceAddress,
-} from '@goondan/runtime';
+import type { InstanceAddress, InstanceStatus } from '@goondan/runtime';
+import { toInstanceAddress } from '@goondan/runtime/control';
+import type { Journal } from '@goondan/runtime/history';
+import { readSwarmRecord } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { withJournal } from '../../instance/with-journal.ts';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';

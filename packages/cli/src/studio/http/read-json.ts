@@ -1,4 +1,4 @@
-import { type Clock, readJsonBody, systemClock } from '@goondan/runtime';
+import { type Clock, readJsonBody, systemClock } from '@goondan/runtime/internal';
 import { StudioRefusal } from './studio-refusal.ts';
 
 const bounds = { longest: 1_000_000, withinMs: 30_000 };

@@ -1,5 +1,5 @@
 /** How Studio says no: a status, and a `Refusal` with a code and a sentence. Never a stack. */
-import { controlStatusByCode } from '@goondan/runtime';
+import { controlStatusByCode } from '@goondan/runtime/internal';
 import { type ErrorCode, GoondanError, type GoondanErrorOptions } from '@goondan/types';
 import type { Refusal } from '../contract.ts';
 

@@ -6,7 +6,7 @@
  * 3. Secrets are compared in a time that does not depend on what they have in common.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { type Clock, systemClock } from '@goondan/runtime';
+import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { sendOn } from './small-pages.ts';
 import { StudioRefusal } from './studio-refusal.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { type ConversationStore, memoryStore } from '../../index.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 
 /** A process that dies in its first step: what it had recorded stays, and nothing comes after. */

@@ -6,7 +6,7 @@ import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import type { Connections } from '../connections/connections.ts';
 import { applyPlan } from './apply-plan.ts';
-import { describeChanges, swarmReloader } from './reload-swarm.ts';
+import { swarmReloader } from './reload-swarm.ts';
 import type { Trials } from './try-changes.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -321,14 +321,6 @@ describe('a reload', () => {
     expect([first.status, second.status]).toEqual(['rejected', 'fulfilled']);
     expect(order).toEqual(['begins, 1 left', 'read', 'begins, 0 left', 'read']);
     expect(opened.lines.at(-1)?.message).toBe('Reloaded: changed Agent/a; 5 kept.');
-  });
-
-  test('says what it did', () => {
-    const nothing = { kept: ['Agent/a'], changed: [], added: [], removed: [] };
-    expect(describeChanges(nothing)).toBe('Nothing has changed.');
-    expect(describeChanges({ ...nothing, changed: ['Agent/b', 'Swarm/s'], removed: ['Connection/c'] })).toBe(
-      'Reloaded: changed Agent/b, Swarm/s; removed Connection/c; 1 kept.',
-    );
   });
 });
 

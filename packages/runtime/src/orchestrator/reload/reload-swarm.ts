@@ -4,7 +4,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
-import type { PlanReconcile } from '../../config/plan-reconcile.ts';
+import { describeChanges, type PlanReconcile } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
@@ -87,15 +87,4 @@ async function readWanted({ currentPlan }: ReloadedParts, read: ReadPlan | undef
   const { name } = currentPlan.value.plan;
   if (wanted.name === name) return wanted;
   throw new GoondanError('E_RELOAD_SWARM', `The swarm that runs is "${name}", and now it is called "${wanted.name}".`);
-}
-
-/** For people: `changed Agent/coder; added Agent/tester; 3 kept`. */
-export function describeChanges({ kept, changed, added, removed }: PlanReconcile): string {
-  const lists = [
-    ['changed', changed],
-    ['added', added],
-    ['removed', removed],
-  ] as const;
-  const told = lists.filter(([, names]) => names.length > 0).map(([what, names]) => `${what} ${names.join(', ')}`);
-  return told.length === 0 ? 'Nothing has changed.' : `Reloaded: ${told.join('; ')}; ${kept.length} kept.`;
 }

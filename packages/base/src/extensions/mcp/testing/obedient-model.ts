@@ -1,5 +1,5 @@
 import type { JsonObject, ModelReply } from '@goondan/types';
-import type { Model } from '@goondan/runtime';
+import type { Model } from '@goondan/runtime/internal';
 
 /** A model that calls what it is told to, `tool {"json": "arguments"}`, and says `done` to anything else. */
 export function obedientModel(extension: string): Model {

@@ -1,0 +1,20 @@
+/** `@goondan/runtime/control`: where a swarm is found, and the further types of its methods and notices. */
+export type { ConnectOptions, ControlPlace } from './control/connect-swarm.ts';
+export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
+export { toAgentAddress, toInstanceAddress } from './control/instance-address.ts';
+export type {
+  ApprovalNotice,
+  ConnectionStatus,
+  DeadLetterSummary,
+  DeltaNotice,
+  InstanceChoice,
+  InstanceNotice,
+  RuntimeEventNotice,
+  StopOptions,
+} from './control/swarm.ts';
+export { newTraceId } from './trace/span-id.ts';
+export type { ForkedInstance, ForkOptions } from './workspace/journal/fork-instance.ts';
+export type { DeletedInstance, DeleteOptions } from './workspace/journal/journal.ts';
+export { type StateRootChoice, stateRoot } from './workspace/layout/state-root.ts';
+export { workspaceId, type WorkspaceNames } from './workspace/layout/workspace-id.ts';
+export type { ForkOrigin } from './workspace/records/metadata.ts';

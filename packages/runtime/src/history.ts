@@ -1,0 +1,54 @@
+/** `@goondan/runtime/history`: keeps conversations, and reads their events, traces, logs and recordings. */
+export type {
+  BaseDelta,
+  ConversationSnapshot,
+  ConversationStore,
+  EventAuthor,
+  InputOrigin,
+  OpenTurn,
+  TurnRecord,
+} from './agent/conversation/conversation-store.ts';
+export { memoryStore } from './agent/conversation/memory-store.ts';
+export type { ExtensionChanges } from './orchestrator/lone/change-extensions.ts';
+export {
+  type DivergenceCause,
+  type ExplainedDivergence,
+  type ReplayOptions,
+  type ReplayedRun,
+  replayRecording,
+  type ReplayReport,
+} from './orchestrator/lone/replay-recording.ts';
+export type { EffectKind, EffectRecord } from './trace/effect-record.ts';
+export type { Recording } from './trace/recording.ts';
+export { recordTurn, type TurnRecorder } from './trace/record-turn.ts';
+export { renderMermaid } from './trace/render-mermaid.ts';
+export { type RenderOptions, renderTrace } from './trace/render-trace.ts';
+export type { Divergence, ReplayOutcome } from './trace/replay.ts';
+export type { ChainRecord, LayerRecord, MissingRecords, TurnSummary, TurnTrace } from './trace/turn-trace.ts';
+export type { ArchivedEvent, ArchivedTurn } from './workspace/archive/read-archive.ts';
+export { type Blame, blame, type BlameQuestion } from './workspace/history/blame.ts';
+export type { BlamedMessage, ReplacedMessages } from './workspace/history/blamed-message.ts';
+export type { Moment } from './workspace/history/fold-history.ts';
+export type { ExtensionStates, HistoryStart } from './workspace/history/history-start.ts';
+export type { KeptHistory } from './workspace/history/kept-history.ts';
+export { type ConversationAt, readConversationAt } from './workspace/history/read-conversation-at.ts';
+export {
+  type HistoryEvent,
+  type HistoryPage,
+  type HistoryQuestion,
+  type HistorySource,
+  type HistoryTurn,
+  readHistory,
+} from './workspace/history/read-history.ts';
+export { durableStore, type DurableStoreOptions } from './workspace/journal/durable-store.ts';
+export type { Journal } from './workspace/journal/journal.ts';
+export { type LogQuestion, readSwarmLog } from './workspace/logs/read-swarm-log.ts';
+export type { EventOrigin } from './workspace/records/logged-record.ts';
+export { type KeptRecording, readRecording } from './workspace/traces/read-recording.ts';
+export {
+  type ListTurnsOptions,
+  listTurns,
+  type ReadTrace,
+  readTurnTrace,
+  type TracePlace,
+} from './workspace/traces/read-turn-trace.ts';

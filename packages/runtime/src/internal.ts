@@ -1,0 +1,50 @@
+/**
+ * `@goondan/runtime/internal`: what the other packages of this repository need besides. It is outside of semantic versioning:
+ * any release may change or remove a name here. Import it only when you pin the exact version.
+ */
+export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
+export type { Model } from './agent/model/model-port.ts';
+export type { ToolDeclaration } from './agent/tool/load-tool.ts';
+export { AGENT_TOOL_NAMES } from './config/bundle/agent-tools.ts';
+export { findBundlePackage } from './config/bundle/files/find-package.ts';
+export { readTextFile, refusalText } from './config/bundle/files/text-file.ts';
+export { findPackageUses } from './config/bundle/find-package-uses.ts';
+export { closestName } from './config/closest-name.ts';
+export { partsDigest } from './config/parts-digest.ts';
+export { providerVariables } from './config/provider-variables.ts';
+export { readJsonBody } from './control/read-json-body.ts';
+export { SendQueue } from './ipc/channel/send-queue.ts';
+export type { LossyKind } from './ipc/codec.ts';
+export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
+export type { Change } from './json/diff-json.ts';
+export { maskSecrets } from './log/mask-secrets.ts';
+export { childEnvironment } from './orchestrator/child/child-environment.ts';
+export { agentRunner, connectorRunner } from './orchestrator/child/runner-path.ts';
+export { controlStatusByCode } from './orchestrator/control/refuse.ts';
+export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
+export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
+export { inspectAgent } from './orchestrator/lone/inspect-agent.ts';
+export { gracePeriodMs } from './orchestrator/plan/swarm-settings.ts';
+export { deleteStoppedInstance, forkStoppedInstance } from './orchestrator/stopped-swarm.ts';
+export { type Clock, sleep, systemClock } from './ports/clock.ts';
+export { eventIdOf, randomIds } from './ports/ids.ts';
+export { type CollectorProbe, probeCollector } from './telemetry/probe-collector.ts';
+export { describeExtensionStatus } from './trace/describe-extension-status.ts';
+export { pendingInputs } from './workspace/journal/instance-refusals.ts';
+export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';
+export { workspaceFolder } from './workspace/layout/instance-paths.ts';
+export {
+  type LoadedAgent,
+  readDescription,
+  type RecordedAgent,
+  recordDescriptions,
+} from './workspace/swarms/agent-descriptions.ts';
+export { keepKnownTools } from './workspace/swarms/keep-known-tools.ts';
+export { type KnownSwarm, listKnownSwarms } from './workspace/swarms/list-known-swarms.ts';
+export {
+  instancesChangedAt,
+  type ListedWorkspace,
+  listWorkspaces,
+  workspaceIds,
+} from './workspace/swarms/list-workspaces.ts';
+export { readSwarmRecord } from './workspace/swarms/swarm-record.ts';

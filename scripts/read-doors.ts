@@ -1,0 +1,104 @@
+/** The doors of packages, read by the compiler: for the numbers of `count-shape` and for the tests of what is exported. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Node, SourceFile } from 'typescript/unstable/ast';
+import { API, type Symbol as ModuleSymbol, type Project, SymbolFlags } from 'typescript/unstable/async';
+
+export interface DoorExport {
+  readonly name: string;
+  /** False when it leaves the door as a type only. */
+  readonly isValue: boolean;
+}
+
+/** Name of a door (`@goondan/runtime/testing`) → its exports. The folder has a `node_modules` with our own packages in it. */
+export function readDoors(folder: string): Promise<Map<string, DoorExport[]>> {
+  const doors = listDoors(folder);
+  return withProject(folder, [...doors.values()], async (project) => {
+    const read = new Map<string, DoorExport[]>();
+    for (const [door, path] of doors) read.set(door, await readDoor(project, join(folder, path)));
+    return read;
+  });
+}
+
+/** Name of a door → its module, from the folder. */
+export function listDoors(folder: string): Map<string, string> {
+  const doors = new Map<string, string>();
+  for (const path of [...new Bun.Glob('packages/*/package.json').scanSync(folder)].toSorted()) {
+    const manifest: { name: string; exports?: Record<string, string> } = JSON.parse(
+      readFileSync(join(folder, path), 'utf8'),
+    );
+    for (const [door, module] of Object.entries(manifest.exports ?? {})) {
+      if (module.endsWith('.ts')) doors.set(join(manifest.name, door), join(path, '..', module));
+    }
+  }
+  return doors;
+}
+
+/** Opens files below a folder, with all that they import, until `use` has returned. */
+export async function withProject<Result>(
+  folder: string,
+  files: readonly string[],
+  use: (project: Project) => Promise<Result>,
+): Promise<Result> {
+  const api = new API({ cwd: folder, fs: withConfig(folder, files) });
+  try {
+    const [project] = (await api.updateSnapshot({ openProjects: [configOf(folder)] })).getProjects();
+    if (project === undefined) throw new Error(`${folder} cannot be read`);
+    return await use(project);
+  } finally {
+    await api.close();
+  }
+}
+
+const configOf = (folder: string) => join(folder, 'count-shape.tsconfig.json');
+
+/** The disk, and a configuration that is not on it. */
+function withConfig(folder: string, files: readonly string[]) {
+  const compilerOptions = {
+    target: 'ESNext',
+    module: 'ESNext',
+    moduleResolution: 'bundler',
+    jsx: 'react-jsx',
+    types: [],
+    allowJs: true,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+  };
+  const text = JSON.stringify({ compilerOptions, files });
+  const isConfig = (path: string) => path === configOf(folder);
+  return {
+    readFile: (path: string) => (isConfig(path) ? text : undefined),
+    fileExists: (path: string) => (isConfig(path) ? true : undefined),
+  };
+}
+
+export async function readTree(project: Project, path: string): Promise<SourceFile> {
+  const tree = await project.program.getSourceFile(path);
+  if (tree === undefined) throw new Error(`${path} cannot be parsed`);
+  return tree;
+}
+
+/** The exports of a module, in the order of the compiler. */
+export async function readDoor(project: Project, path: string): Promise<DoorExport[]> {
+  const module = await project.checker.getSymbolAtLocation(await readTree(project, path));
+  const exported = module === undefined ? [] : await project.checker.getExportsOfModule(module);
+  return Promise.all(exported.map(async (each) => ({ name: each.name, isValue: await isValue(project, each) })));
+}
+
+/** Follows the re-exports: one `export type` on the way makes a type of it. */
+async function isValue(project: Project, symbol: ModuleSymbol): Promise<boolean> {
+  if ((symbol.flags & SymbolFlags.Alias) === 0) return (symbol.flags & SymbolFlags.Value) !== 0;
+  const [handle] = symbol.declarations;
+  const specifier = await handle?.resolve(project);
+  if (specifier !== undefined && isTypeOnly(specifier)) return false;
+  const next = await project.checker.getImmediateAliasedSymbol(symbol);
+  return next !== undefined && (await isValue(project, next));
+}
+
+/** `export type { X }`, `export { type X }`: the word is on the name or on the statement around it. */
+function isTypeOnly(specifier: Node): boolean {
+  for (let node: Node | undefined = specifier; node !== undefined; node = node.parent) {
+    if ('isTypeOnly' in node && node.isTypeOnly === true) return true;
+  }
+  return false;
+}
