@@ -44,7 +44,8 @@ function configFor(repository: string, sources: readonly string[], outDir: strin
   };
 }
 
-async function runCompiler(repository: string, config: string): Promise<void> {
+/** **Errors** — all problems that the compiler finds, in one. */
+export async function runCompiler(repository: string, config: string): Promise<void> {
   const tsc = join(repository, 'node_modules/typescript/bin/tsc');
   const child = Bun.spawn(['node', tsc, '--project', config], { cwd: repository, stdout: 'pipe', stderr: 'inherit' });
   const [problems] = await Promise.all([child.stdout.text(), child.exited]);

@@ -1,4 +1,4 @@
-/** The doors of packages, read by the compiler: for the numbers of `count-shape` and for the tests of what is exported. */
+/** The doors of packages, read by the compiler: for `count-shape`, the API report, and the tests of exports. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Node, SourceFile } from 'typescript/unstable/ast';
@@ -78,11 +78,15 @@ export async function readTree(project: Project, path: string): Promise<SourceFi
   return tree;
 }
 
-/** The exports of a module, in the order of the compiler. */
 export async function readDoor(project: Project, path: string): Promise<DoorExport[]> {
-  const module = await project.checker.getSymbolAtLocation(await readTree(project, path));
-  const exported = module === undefined ? [] : await project.checker.getExportsOfModule(module);
+  const exported = await exportsOf(project, path);
   return Promise.all(exported.map(async (each) => ({ name: each.name, isValue: await isValue(project, each) })));
+}
+
+/** The exports of a module, in the order of the compiler. */
+export async function exportsOf(project: Project, path: string): Promise<readonly ModuleSymbol[]> {
+  const module = await project.checker.getSymbolAtLocation(await readTree(project, path));
+  return module === undefined ? [] : project.checker.getExportsOfModule(module);
 }
 
 /** Follows the re-exports: one `export type` on the way makes a type of it. */

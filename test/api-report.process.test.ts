@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test';
+import { relative } from 'node:path';
+import { renderApiReports } from '../scripts/write-api-report.ts';
+import { repository } from './read-repository.ts';
+
+test('the API reports are what the doors export; if not, run `npm run api:report`', async () => {
+  const reports = await renderApiReports();
+  expect([...reports.keys()].map((path) => relative(repository, path))).toEqual([
+    'packages/types/api.md',
+    'packages/runtime/api.md',
+  ]);
+  for (const [path, text] of reports) expect(await Bun.file(path).text()).toBe(text);
+});
+
+test('the reports have functions with their results, and the internal door by names only', async () => {
+  const page = await Bun.file(`${repository}/packages/runtime/api.md`).text();
+  expect(page).toContain('export declare function startSwarm(options: StartSwarmOptions): Promise<Swarm>;');
+  const [, internal = ''] = page.split('## @goondan/runtime/internal\n');
+  expect(internal.split('\n## ')[0]).toContain('\n- `systemClock`\n');
+  expect(internal.split('\n## ')[0]).not.toContain('```');
+});
