@@ -37,11 +37,14 @@ interface Options extends FakeSpawnOptions {
   readonly plans?: readonly ConnectionPlan[];
   readonly accept?: AcceptEvent;
   readonly ask?: AskEvent;
+  /** Asked for whenever the connections ask. */
+  readonly policyNow?: () => typeof policy;
 }
 
 const never = () => new Promise<never>(() => undefined);
 
-function open({ plans = [planOf('one')], accept = async () => undefined, ask = never, ...options }: Options = {}) {
+function open(given: Options = {}) {
+  const { plans = [planOf('one')], accept = async () => undefined, ask = never, policyNow, ...options } = given;
   const clock = manualClock();
   const { spawn, children } = fakeSpawn<ToConnector, FromConnector>({ clock, ...options });
   const lines: LogLine[] = [];
@@ -57,7 +60,9 @@ function open({ plans = [planOf('one')], accept = async () => undefined, ask = n
     },
     ingress: { entryAgent: () => 'coder', newTraceId: () => 'f'.repeat(32), accept, ask },
     listeners: { report: (line) => lines.push(line), onOutput: (...each) => output.push(each) },
-    policy,
+    get policy() {
+      return policyNow?.() ?? policy;
+    },
   });
   /** The newest child of that connection. */
   const child = (connection = 'one') => {
@@ -129,6 +134,20 @@ describe('the connections of a swarm', () => {
     expect(children).toHaveLength(3);
     await clock.advance(1);
     expect(children).toHaveLength(4);
+  });
+
+  test('are asked whether they live by the heartbeat of the last reload', async () => {
+    let current = policy;
+    const { connections, child, clock, say } = open({ policyNow: () => current });
+    connections.start();
+    await say({ type: 'ready' });
+    let pings = 0;
+    child().channel.onMessage(({ type }) => void (pings += type === 'ping' ? 1 : 0));
+    current = { ...policy, heartbeat: { everyMs: 100_000, missedPings: 3 } };
+    await clock.advance(10_000);
+    expect({ pings, ...connections.status()[0] }).toMatchObject({ pings: 1, status: 'listening', crashes: 0 });
+    await clock.advance(91_000);
+    expect(pings).toBe(2);
   });
 
   test('R-03 wait out their backoff also when nothing can be started at all', async () => {

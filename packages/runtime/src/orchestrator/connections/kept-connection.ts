@@ -114,7 +114,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
 
   protected override spawn(_process: number, listener: ProcessListener<FromConnector>): RunningProcess<ToConnector> {
     this.#hasTold = false;
-    const { spawn, runner, frameFolderFor, makeWorkFolder, onOutput, clock, policy, ingress } = this.#host;
+    const { spawn, runner, frameFolderFor, makeWorkFolder, onOutput, clock, ingress } = this.#host;
     const { connection, environment, secrets, masked = [] } = this.#plan;
     const mask = maskSecrets([...Object.values(secrets), ...masked]);
     const child = spawn(connectorLanguage, {
@@ -128,7 +128,8 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     acceptConnectorEvents(child.channel, this.#accept);
     answerConnectorAsks(child.channel, this.#answer);
     const start = toStart(this.#plan, ingress.entryAgent());
-    return superviseProcess<ToConnector, FromConnector>(child, start, { heartbeat: policy.heartbeat, clock }, listener);
+    const heartbeat = () => this.#host.policy.heartbeat;
+    return superviseProcess<ToConnector, FromConnector>(child, start, { heartbeat, clock }, listener);
   }
 
   protected override stepped(before: InstanceState, input: InstanceInput): void {

@@ -139,7 +139,7 @@ function talkTo<Value>(
       isNew: true,
       ...start,
     },
-    { heartbeat: settings.heartbeat, clock },
+    { heartbeat: () => settings.heartbeat, clock },
     {
       message(message) {
         if (message.type === 'start.failed') return heard.reject(fromFrameError(message.error));

@@ -28,7 +28,7 @@ function run() {
   superviseProcess<ToAgent, FromAgent>(
     process,
     start,
-    { heartbeat: { everyMs: 100, missedPings: 3 }, clock },
+    { heartbeat: () => ({ everyMs: 100, missedPings: 3 }), clock },
     {
       message: ({ type }) => void told.push(type),
       refused: () => void told.push('refused'),

@@ -47,16 +47,16 @@ export interface RunningProcess<Down> {
   kill(): void;
 }
 
-/** `start` is the first message, and tells the process who it is. */
+/** `start` is the first message, and tells the process who it is. The heartbeat's policy is asked for at every beat. */
 export function superviseProcess<Down extends { readonly type: string }, Up extends { readonly type: string }>(
   child: ChildProcess<Down | Upkeep, Up | Pong>,
   start: AgentStart | ConnectorStart,
-  { heartbeat: policy, clock }: { readonly heartbeat: HeartbeatPolicy; readonly clock: Clock },
+  { heartbeat: askPolicy, clock }: { readonly heartbeat: () => HeartbeatPolicy; readonly clock: Clock },
   listener: ProcessListener<Up>,
 ): RunningProcess<Down> {
   const { channel } = child;
   let heartbeat = firstHeartbeat;
-  let callOff = clock.after(policy.everyMs, look);
+  let callOff = clock.after(askPolicy().everyMs, look);
   let callOffKill: () => void = () => undefined;
 
   channel.onMessage((message) => {
@@ -86,6 +86,7 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
   }
 
   function look(): void {
+    const policy = askPolicy();
     const next = beat(heartbeat, policy);
     if (next.type === 'dead') return listener.hung();
     heartbeat = next.heartbeat;

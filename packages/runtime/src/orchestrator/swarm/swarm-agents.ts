@@ -263,7 +263,7 @@ export class SwarmAgents {
       isNew: !hasConversation(store, address),
       ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
     };
-    return superviseProcess(child, start, { heartbeat: settings.heartbeat, clock }, listener);
+    return superviseProcess(child, start, { heartbeat: () => settings.heartbeat, clock }, listener);
   }
 
   /** What people and programs outside of the swarm are told. */
