@@ -23,6 +23,8 @@ export interface FakeSpawnOptions {
   readonly onKill?: (child: FakeChild<unknown, unknown>, graceMs: number) => void;
   /** Throws, to play a system that starts no more. */
   readonly beforeSpawn?: (request: SpawnRequest) => void;
+  /** Throws, to play a child that reads too little. */
+  readonly beforeSend?: (message: unknown) => void;
   /** For messages that are too long for a frame; in memory when absent. */
   readonly files?: FrameFiles;
 }
@@ -52,12 +54,17 @@ function startChild<Down, Up>(
   language: Language<Down, Up>,
   request: SpawnRequest,
   pid: number,
-  { clock, files, onKill = endAtOnce }: FakeSpawnOptions,
+  { clock, files, beforeSend, onKill = endAtOnce }: FakeSpawnOptions,
 ): { child: FakeChild<Down, Up>; process: ChildProcess<Down, Up> } {
   const [parentEnd, childEnd] = connectInMemory(language, {
     ...(clock === undefined ? {} : { clock }),
     ...(files === undefined ? {} : { files }),
   });
+  const send = parentEnd.send.bind(parentEnd);
+  parentEnd.send = async (message) => {
+    beforeSend?.(message);
+    return send(message);
+  };
   const exited = Promise.withResolvers<ChildExit>();
   const kills: number[] = [];
   const child: FakeChild<Down, Up> = {

@@ -1,6 +1,7 @@
 // Supervision without processes: the test plays the connectors, and time stands still until it is moved.
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
+import { isPlainObject } from '../../json/copy-json.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import { connectorEmitter } from '../../ipc/connector-events.ts';
 import type { FromConnector } from '../../ipc/from-connector.ts';
@@ -148,6 +149,22 @@ describe('the connections of a swarm', () => {
     expect({ pings, ...connections.status()[0] }).toMatchObject({ pings: 1, status: 'listening', crashes: 0 });
     await clock.advance(91_000);
     expect(pings).toBe(2);
+  });
+
+  test.each<[ToConnector['type'], number]>([
+    ['ping', 0],
+    ['start', 1],
+  ])('that start and cannot be sent "%s" are killed %p times', async (type, kills) => {
+    const { connections, children, clock } = open({
+      beforeSend(message) {
+        if (isPlainObject(message) && message['type'] === type)
+          throw new GoondanError('E_IPC_FULL', 'It reads nothing.');
+      },
+    });
+    connections.start();
+    // One ping is due; it has another second to start.
+    await clock.advance(type === 'ping' ? 1_000 : 0);
+    expect(children[0]?.kills).toHaveLength(kills);
   });
 
   test('R-03 wait out their backoff also when nothing can be started at all', async () => {

@@ -175,8 +175,8 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   }
 
   /** One that was not told who it is cannot start. For any other message its heartbeat tells whether it still reads. */
-  protected override unsent(process: number, _problem: string, thrown: unknown): void {
-    if (this.state.phase.name !== 'starting') return;
+  protected override unsent(process: number, type: string, _problem: string, thrown: unknown): void {
+    if (type !== 'start') return;
     this.post({ type: 'start.failed', process, error: toFrameError(thrown, 'E_CONNECTOR_START') });
   }
 

@@ -124,7 +124,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   }
 
   /** It would wait for ever for what it was not told: a new process gets it again. */
-  protected override unsent(process: number, problem: string, thrown: unknown): void {
+  protected override unsent(process: number, _type: string, problem: string, thrown: unknown): void {
     this.report('error', 'frame.not_sent', problem);
     // The disk may be why, and then the event is not to blame.
     const error = toFrameError(thrown, 'E_UNEXPECTED');

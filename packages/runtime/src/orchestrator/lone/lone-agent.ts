@@ -152,7 +152,7 @@ function talkTo<Value>(
       hung: () => failed('does not answer'),
       exited: ({ code, signal }) => failed(`ended before it was ready (${signal ?? code ?? 'unknown'})`),
       cutOff: () => failed('closed its channel'),
-      unsent: (problem) => failed(`could not be told: ${problem}`),
+      unsent: (_type, problem) => failed(`could not be told: ${problem}`),
     },
   );
   return { promise: heard.promise.finally(callOff), stop: (error: GoondanError) => heard.reject(error) };

@@ -33,8 +33,8 @@ export interface ProcessListener<Up> {
   exited(exit: ChildExit): void;
   /** It closed its channel and lives on. */
   cutOff(): void;
-  /** A message could not be sent to it, although it lives. */
-  unsent(problem: string, thrown: unknown): void;
+  /** A message of this type could not be sent to it, although it lives. */
+  unsent(type: string, problem: string, thrown: unknown): void;
 }
 
 /** How long a process may live on when its channel is closed. */
@@ -81,7 +81,8 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
     channel.send(message).catch((error: unknown) => {
       // One that is gone needs no message: its end is told by `exited`.
       if (channel.isClosed) return;
-      listener.unsent(`${message.type}: ${error instanceof Error ? error.message : String(error)}`, error);
+      const { type } = message;
+      listener.unsent(type, `${type}: ${error instanceof Error ? error.message : String(error)}`, error);
     });
   }
 

@@ -76,8 +76,8 @@ export abstract class SupervisedProcess<Down, Up> {
   protected abstract heard(process: number, message: Up): void;
   /** Its process is gone. */
   protected abstract lost(): void;
-  /** A message could not be sent to its process, although that lives. */
-  protected abstract unsent(process: number, problem: string, thrown: unknown): void;
+  /** A message of this type could not be sent to its process, although that lives. */
+  protected abstract unsent(process: number, type: string, problem: string, thrown: unknown): void;
   protected abstract report(level: LogLevel, event: string, message: string): void;
 
   #perform(action: InstanceAction): void {
@@ -127,7 +127,7 @@ export abstract class SupervisedProcess<Down, Up> {
         this.report('error', 'process.cut_off', 'It closed its channel, lives on, and is killed.');
         this.kill();
       },
-      unsent: (problem, thrown) => this.unsent(process, problem, thrown),
+      unsent: (type, problem, thrown) => this.unsent(process, type, problem, thrown),
     };
   }
 }
