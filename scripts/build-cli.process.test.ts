@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sampleBundle } from '../packages/cli/src/testing/sample-bundle.ts';
@@ -22,6 +22,12 @@ test('the bundle is what the sources say', () => {
   });
   const unknown = existsSync(dist) ? readdirSync(dist).filter((name) => !existsSync(join(fresh, name))) : [];
   expect([...stale, ...unknown], 'packages/cli/dist/gdn is missing or stale: run `npm run build`').toEqual([]);
+});
+
+test('lists its sources at the time when the build began: one that is saved during the build is newer', () => {
+  const listed = statSync(join(fresh, 'sources.json')).mtimeMs;
+  const bundled = readdirSync(fresh).filter((name) => name.endsWith('.js'));
+  expect(bundled.filter((name) => statSync(join(fresh, name)).mtimeMs <= listed)).toEqual([]);
 });
 
 test('holds no path of the machine it was built on', () => {

@@ -3,11 +3,12 @@
  * border between files, and a command loads its own. The packages of models stay outside: only agents load those.
  *
  * 1. Code of a package of ours that asks where it is gets the folder of its source.
- * 2. `sources.json` lists the sources, file by file. The launcher compares their times with its own, and runs the sources themselves when
- *    one is newer. It is not packed: where `gdn` is installed, nothing is compared.
+ * 2. `sources.json` lists the sources, file by file, and has the time when the build began. The launcher compares that with
+ *    their times, and runs the sources themselves when one is newer. It is not packed: where `gdn` is installed, nothing
+ *    is compared.
  * 3. The licences of what was bundled are beside it.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
 const repository = join(import.meta.dir, '..');
@@ -23,9 +24,14 @@ async function rebuild(folder: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`;
   try {
     mkdirSync(fresh, { recursive: true });
+    const list = join(fresh, 'sources.json');
+    // The disk's own clock: a source that is saved from now on is newer than the bundle.
+    writeFileSync(list, '');
+    const { mtime: began } = statSync(list);
     const sources = await bundle(fresh);
     writeFileSync(join(fresh, 'licenses.txt'), readLicenses(Object.values(sources).flat()));
-    writeFileSync(join(fresh, 'sources.json'), `${JSON.stringify(sources, null, 1)}\n`);
+    writeFileSync(list, `${JSON.stringify(sources, null, 1)}\n`);
+    utimesSync(list, began, began);
     rmSync(folder, { recursive: true, force: true });
     renameSync(fresh, folder);
   } finally {
