@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findOwnSource } from './build-cli.ts';
 import { sampleBundle } from '../packages/cli/src/testing/sample-bundle.ts';
 
 const repository = join(import.meta.dir, '..');
@@ -28,6 +29,14 @@ test('lists its sources at the time when the build began: one that is saved duri
   const listed = statSync(join(fresh, 'sources.json')).mtimeMs;
   const bundled = readdirSync(fresh).filter((name) => name.endsWith('.js'));
   expect(bundled.filter((name) => statSync(join(fresh, name)).mtimeMs <= listed)).toEqual([]);
+});
+
+test('takes for its own what is so below the repository, wherever that is', () => {
+  const root = '/old/packages/web/src/goondan';
+  const own = findOwnSource(root, `${root}/packages/cli/src/run/detach.ts`);
+  expect(own).toEqual({ name: 'cli', source: 'src/run/detach.ts' });
+  expect(findOwnSource(root, `${root}/node_modules/yaml/dist/index.js`)).toBeUndefined();
+  expect(findOwnSource(root, `${root}/node_modules/x/packages/y/src/index.js`)).toBeUndefined();
 });
 
 test('holds no path of the machine it was built on', () => {

@@ -17,7 +17,7 @@ const cli = join(repository, 'packages', 'cli');
 const askedFolder = /\bimport\.meta\.(dir|url)\b/g;
 
 const [, , given = join(cli, 'dist', 'gdn')] = process.argv;
-await rebuild(given);
+if (import.meta.main) await rebuild(given);
 
 /** Replaces what is there only when all of it was built. */
 async function rebuild(folder: string): Promise<void> {
@@ -66,7 +66,10 @@ async function bundle(folder: string): Promise<Record<string, string[]>> {
 
 function keepFolders(build: Bun.PluginBuilder): void {
   build.onLoad({ filter: /\/packages\/\w+\/(src|bin)\/.*\.m?[jt]s$/ }, ({ path }) => {
-    const [, name = '', source = ''] = /\/packages\/(\w+)\/((?:src|bin)\/.*)$/.exec(path) ?? [];
+    const own = findOwnSource(repository, path);
+    // Code of others: Bun loads it as it is.
+    if (own === undefined) return undefined;
+    const { name, source } = own;
     const here = `Bun.resolveSync("@goondan/${name}/package.json", import.meta.dir)`;
     const folder = `${here}.replace(/package\\.json$/, ${JSON.stringify(dirname(source))})`;
     const contents = readFileSync(path, 'utf8').replaceAll(askedFolder, (_, what) =>
@@ -74,6 +77,12 @@ function keepFolders(build: Bun.PluginBuilder): void {
     );
     return { contents, loader: path.endsWith('.mjs') ? 'js' : 'ts' };
   });
+}
+
+/** The package of ours and the path in it. The repository itself may be below folders with names like its own. */
+export function findOwnSource(root: string, path: string): { name: string; source: string } | undefined {
+  const [, name, source] = /^packages\/(\w+)\/((?:src|bin)\/.*)$/.exec(relative(root, path)) ?? [];
+  return name === undefined || source === undefined ? undefined : { name, source };
 }
 
 function readLicenses(inputs: readonly string[]): string {
