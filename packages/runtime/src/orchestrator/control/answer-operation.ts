@@ -28,7 +28,7 @@ export async function answerOperation(
     case 'ask': {
       const asked = await readRequest(host, operations.ask, request, url);
       return asStream
-        ? streamTurn(host, asked, left)
+        ? host.open.wait(streamTurn(host, asked, left), left)
         : writeAnswer(host, operations.ask, askTurn(host, asked, left), left);
     }
     case 'watch':

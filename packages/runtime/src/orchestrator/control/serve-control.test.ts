@@ -334,6 +334,15 @@ describe('the end of the control socket', () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  test('a streamed turn that is not accepted yet is given up when the socket closes', async () => {
+    const { swarm, server } = served;
+    swarm.holdNext(new Promise(() => undefined));
+    const ask = refusalOf('POST', '/v2/ask', { body: { id: 'e1' }, headers: { Accept: 'text/event-stream' } });
+    await until(() => swarm.calls.length === 1);
+    await server.close();
+    expect((await ask).slice(0, 2)).toEqual([503, 'E_CONTROL_CLOSED']);
+  });
+
   test('an order to stop is answered before the socket goes away', async () => {
     const { swarm, server } = served;
     // The quickest swarm there is.
