@@ -73,6 +73,19 @@ describe('the client of a control socket', () => {
     ]);
   });
 
+  test('passes on a filter that nothing fits: it is not the same as none', async () => {
+    await client.deadLetters({ agent: '', instanceKey: '' });
+    await client.restart({ instanceKey: '' });
+    for (const filter of [{ types: [] }, { agent: '', instanceKey: '', eventId: '', soFar: false }])
+      (await client.watch(filter, () => undefined)).end();
+    expect(served.swarm.calls.slice(-4)).toEqual([
+      ['deadLetters', { agent: '', instanceKey: '' }],
+      ['restart', { instanceKey: '' }],
+      ['watch', { types: [] }],
+      ['watch', { agent: '', instanceKey: '', eventId: '', soFar: false }],
+    ]);
+  });
+
   test('asks, hears what the turn does, and gets its end with dates that are dates', async () => {
     const accepted: Acceptance[] = [];
     const notices: SwarmNotice[] = [];

@@ -80,13 +80,16 @@ interface Operations extends PlainOperations {
 type PlainOperations = { readonly [Name in PlainName]: Operation<RequestOf<Name>, AnswerOf<Name>> };
 
 const nothing = request<object>({});
-const choice = { agent: optional(name), instanceKey: optional(name) };
+/** For filters: the empty one fits nothing, as in a swarm of this process. */
+const filterName: Check<string> = (value) => (value === '' ? value : name(value));
+const choice = { agent: optional(filterName), instanceKey: optional(filterName) };
 const reply = { id: name, by: optional(name), note: optional(text) };
 /** An event's number, or a turn's id. */
 const moment: Check<number | string> = (value) => (typeof value === 'number' ? count(value) : name(value));
 /** As a query has it. */
 const flagText: Check<boolean> = (value) => oneOf('true', 'false')(value) === 'true';
-const typeList: Check<WatchFilter['types'] & {}> = (value) => listOf(oneOf(...noticeTypes))(text(value).split(','));
+const typeList: Check<WatchFilter['types'] & {}> = (value) =>
+  value === '' ? [] : listOf(oneOf(...noticeTypes))(text(value).split(','));
 
 const delivery: ShapeOf<Delivery> = {
   agent: optional(name),
@@ -135,14 +138,24 @@ export const operations: Operations = {
   watch: {
     method: 'GET',
     path: '/events',
-    request: request({ ...choice, eventId: optional(name), types: optional(typeList), soFar: optional(flagText) }),
+    request: request({
+      ...choice,
+      eventId: optional(filterName),
+      types: optional(typeList),
+      soFar: optional(flagText),
+    }),
     answer: whole({}),
     stream: 'always',
   },
   cancel: {
     method: 'POST',
     path: '/cancel',
-    request: request({ ...choice, eventId: optional(name), reason: optional(text) }),
+    request: request({
+      agent: optional(name),
+      instanceKey: optional(name),
+      eventId: optional(name),
+      reason: optional(text),
+    }),
     answer: only('cancelled', flag),
   },
   deadLetters: {

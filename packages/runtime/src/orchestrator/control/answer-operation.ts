@@ -73,12 +73,11 @@ async function readRequest<Asked>(
 
 const noQuery = exactObject({});
 
-/** A query as an object; a parameter without a value counts as absent. */
+/** A query as an object. */
 function readQuery(parameters: URLSearchParams): Record<string, string> {
   // Without a prototype, `__proto__` is a name like any other.
   const query: Record<string, string> = Object.create(null);
   for (const [key, value] of parameters) {
-    if (value === '') continue;
     if (key in query) throw new Misfit('is there twice', key.slice(0, 60));
     query[key] = value;
   }

@@ -252,6 +252,17 @@ describe('what is told', () => {
     await watch.ended;
   });
 
+  test('nothing that an empty name or an empty list of types fits', async () => {
+    const { control } = await open(echo);
+    const heard: unknown[] = [];
+    await control.watch({ types: [] }, (notice) => void heard.push(notice));
+    await control.watch({ instanceKey: '' }, (notice) => void heard.push(notice));
+    await control.ask({ agent: 'a' });
+    expect(heard).toEqual([]);
+    expect(await control.restart({ instanceKey: '' })).toBe(0);
+    expect(await control.deadLetters({ instanceKey: '' })).toEqual([]);
+  });
+
   test('that the swarm is stopped, to whoever watches', async () => {
     const stopping = Promise.withResolvers<void>();
     const { control } = await open(echo, {}, [], stopping.promise);
