@@ -136,9 +136,10 @@ export class Conversation {
     return this.view.lend(use);
   }
 
-  /** The id of a message that the model is shown; undefined when it is not one of the conversation. */
-  idOf(shown: ModelMessage): string | undefined {
-    return this.view.idOf(shown);
+  /** Finds the ids of messages that the model is shown now, also after a rollback; other messages have none. */
+  idsOfShown(): (shown: ModelMessage) => string | undefined {
+    const { view } = this;
+    return (shown) => view.idOf(shown);
   }
 
   /** What the turn changed in the base: only what is new, when it only appended. */

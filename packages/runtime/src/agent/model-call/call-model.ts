@@ -67,7 +67,7 @@ async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelR
   let sent: SentRequest | undefined;
   const asked = (): AskedModel => ({
     ...keep(request),
-    idOf: (message) => turn.conversation.idOf(message),
+    idOf: turn.conversation.idsOfShown(),
     sent: () => sent,
   });
   const onSent = (told: SentRequest) => void (sent = told);

@@ -1,6 +1,12 @@
 /** What a trace keeps of model requests: who got which body, and enough to make that body again. */
 import { describe, expect, test } from 'bun:test';
-import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
+import {
+  createUserMessage,
+  type JsonValue,
+  type ModelMessage,
+  type ModelParams,
+  type ToolCatalogItem,
+} from '@goondan/types';
 import { version as anthropicVersion } from '@ai-sdk/anthropic/package.json';
 import type { ModelSpec } from '../../config/model-spec.ts';
 import { sha256 } from '../../json/sha256.ts';
@@ -186,6 +192,22 @@ describe('on the scripted model', () => {
       undefined,
     ]);
     expect(JSON.stringify(second?.parts)).not.toContain('Be brief');
+  });
+
+  test('messages of a step that is rolled back keep their ids', async () => {
+    const noter = extension('noter', ({ pipeline }) => {
+      pipeline.register('step', (ctx) => {
+        ctx.emitMessageEvent({ type: 'append', message: createUserMessage('A note.', {}, { id: 'note' }) });
+        return ctx.next();
+      });
+    });
+    const fail = { message: 'busy', retryable: true, times: 1 };
+    const agent = await scriptedAgent({ script: [{ fail }, { say: 'done' }], extensions: [noter] });
+    const { trace } = await agent.say('go');
+    const [failed, retried] = requestsIn(trace as ChainRecord);
+    expect(failed?.references?.more.map(({ id }) => id)).toEqual([expect.any(String), 'note']);
+    expect(failed?.parts).toBeUndefined();
+    expect(retried?.references?.after?.count).toBe(2);
   });
 
   test('what is written of a request follows what is new in it, not the length of the conversation', async () => {
