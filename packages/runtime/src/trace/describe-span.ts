@@ -37,6 +37,7 @@ export function describeSpan(recorded: RunningSpan, options: DescribeOptions): C
   const { spanIds, kind, label, id, mask } = chain;
   const writer = new ChangeWriter(mask, options);
   const input = chain.input?.();
+  const plan = chain.plan?.();
   const described: ChainRecord = {
     kind,
     label,
@@ -49,7 +50,7 @@ export function describeSpan(recorded: RunningSpan, options: DescribeOptions): C
     ...(layersMore === undefined ? {} : { layersMore }),
     inside: [],
     called: [],
-    ...(chain.plan === undefined ? {} : { plan: chain.plan() }),
+    ...(plan === undefined ? {} : { plan }),
     ...(chain.effect === undefined ? {} : { effect: chain.effect }),
     ...(input === undefined ? {} : { input }),
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),

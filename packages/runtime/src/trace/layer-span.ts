@@ -28,8 +28,8 @@ export interface SpanStart {
   readonly spanIds: SpanIds;
   /** Of a model or tool call: the key of the effect that it is. */
   readonly effect?: string;
-  /** Of a step: a digest of the plan it runs with, made when somebody asks. */
-  plan?(): string;
+  /** Of a step: a digest of the plan it runs with, made when somebody asks; undefined when the plan is no JSON. */
+  plan?(): string | undefined;
   /** A call that was done before a crash: its outcome comes from the record, and only its layers run again. */
   readonly isRepeated?: boolean;
   /** The fields its layers may change, as they are now: the things themselves, no copies. Absent: there are none. */

@@ -1,6 +1,7 @@
 /** What a trace keeps of model requests: who got which body, and enough to make that body again. */
 import { describe, expect, test } from 'bun:test';
 import {
+  type AgentEvent,
   createUserMessage,
   type JsonValue,
   type ModelMessage,
@@ -16,6 +17,7 @@ import { recordTurn } from '../../trace/record-turn.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import { startAgent } from '../start/start-agent.ts';
 import { openModel } from './open-model.ts';
+import { openScriptedModel } from '../model/scripted/open-scripted-model.ts';
 import { failureOf } from '../model/providers/wire/ask-model.ts';
 import { providerCases } from '../model/providers/wire/provider-cases.ts';
 import { startWireServer } from '../model/providers/wire/wire-server.ts';
@@ -26,6 +28,16 @@ const weather = {
   name: 'weather',
   exports: [{ name: 'get', description: 'The weather of a city.' }],
   handlers: { get: () => ({ tempC: 21 }) },
+};
+
+const event: AgentEvent = {
+  id: 'e',
+  type: 'test',
+  input: 'Weather?',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'test' },
+  traceId: 't',
+  createdAt: new Date(),
 };
 
 /** Changes messages, tools and params of every model call, and the conversation. */
@@ -71,18 +83,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
       },
     );
     const recorder = recordTurn(systemClock);
-    await agent.handle(
-      {
-        id: 'e',
-        type: 'test',
-        input: 'Weather?',
-        instanceKey: 'default',
-        source: { kind: 'cli', name: 'test' },
-        traceId: 't',
-        createdAt: new Date(),
-      },
-      { observer: recorder },
-    );
+    await agent.handle(event, { observer: recorder });
     const requests = requestsIn(recorder.turn() as ChainRecord);
     expect(requests).toHaveLength(2);
     expect(requests.map(({ bodyDigest }) => bodyDigest)).toEqual(bodies.map((body) => sha256(body)));
@@ -170,6 +171,21 @@ describe('on the scripted model', () => {
       args: { city: 'Seoul' },
       result: { status: 'ok', output: { tempC: 21 } },
     });
+  });
+
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  test.each([
+    ['a cycle', cycle],
+    ['a bigint', 1n],
+  ])('a step has no digest of a plan with %s in it', async (_what, held) => {
+    const model = Object.assign(openScriptedModel({ script }, systemClock), { held });
+    const agent = await startAgent({ agentName: 'a', models: { 'Model/own': model } }, { logSink: () => undefined });
+    const recorder = recordTurn(systemClock);
+    await agent.handle(event, { observer: recorder });
+    const step = chainsIn(recorder.turn() as ChainRecord).find(({ kind }) => kind === 'step');
+    expect(step).toMatchObject({ label: '0' });
+    expect(step).not.toHaveProperty('plan');
   });
 
   test('equal requests have equal digests, and equal plans too', async () => {

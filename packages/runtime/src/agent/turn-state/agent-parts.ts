@@ -22,7 +22,7 @@ import type { ToolRegistry } from '../tool/tool-registry.ts';
 export interface AgentParts {
   readonly address: AgentAddress;
   /** A digest of the plan it runs with, without secrets; made when it is first asked for. */
-  readonly planDigest: () => string;
+  readonly planDigest: () => string | undefined;
   readonly systemPrompt: string | undefined;
   readonly modelRef: string;
   readonly params: ModelParams;
