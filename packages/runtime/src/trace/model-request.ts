@@ -10,6 +10,8 @@ import { sha256 } from '../json/sha256.ts';
 
 /** A request on its way to its model. */
 export interface AskedModel {
+  /** The extension whose layer asks; absent when a step does. */
+  readonly extensionName?: string | undefined;
   readonly modelRef: string;
   readonly params: ModelParams;
   readonly tools: readonly ToolCatalogItem[];
@@ -70,9 +72,32 @@ export interface MessageReference {
 /** What a run has written of its requests so far. */
 export class WrittenRequests {
   readonly parts = new Set<string>();
-  last: { readonly effect: string; readonly digests: readonly string[] } | undefined;
+  /** The messages of each asker's newest request, by their digests. The asker that was silent for longest comes first. */
+  readonly #newest = new Map<
+    AskedModel['extensionName'],
+    { readonly effect: string; readonly digests: readonly string[] }
+  >();
+
+  /** Finds the request that begins most like this one; undefined when none does. */
+  closest(digests: readonly string[]): RequestReferences['references']['after'] {
+    let found: RequestReferences['references']['after'];
+    for (const { effect, digests: before } of this.#newest.values()) {
+      const count = countSame(before, digests);
+      if (count > (found?.count ?? 0)) found = { effect, count };
+    }
+    return found;
+  }
+
+  /** Kept for each asker: an extension that asks in between makes no step list its whole conversation again. */
+  add(asker: AskedModel['extensionName'], effect: string, digests: readonly string[]): void {
+    this.#newest.delete(asker);
+    this.#newest.set(asker, { effect, digests });
+    const [silent] = this.#newest.keys();
+    if (this.#newest.size > MOST_ASKERS) this.#newest.delete(silent);
+  }
 }
 
+const MOST_ASKERS = 8;
 const MOST_SHOWN = 12;
 const LONGEST_SHOWN = 300;
 const DIGITS = 16;
@@ -112,19 +137,18 @@ export class RequestRecorder {
     if (!('provider' in sent)) return undefined;
     const { messages, tools } = asked;
     const digests = messages.map((message) => this.#digest(message));
-    const { last } = written;
-    const count = last === undefined ? 0 : countSame(last.digests, digests);
-    const rest = messages.slice(count).map((message) => ({ message, id: asked.idOf?.(message) }));
+    const after = written.closest(digests);
+    const rest = messages.slice(after?.count).map((message) => ({ message, id: asked.idOf?.(message) }));
     const parts = this.#newParts(
       [...rest.flatMap(({ message, id }) => (id === undefined ? message : [])), ...tools],
       written,
     );
-    written.last = { effect, digests };
+    written.add(asked.extensionName, effect, digests);
     return {
       ...sent,
       bodyDigest: body === undefined ? this.#digestRequest(asked, digests) : sha256(body),
       references: {
-        ...(last === undefined || count === 0 ? {} : { after: { effect: last.effect, count } }),
+        ...(after === undefined ? {} : { after }),
         more: rest.map(({ message, id }) => ({
           ...(id === undefined ? {} : { id }),
           digest: this.#digest(message).slice(0, DIGITS),

@@ -67,6 +67,7 @@ async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelR
   let sent: SentRequest | undefined;
   const asked = (): AskedModel => ({
     ...keep(request),
+    extensionName: ask.call.extensionName,
     idOf: turn.conversation.idsOfShown(),
     sent: () => sent,
   });

@@ -50,8 +50,17 @@ const meddler = extension('meddler', ({ pipeline }) => {
   });
 });
 
-function requestsIn({ request, inside }: ChainRecord): Request[] {
-  return [...(request === undefined ? [] : [request]), ...inside.flatMap(requestsIn)];
+/** Asks the model in every step, before the step does. */
+const adviser = extension('adviser', ({ pipeline }) => {
+  pipeline.register('step', async (ctx) => {
+    const question = { role: 'user', content: `What about step ${ctx.stepIndex}?` } as const;
+    await ctx.model.generate({ messages: [{ role: 'system', content: 'Advise.' }, question] });
+    return ctx.next();
+  });
+});
+
+function requestsIn(chain: ChainRecord): Request[] {
+  return chainsIn(chain).flatMap(({ request }) => request ?? []);
 }
 
 function chainsIn(chain: ChainRecord): ChainRecord[] {
@@ -63,7 +72,8 @@ describe.each(providerCases)('%s', (_name, provider) => {
     await using server = startWireServer(provider.dialect);
     const usage = { input: 1, output: 1, cached: 0 };
     const calls = [{ id: 'call-1', name: 'weather__get', args: { city: 'Seoul' } }];
-    server.answer({ reply: { usage, calls } }, { reply: { usage, text: ['21 degrees.'] } });
+    const advice = { reply: { usage, text: ['Go on.'] } };
+    server.answer(advice, { reply: { usage, calls } }, advice, { reply: { usage, text: ['21 degrees.'] } });
     const bodies: string[] = [];
     const spec: ModelSpec = {
       provider: provider.provider,
@@ -73,7 +83,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     };
     const models = { 'Model/real': spec };
     const agent = await startAgent(
-      { agentName: 'a', systemPrompt: 'Be brief.', models, tools: [weather], extensions: [meddler] },
+      { agentName: 'a', systemPrompt: 'Be brief.', models, tools: [weather], extensions: [meddler, adviser] },
       {
         logSink: () => undefined,
         fetch: (input, init) => {
@@ -84,13 +94,15 @@ describe.each(providerCases)('%s', (_name, provider) => {
     );
     const recorder = recordTurn(systemClock);
     await agent.handle(event, { observer: recorder });
-    const requests = requestsIn(recorder.turn() as ChainRecord);
-    expect(requests).toHaveLength(2);
+    const asking = chainsIn(recorder.turn() as ChainRecord).filter(({ request }) => request !== undefined);
+    const requests = asking.flatMap(({ request }) => request ?? []);
+    expect(requests).toHaveLength(4);
     expect(requests.map(({ bodyDigest }) => bodyDigest)).toEqual(bodies.map((body) => sha256(body)));
-    expect(requests).toMatchObject([
-      { provider: provider.provider, model: provider.model, params: { temperature: 0.5 } },
-      { provider: provider.provider, model: provider.model, params: { temperature: 0.5 } },
-    ]);
+    for (const request of requests) {
+      const { provider: name, model } = provider;
+      expect(request).toMatchObject({ provider: name, model, params: { temperature: 0.5 } });
+    }
+    expect(requests[3]?.references?.after?.effect).toBe(asking[1]?.effect as string);
 
     const { messages } = await agent.parts.store.read(agent.parts.address);
     const data = new Map(messages.map((message) => [message.id, message.data]));
@@ -105,8 +117,8 @@ describe.each(providerCases)('%s', (_name, provider) => {
       folder: '/',
       fetch: keep,
     });
-    for (const index of requests.keys()) {
-      const asked = rebuild(requests.slice(0, index + 1), (id) => data.get(id));
+    for (const { effect } of asking) {
+      const asked = rebuild(effect, asking, (id) => data.get(id));
       await failureOf(
         model.generate({ ...asked, signal: new AbortController().signal, turnId: 't', onDelta: () => undefined }),
       );
@@ -115,17 +127,24 @@ describe.each(providerCases)('%s', (_name, provider) => {
   });
 });
 
-/** The last of these requests; the ones before it have what it refers to. */
-function rebuild(requests: readonly Request[], conversation: (id: string) => ModelMessage | undefined) {
-  const parts: Record<string, JsonValue> = Object.assign({}, ...requests.map((each) => each.parts));
-  let messages: ModelMessage[] = [];
-  for (const { references } of requests) {
-    const more = references?.more.map(({ id, digest }) => (id === undefined ? parts[digest] : conversation(id))) ?? [];
-    messages = [...messages.slice(0, references?.after?.count ?? 0), ...(more as ModelMessage[])];
-  }
-  const { tools = {}, params = {} } = requests.at(-1) ?? {};
+/** The request of one of these chains, put together. */
+function rebuild(
+  effect: string | undefined,
+  chains: readonly ChainRecord[],
+  conversation: (id: string) => ModelMessage | undefined,
+) {
+  const parts: Record<string, JsonValue> = Object.assign({}, ...chains.map(({ request }) => request?.parts));
+  const requestOf = (key: string | undefined) => chains.find((chain) => chain.effect === key)?.request;
+  const messagesOf = (key: string | undefined): ModelMessage[] => {
+    const { after, more = [] } = requestOf(key)?.references ?? {};
+    return [
+      ...(after === undefined ? [] : messagesOf(after.effect).slice(0, after.count)),
+      ...(more.map(({ id, digest }) => (id === undefined ? parts[digest] : conversation(id))) as ModelMessage[]),
+    ];
+  };
+  const { tools = {}, params = {} } = requestOf(effect) ?? {};
   return {
-    messages,
+    messages: messagesOf(effect),
     tools: Object.values(tools).map((digest) => parts[digest]) as unknown as ToolCatalogItem[],
     params: params as ModelParams,
   };
@@ -230,6 +249,18 @@ describe('on the scripted model', () => {
     const requests = requestsIn((await traceOf())[0] as ChainRecord);
     expect(requests.map(({ references }) => references?.more.length)).toEqual([3, ...Array<number>(9).fill(3)]);
     expect(requests.at(-1)?.messages.count).toBe(21);
+  });
+
+  test('a layer that asks in every step makes no step list the conversation again', async () => {
+    const agent = await scriptedAgent({ script, tools: [weather], extensions: [meddler, adviser] });
+    const { trace } = await agent.say('go');
+    const listed = (by: string | undefined) =>
+      chainsIn(trace as ChainRecord).flatMap((chain) =>
+        chain.by?.extension === by ? (chain.request?.references?.more.length ?? []) : [],
+      );
+    expect(listed(undefined)).toEqual([2, ...Array<number>(9).fill(3)]);
+    // The question, and the meddler's message.
+    expect(listed('adviser')).toEqual([3, ...Array<number>(9).fill(2)]);
   });
 
   test('secrets are masked in what is kept of a request', async () => {
