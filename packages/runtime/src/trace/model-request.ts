@@ -6,7 +6,6 @@
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';
 import type { Shorten } from '../json/diff-json.ts';
-import { sha256 } from '../json/sha256.ts';
 
 /** A request on its way to its model. */
 export interface AskedModel {
@@ -19,8 +18,8 @@ export interface AskedModel {
   readonly messages: readonly ModelMessage[];
   /** The id under which the conversation has this message; undefined when it is not in the conversation. */
   idOf?(message: ModelMessage): string | undefined;
-  /** What its model has sent; undefined when it has sent nothing. */
-  sent?(): SentRequest | undefined;
+  /** Put in when its model has sent something, with a digest of the body if there is one. */
+  sent?: Omit<SentRequest, 'body'> & Partial<Pick<RequestReferences, 'bodyDigest'>>;
 }
 
 /** What a model says it sends, at the moment it does. */
@@ -133,9 +132,8 @@ export class RequestRecorder {
 
   /** Undefined when nothing was sent. `effect`: the key under which it is recorded. */
   refer(effect: string, asked: AskedModel, written: WrittenRequests): RequestReferences | undefined {
-    const { body, ...sent } = asked.sent?.() ?? {};
-    if (!('provider' in sent)) return undefined;
-    const { messages, tools } = asked;
+    const { sent, messages, tools } = asked;
+    if (sent === undefined) return undefined;
     const digests = messages.map((message) => this.#digest(message));
     const after = written.closest(digests);
     const rest = messages.slice(after?.count).map((message) => ({ message, id: asked.idOf?.(message) }));
@@ -146,7 +144,7 @@ export class RequestRecorder {
     written.add(asked.extensionName, effect, digests);
     return {
       ...sent,
-      bodyDigest: body === undefined ? this.#digestRequest(asked, digests) : sha256(body),
+      bodyDigest: sent.bodyDigest ?? this.#digestRequest(asked, digests),
       references: {
         ...(after === undefined ? {} : { after }),
         more: rest.map(({ message, id }) => ({

@@ -1,5 +1,6 @@
 /** The one road to a model: the model chain, then the model, recorded as an effect. */
 import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
+import { sha256 } from '../../json/sha256.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
@@ -64,14 +65,14 @@ async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelR
   // It was a checked reply when it was recorded.
   if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ModelReply;
   const request = requestOf(turn, ask.call);
-  let sent: SentRequest | undefined;
-  const asked = (): AskedModel => ({
-    ...keep(request),
-    extensionName: ask.call.extensionName,
-    idOf: turn.conversation.idsOfShown(),
-    sent: () => sent,
-  });
-  const onSent = (told: SentRequest) => void (sent = told);
+  let watched: AskedModel | undefined;
+  const asked = () => {
+    const { extensionName } = ask.call;
+    return (watched = { ...keep(request), extensionName, idOf: turn.conversation.idsOfShown() });
+  };
+  const onSent = (told: SentRequest) => {
+    if (watched !== undefined) watched.sent = digestBody(told);
+  };
   const reply = await turn.effects.perform({ key: ask.key, kind: 'model', asked }, () =>
     turn.agent.activity.effect(() => askModel(turn, ask, { ...request, onSent })),
   );
@@ -97,6 +98,11 @@ function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf
     tools: snapshotJson(tools),
     messages: messages.map((message) => snapshotJson(message)),
   };
+}
+
+/** A body is long, and what a turn asked may be kept until the turn is over. */
+function digestBody({ body, ...sent }: SentRequest): NonNullable<AskedModel['sent']> {
+  return { ...sent, ...(body === undefined ? {} : { bodyDigest: sha256(body) }) };
 }
 
 async function askModel(

@@ -13,10 +13,13 @@ import type { ModelSpec } from '../../config/model-spec.ts';
 import { sha256 } from '../../json/sha256.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
+import type { WatchedEffect } from '../../trace/layer-span.ts';
+import type { AskedModel } from '../../trace/model-request.ts';
 import { recordTurn } from '../../trace/record-turn.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import { startAgent } from '../start/start-agent.ts';
 import { openModel } from './open-model.ts';
+import type { Model } from '../model/model-port.ts';
 import { openScriptedModel } from '../model/scripted/open-scripted-model.ts';
 import { failureOf } from '../model/providers/wire/ask-model.ts';
 import { providerCases } from '../model/providers/wire/provider-cases.ts';
@@ -150,20 +153,56 @@ function rebuild(
   };
 }
 
-test('the package that made the body is named with its version', async () => {
+test('a model tells what it sent when that is on its way, with the package that made it and its version', async () => {
+  const sent: unknown[] = [];
   await using server = startWireServer(providerCases.find(([name]) => name === 'anthropic')?.[1].dialect as never);
   const model = await openModel(
     'Model/m',
     { provider: 'anthropic', model: 'claude', apiKey: 'k', endpoint: `${server.url}/v1` },
-    { clock: systemClock, environment: {}, folder: '/', fetch: () => Promise.reject(new Error('no')) },
+    {
+      clock: systemClock,
+      environment: {},
+      folder: '/',
+      fetch: () => {
+        sent.push('on its way');
+        return Promise.reject(new Error('no'));
+      },
+    },
   );
-  const sent: unknown[] = [];
   const asked = { messages: [{ role: 'user', content: 'Hi' }], tools: [], params: {}, turnId: 't' } as const;
   const signal = new AbortController().signal;
   await failureOf(
     model.generate({ ...asked, signal, onDelta: () => undefined, onSent: (each) => void sent.push(each) }),
   );
-  expect(sent).toMatchObject([{ package: `@ai-sdk/anthropic@${anthropicVersion}`, model: 'claude' }]);
+  expect(sent).toMatchObject([
+    'on its way',
+    { package: `@ai-sdk/anthropic@${anthropicVersion}`, model: 'claude', body: expect.stringContaining('Hi') },
+  ]);
+});
+
+test('a body is hashed for whoever records, and not kept', async () => {
+  let read = 0;
+  const sent = {
+    provider: 'own',
+    get body() {
+      read += 1;
+      return 'the body';
+    },
+  };
+  const scripted = openScriptedModel({ script: [{ say: 'done' }] }, systemClock);
+  const model: Model = {
+    generate: (request) => scripted.generate({ ...request, onSent: () => request.onSent?.(sent) }),
+  };
+  const agent = await startAgent({ agentName: 'a', models: { 'Model/own': model } }, { logSink: () => undefined });
+  await agent.handle(event);
+  expect(read).toBe(0);
+  const recorded: WatchedEffect[] = [];
+  const observer = { chain: () => undefined, effect: (effect: WatchedEffect) => void recorded.push(effect) };
+  await agent.handle({ ...event, id: 'e2' }, { observer });
+  expect(read).toBe(1);
+  expect(recorded.map(({ asked }) => (asked as AskedModel).sent)).toEqual([
+    { provider: 'own', bodyDigest: sha256('the body') },
+  ]);
 });
 
 describe('on the scripted model', () => {

@@ -50,9 +50,11 @@ export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label
   });
 
   const watchedFetch: Fetch = async (input, init) => {
-    if (typeof init?.body === 'string') onSent?.(init.body);
     // A redirect would carry the key to another host. Bun's own timeout would come before a longer one of ours.
-    const response = await send(input, { ...init, redirect: 'manual', timeout: false } as RequestInit);
+    const answer = send(input, { ...init, redirect: 'manual', timeout: false } as RequestInit);
+    // It is on its way: what the listener does takes no time from it.
+    if (typeof init?.body === 'string') onSent?.(init.body);
+    const response = await answer;
     hear();
     accepted = response.ok;
     if (accepted && response.headers.get('content-type')?.includes('text/html')) throw await webPage(response, label);
