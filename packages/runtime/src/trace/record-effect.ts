@@ -19,18 +19,14 @@ export class EffectRecorder {
    * Called where the effect was asked for. The returned function makes the record, later; records of a run are made in
    * the order in which they are written.
    */
-  record(
-    { key, kind, asked, outcome }: WatchedEffect,
-    mask: Mask,
-    written = new WrittenRequests(),
-  ): () => EffectRecord {
+  record({ key, kind, asked, outcome }: WatchedEffect, mask: Mask): (written?: WrittenRequests) => EffectRecord {
     // An error may get other fields on its way out.
     const ended: RecordedOutcome = outcome.ok
       ? { ok: true, value: outcome.value as JsonValue }
       : { ok: false, error: recordThrown(outcome.thrown) };
     const scope = currentScope();
     const by = scope instanceof RunningSpan ? scope.asker : undefined;
-    return () => {
+    return (written = new WrittenRequests()) => {
       // `call-model.ts` says what a model is asked with, and nobody else asks one.
       const request = kind === 'model' ? this.#requests.refer(key, asked as AskedModel, written) : undefined;
       const isLong = (JSON.stringify(ended) ?? '').length > LONGEST_OUTCOME;

@@ -54,9 +54,9 @@ class TreeRecorder implements TurnRecorder {
   }
 
   effect(effect: WatchedEffect): void {
-    const make = this.recorder.record(effect, this.mask, this.requests);
+    const make = this.recorder.record(effect, this.mask);
     let made: EffectRecord | undefined;
-    this.effects.set(effect.key, () => (made ??= make()));
+    this.effects.set(effect.key, () => (made ??= make(this.requests)));
   }
 
   turn(): ChainRecord | undefined {

@@ -56,8 +56,18 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
       return made && encodeTraceLine(made);
     },
   });
+  let requests = new WeakMap<WrittenRun, WrittenRequests>();
+  const requestsOf = (run: WrittenRun) => {
+    const written = requests.get(run) ?? new WrittenRequests();
+    requests.set(run, written);
+    return written;
+  };
   const log = new GatheredLog<TurnLine>({
-    open,
+    open: () => {
+      // After a failed write nobody knows which lines are there: none is referred to any more.
+      requests = new WeakMap();
+      return open();
+    },
     clock,
     report,
     noteOf: (count) => lineOf(newest, true, () => ({ type: 'dropped', count })),
@@ -68,7 +78,8 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
   };
   const onRunning = (run: WrittenRun | undefined) => void (running = run);
   return {
-    listen: () => new WrittenRun({ clock, extensions, ...(statuses && { statuses }), effects, onRunning }, add),
+    listen: () =>
+      new WrittenRun({ clock, extensions, ...(statuses && { statuses }), effects, requestsOf, onRunning }, add),
     leave: () => running?.halt(),
     statusChanged: (status) => running?.statusChanged(status),
     flush: () => log.flush(),
@@ -90,6 +101,8 @@ type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => vo
 
 interface RunDeps extends Pick<TurnTracesDeps, 'clock' | 'extensions' | 'statuses'> {
   readonly effects: EffectRecorder;
+  /** What the file has of a run's requests. */
+  readonly requestsOf: (run: WrittenRun) => WrittenRequests;
   /** Turns run one after the other. */
   readonly onRunning: (run: WrittenRun | undefined) => void;
 }
@@ -108,7 +121,6 @@ class WrittenRun implements TurnListener {
   /** Chains of which a line says that they run: how many layers had gone in by then. */
   readonly #written = new Map<RunningSpan, number>();
   #statuses = 0;
-  readonly #requests = new WrittenRequests();
   /** Keys of effects that have not ended. */
   readonly #asked = new Set<string>();
 
@@ -175,8 +187,9 @@ class WrittenRun implements TurnListener {
 
   effect(effect: WatchedEffect): void {
     this.#asked.delete(effect.key);
-    const record = this.#deps.effects.record(effect, this.#mask, this.#requests);
-    if (this.#turn !== undefined) this.#add(this.#turn, false, () => ({ type: 'effect', ...record() }));
+    const record = this.#deps.effects.record(effect, this.#mask);
+    const line = () => ({ type: 'effect', ...record(this.#deps.requestsOf(this)) }) as const;
+    if (this.#turn !== undefined) this.#add(this.#turn, false, line);
   }
 
   changed(chain: RunningSpan): void {

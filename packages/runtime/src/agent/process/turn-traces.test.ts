@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test';
+import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
+import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
+import { watchTurn } from '../../trace/watch-turn.ts';
+import type { TurnLine } from '../../workspace/traces/trace-files.ts';
+import { openTurnTraces } from './turn-traces.ts';
+
+test('after a failed write a request refers to nothing that was lost with it', async () => {
+  // Lines are written only when the test says so.
+  const clock = manualClock();
+  const written: string[] = [];
+  const reported: string[] = [];
+  let appends = 0;
+  const append = async (lines: readonly TurnLine[]) => {
+    const texts = lines.flatMap((line) => line.text() ?? []);
+    if (++appends === 2) throw new Error('The disk is full.');
+    written.push(...texts);
+  };
+  const traces = openTurnTraces({
+    open: async () => ({ append, close: async () => undefined }),
+    clock,
+    extensions: [],
+    report: (problem) => reported.push(problem),
+  });
+  const flusher = extension('flusher', ({ pipeline }) => {
+    pipeline.register('step', async (ctx) => {
+      await traces.flush();
+      return ctx.next();
+    });
+  });
+  const agent = await scriptedAgent({
+    systemPrompt: 'Be brief.',
+    script: [{ when: 'go', call: { tool: 'echo__say' } }, { say: 'done' }],
+    tools: [{ name: 'echo', exports: [{ name: 'say', description: 'Says it.' }], handlers: { say: () => 'ok' } }],
+    extensions: [flusher],
+  });
+  await agent.say('go', { observer: watchTurn(clock, [traces.listen()]) });
+  await traces.close();
+  expect(reported).toEqual(['The disk is full.']);
+
+  const lines = decodeTraceLines(written.join('\n'));
+  const effects = lines.flatMap((line) => (line.type === 'effect' ? line : []));
+  expect(effects.map(({ key }) => key)).toEqual(['1/model']);
+  const [{ request } = {}] = effects;
+  expect(request?.references.after).toBeUndefined();
+  expect(request?.references.more).toHaveLength(4);
+  expect(Object.values(request?.parts ?? {})).toMatchObject([{ content: 'Be brief.' }, { name: 'echo__say' }]);
+});
