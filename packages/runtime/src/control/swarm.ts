@@ -24,7 +24,7 @@ export interface InstanceAddress {
   readonly instanceKey: string;
 }
 
-/** Which instances: all, those of one agent, or one. */
+/** A choice of instances: all, those of one agent, or one. */
 export type InstanceChoice = Partial<InstanceAddress>;
 
 /** Input for an agent. */

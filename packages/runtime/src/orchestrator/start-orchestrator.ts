@@ -99,7 +99,7 @@ interface Starting extends Omit<OrchestratorOptions, 'plan'> {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly currentPlan: CurrentPlan;
-  /** What was started is ended in the opposite order, also when a start fails half way. Failed endings are ignored. */
+  /** Started parts are ended in the opposite order, also when a start fails half way. Failed endings are ignored. */
   readonly endings: AsyncDisposableStack;
 }
 

@@ -1,4 +1,4 @@
-/** What ran inside a chain: other chains, and turns of called agents, in the order they started. */
+/** The inside of a chain: other chains, and turns of called agents, in the order they started. */
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
 /** `turnStart`: when the chain's own turn began, in milliseconds. */

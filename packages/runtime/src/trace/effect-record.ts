@@ -12,7 +12,7 @@ export interface EffectRecord {
   readonly by?: { readonly extension: string; readonly name: string; readonly span: string };
   /** Of a model call a `ModelRequestRecord`; else what was asked for, as it was. */
   readonly asked: JsonValue;
-  /** Of a model call that sent something. */
+  /** Present in a model call that sent something. */
   readonly request?: RequestReferences;
   /** Absent when it was too long to be kept. */
   readonly outcome?: RecordedOutcome;

@@ -26,9 +26,9 @@ export interface SpanStart {
   /** For whatever of it is written down or shown: what a watcher is given is as it is, with the secrets in it. */
   readonly mask: Mask;
   readonly spanIds: SpanIds;
-  /** Of a model or tool call: the key of the effect that it is. */
+  /** The key of the effect that a model or tool call is. */
   readonly effect?: string;
-  /** Of a step: a digest of the plan it runs with, made when somebody asks; undefined when the plan is no JSON. */
+  /** A digest of the plan that a step runs with, made when somebody asks; undefined when the plan is not JSON. */
   plan?(): string | undefined;
   /** A call that was done before a crash: its outcome comes from the record, and only its layers run again. */
   readonly isRepeated?: boolean;

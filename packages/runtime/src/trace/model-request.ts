@@ -1,5 +1,5 @@
 /**
- * What a model was asked. `ModelRequestRecord` is the request in short: enough to tell whether another one is the same, and
+ * Requests to a model. `ModelRequestRecord` is the request in short: enough to tell whether another one is the same, and
  * to show where it is not. `RequestReferences` says where its parts are, so that all of it can be put together again, and
  * what was sent. A conversation is not copied: a part is written once in a run, and referred to after that.
  */
@@ -22,7 +22,7 @@ export interface AskedModel {
   sent?: Omit<SentRequest, 'body'> & Partial<Pick<RequestReferences, 'bodyDigest'>>;
 }
 
-/** What a model says it sends, at the moment it does. */
+/** The request that a model says it sends, at the moment it does. */
 export interface SentRequest {
   /** As a Model resource names it: `anthropic`. */
   readonly provider: string;
@@ -68,7 +68,7 @@ export interface MessageReference {
   readonly digest: string;
 }
 
-/** What a run has written of its requests so far. */
+/** The requests of a run that are written so far. */
 export class WrittenRequests {
   readonly parts = new Set<string>();
   /** The messages of each asker's newest request, by their digests. The asker that was silent for longest comes first. */

@@ -3,7 +3,7 @@ import type { EffectRecord } from './effect-record.ts';
 import type { ModelRequestRecord } from './model-request.ts';
 import type { ChainRecord } from './turn-trace.ts';
 
-/** What reached a model or the handler of a tool in this chain, as fields of its record. */
+/** Gives the request that reached a model or the handler of a tool in this chain, as fields of its record. */
 export function reachedBy(
   { effect }: Pick<ChainRecord, 'effect'>,
   effects: ReadonlyMap<string, EffectRecord>,

@@ -8,7 +8,7 @@ import { milliseconds } from './render-trace.ts';
 import { shortLine } from './show-value.ts';
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
-/** What has an arrow of its own; the others are drawn as what is inside them. */
+/** Chains with an arrow of their own; the others are drawn by what is inside them. */
 const calls: Readonly<Record<MiddlewareKind, string | undefined>> = {
   turn: undefined,
   step: undefined,

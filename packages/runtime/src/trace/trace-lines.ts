@@ -46,9 +46,9 @@ interface EndLine {
 
 export type TraceLine =
   | StartLine
-  /** What a replay begins with. */
+  /** The state that a replay begins with. */
   | ({ readonly type: 'beginning' } & TurnBeginning)
-  /** Of a run that goes on with what another one had begun. Without a point when that was too long to be kept. */
+  /** Present in a run that goes on with another one's work. Without a point when that was too long to be kept. */
   | { readonly type: 'resume'; readonly point?: ResumePoint }
   | ({ readonly type: 'effect' } & EffectRecord)
   /** Chains are counted in the order in which they start in a run; the first is the turn's own and has no parent. */

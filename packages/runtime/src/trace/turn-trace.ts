@@ -69,13 +69,13 @@ export interface LayerRecord {
   readonly ownMs: number;
   readonly totalMs: number;
   readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
-  /** Of one that runs: how far it is. */
+  /** How far a running layer is. */
   readonly stage?: LayerStage;
-  /** Of one that failed: it had not called `next()`. */
+  /** True when a failed layer had not called `next()`. */
   readonly isBeforeNext?: true;
   /** Fields it changed before `next()`: the catalog, the arguments, the model call. */
   readonly changed: readonly Change[];
-  /** What it changed in the result that came from inside. */
+  /** Its changes to the result that came from inside. */
   readonly resultChanged: readonly Change[];
   /** Message events, in short: `append system <id>`. */
   readonly emitted: readonly string[];
@@ -83,13 +83,13 @@ export interface LayerRecord {
   readonly emittedMore: number;
   /** How many of those listed came after what is inside it. */
   readonly emittedAfter?: number;
-  /** What those events put into messages, by the message's id. */
+  /** The messages of those events, by their ids. */
   readonly messages: readonly Change[];
   /** There were more changes than are listed. */
   readonly isCut?: true;
   /** Digests of all it did on the way in and out, where what is listed does not say all. */
   readonly marks?: LayerMarks;
-  /** What its code drew from the clock and from chance, in order. */
+  /** The draws of its code from the clock and from chance, in order. */
   readonly drew?: readonly Draw[];
   /** Drawn beyond those. */
   readonly drewMore?: number;
@@ -130,24 +130,24 @@ export interface ChainRecord {
   readonly inside: readonly ChainRecord[];
   /** Turns of other agents that it asked for, in the order they started. */
   readonly called: readonly TurnTrace[];
-  /** Of a step: a digest of the plan it ran with. */
+  /** A digest of the plan that a step ran with. */
   readonly plan?: string;
-  /** Of a model or tool call: the key under which what reached its model or handler is recorded. */
+  /** The key of the effect of a model or tool call: under it the record has what reached the model or handler. */
   readonly effect?: string;
-  /** Of a model call: what reached the model. */
+  /** The request of a model call, as it reached the model. */
   readonly request?: ModelRequestRecord & Partial<RequestReferences>;
-  /** Of a tool call: the arguments that reached its handler, and what the handler gave. */
+  /** The arguments that reached the handler of a tool call, and its result. */
   readonly args?: JsonObject;
   readonly result?: JsonValue;
-  /** Of a tool call: the arguments it was asked with, in short. Of a layer's own model call: the last message. */
+  /** In short, the arguments that a tool call was asked with; the last message of a layer's own model call. */
   readonly input?: string;
-  /** Of what a layer asked for: a digest of all it asked with. */
+  /** A digest of everything that a layer asked with. */
   readonly asked?: string;
-  /** What came of it: how a model or a turn finished, the status of a tool call. */
+  /** The outcome: how a model or a turn finished, the status of a tool call. */
   readonly outcome?: string;
-  /** Of a model call. */
+  /** Present in a model call. */
   readonly tokens?: { readonly input: number; readonly output: number };
-  /** What it threw, or the error a tool answered with. */
+  /** The error it threw, or the one a tool answered with. */
   readonly error?: string;
   /** It has that error because its turn was cancelled: it did not fail. */
   readonly isCancelled?: true;

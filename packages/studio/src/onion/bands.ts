@@ -74,7 +74,7 @@ function layerBands(
   ];
 }
 
-/** What ran inside a chain: other chains, and turns of called agents, in the order they started. */
+/** The inside of a chain: other chains, and turns of called agents, in the order they started. */
 function coreBands(chain: ChainRecord, id: string, offsetMs: number, turnStart: number): readonly Band[] {
   const started = [
     ...chain.inside.map((child) => ({ at: child.startMs, child })),

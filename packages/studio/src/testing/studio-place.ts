@@ -11,7 +11,7 @@ export class StudioPlace {
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];
 
-  /** Whoever opened the browser closes it: one is enough for many places. */
+  /** The opener of the browser closes it: one is enough for many places. */
   constructor(browser: Browser) {
     this.#browser = browser;
   }

@@ -1,4 +1,4 @@
-/** What a trace keeps of model requests: who got which body, and enough to make that body again. */
+/** The record of model requests in a trace: who got which body, and enough to make that body again. */
 import { describe, expect, test } from 'bun:test';
 import {
   type AgentEvent,

@@ -101,7 +101,7 @@ type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => vo
 
 interface RunDeps extends Pick<TurnTracesDeps, 'clock' | 'extensions' | 'statuses'> {
   readonly effects: EffectRecorder;
-  /** What the file has of a run's requests. */
+  /** The requests of a run that are in the file. */
   readonly requestsOf: (run: WrittenRun) => WrittenRequests;
   /** Turns run one after the other. */
   readonly onRunning: (run: WrittenRun | undefined) => void;

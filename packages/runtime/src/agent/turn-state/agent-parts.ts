@@ -45,11 +45,11 @@ export interface AgentParts {
   readonly clock: Clock;
   readonly mask: SecretMask;
   readonly locate: LocateThrown;
-  /** What models are shown of a conversation. */
+  /** The conversation as models are shown it. */
   readonly cleanMessages: CleanMessages;
   readonly log: Log;
   /** A logger for something that is not an extension. */
   readonly toolLogger: Console;
-  /** What the last turn left, while this process is the only writer. */
+  /** The view that the last turn left, while this process is the only writer. */
   warm: { readonly version: number; readonly view: LlmView } | undefined;
 }

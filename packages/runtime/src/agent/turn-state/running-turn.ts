@@ -28,7 +28,7 @@ export interface TurnIdentity {
   readonly spanIds: SpanIds;
   /** The turn as step layers see it. */
   readonly shown: Turn;
-  /** What an interrupted run of this turn had recorded. */
+  /** The records of an interrupted run of this turn. */
   readonly before: TurnLog;
   readonly resumed: boolean;
   readonly observer: TurnObserver | undefined;
@@ -51,7 +51,7 @@ export interface TurnWriting {
   thrown?: unknown;
   /** Completed steps. */
   stepCount: number;
-  /** Which part of the turn chain is running: effects of its layers are keyed by it. */
+  /** The running part of the turn chain: effects of its layers are keyed by it. */
   phase: 'pre' | 'post';
   /** A resumed turn's layers run again before `next()`, but what they emit is in the log already. */
   muted: boolean;

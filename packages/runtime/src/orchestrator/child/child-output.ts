@@ -1,7 +1,7 @@
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
 
-/** What a child printed, without secrets. */
+/** The output of a child, without secrets. */
 export function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
   return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
 }

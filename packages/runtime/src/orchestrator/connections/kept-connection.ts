@@ -185,7 +185,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     this.#host.report({ time, level, message, connection: this.#plan.connection, event });
   }
 
-  /** Whose line it is, the channel says. */
+  /** The channel says whose line it is. */
   #relay({ agent: _agent, instance: _instance, ...line }: LogLine): void {
     this.#host.report({ ...line, connection: this.#plan.connection });
   }

@@ -1,4 +1,4 @@
-/** What people are told about one step of a connection: the line in the log, and the problem in its status. */
+/** Tells people about one step of a connection: the line in the log, and the problem in its status. */
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { InstanceInput, InstanceState, Phase } from '../supervision/instance-state.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';

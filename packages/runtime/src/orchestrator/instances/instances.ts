@@ -90,7 +90,7 @@ export class Instances implements SwarmListener {
     if (!this.#isClosed) this.#push(this.#of(address), input);
   }
 
-  /** Those that have state on disk. */
+  /** Instances that have state on disk. */
   known(): Iterable<AgentAddress> {
     return this.#known.values();
   }

@@ -1,4 +1,4 @@
-/** What happens in a swarm, and how its parts hear of it. */
+/** The events of a swarm, and how its parts hear of them. */
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -32,7 +32,7 @@ export interface SwarmListener {
   turnFinished?(at: AgentAddress, turn: FinishedTurn): void;
   /** Nobody will get an answer from this instance to what it was asked so far. */
   requestsFailed?(at: AgentAddress, error: FrameError): void;
-  /** Who waits for whom, or for people, may not be the same any more. */
+  /** Some instance may wait for another one, or for people, that did not before; or the other way round. */
   waitsChanged?(): void;
 }
 

@@ -177,7 +177,7 @@ export class SwarmAgents {
   }
 
   /**
-   * What was accepted before this orchestrator started, or before these agents were there, is handled now. Returns how
+   * Handles inputs accepted before this orchestrator started, or before these agents were there. Returns how
    * many events that are.
    */
   async wake(only?: ReadonlySet<string>): Promise<number> {
@@ -266,7 +266,7 @@ export class SwarmAgents {
     return superviseProcess(child, start, { heartbeat: () => settings.heartbeat, clock }, listener);
   }
 
-  /** What people and programs outside of the swarm are told. */
+  /** The notices for people and programs outside of the swarm. */
   #ownListener(): SwarmListener {
     return {
       heard: (at, frame) => this.#heard(at, frame),
@@ -297,7 +297,7 @@ export class SwarmAgents {
           payload: frame.payload,
         }));
       case 'log':
-        // Whose line it is, the channel says.
+        // The channel says whose line it is.
         return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
       case 'dropped': {
         const { delta, log, 'runtime.event': events } = frame.counts;

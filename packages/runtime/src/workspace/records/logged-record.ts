@@ -25,7 +25,7 @@ export interface EventOrigin {
   readonly turnId: string;
   /** As `gdn history` numbers them there. */
   readonly seq: number;
-  /** What it had taken the place of there. */
+  /** The messages it had replaced there. */
   readonly replaced?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
