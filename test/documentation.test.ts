@@ -11,7 +11,7 @@ import {
   repository,
   type RepositoryFile,
 } from './read-repository.ts';
-import { processRooms, sharedRooms } from './runtime-rooms.ts';
+import { floors, processRooms, sharedRooms } from './runtime-rooms.ts';
 
 const runtimeSources = 'packages/runtime/src';
 const topFolders = ['packages', 'examples', 'docs', 'scripts', 'test', 'bench'];
@@ -33,10 +33,21 @@ describe('the documents', () => {
     expect(named.filter((path) => !isThere(path))).toEqual([]);
   });
 
-  test('ARCHITECTURE.md names every folder of the runtime', () => {
-    const folders = new Set(listRepository(`${runtimeSources}/*/**/*.ts`).map((path) => posix.dirname(path)));
-    const named = readPaths(read('ARCHITECTURE.md').text).map((path) => posix.join(runtimeSources, path, '.'));
-    expect([...folders].filter((folder) => !named.includes(folder))).toEqual([]);
+  test('ARCHITECTURE.md names every folder with code', () => {
+    const sources = [`${runtimeSources}/*/**/*.ts`, 'packages/{cli,base,studio}/{src,bin}/**/*.{ts,tsx,mjs,css}'];
+    const folders = new Set(sources.flatMap(listRepository).map((path) => posix.dirname(path)));
+    const named = new Set(readPaths(read('ARCHITECTURE.md').text).map((path) => posix.join(fullPath(path), '.')));
+    // A part's own tests may have a folder for what they share.
+    expect([...folders].filter((folder) => !named.has(folder) && !/\/(testing|fixtures)(\/|$)/.test(folder))).toEqual(
+      [],
+    );
+  });
+
+  test.each(Object.keys(floors))('ARCHITECTURE.md lists the rooms of %s/ in the order of their floors', (parent) => {
+    const listed = [...read('ARCHITECTURE.md').text.matchAll(/^- `(\w+)\/([\w-]+)\/`/gm)];
+    const rooms = listed.filter(([, first]) => first === parent).map(([, , room]) => room);
+    const expected = floors[parent]?.filter((room) => /^[\w-]+$/.test(room));
+    expect(rooms).toEqual(expected ?? []);
   });
 
   test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'GLOSSARY.md', 'CHANGELOG.md', 'LICENSE'])(
@@ -206,11 +217,17 @@ function readPaths(text: string): string[] {
   });
 }
 
+/** The path of a room is below the runtime's sources. */
+function fullPath(path: string): string {
+  const [first = ''] = path.split('/');
+  return topFolders.includes(first) ? path : posix.join(runtimeSources, path);
+}
+
 /** `<name>` and `*` stand for any one name; a file of a room may leave out its `.ts`. */
 function isThere(path: string): boolean {
-  const [first = ''] = path.split('/');
-  const full = topFolders.includes(first) ? path : posix.join(runtimeSources, path);
-  const pattern = full.replace(/\/$/, '').replaceAll(/<[^>]+>/g, '*');
+  const pattern = fullPath(path)
+    .replace(/\/$/, '')
+    .replaceAll(/<[^>]+>/g, '*');
   return [pattern, `${pattern}.ts`, `${pattern}/**`].some((candidate) => listRepository(candidate).length > 0);
 }
 
