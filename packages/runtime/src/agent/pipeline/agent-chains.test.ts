@@ -1,4 +1,4 @@
-/** The chains as extensions meet them: registered through the API, run by a whole agent. */
+/** Chains as an extension uses them: layers registered through the API, run by a whole agent. */
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, JsonValue, MiddlewareKind, PipelineRegistry, ToolCatalogItem } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
@@ -12,7 +12,7 @@ const callThenSay: ScriptedAgentOptions['script'] = [
   { afterTool: 'echo__say', say: 'done' },
 ];
 
-/** A tool that keeps what it was given. */
+/** A tool that keeps the arguments it receives. */
 function echoTool(received: JsonValue[] = []): ToolDeclaration {
   return {
     name: 'echo',
@@ -26,7 +26,7 @@ function echoTool(received: JsonValue[] = []): ToolDeclaration {
   };
 }
 
-/** An extension whose layers write down when they are entered and left. */
+/** An extension whose layers record when they start and when they return. */
 function marking(name: string, seen: string[], on: readonly MiddlewareKind[] = kinds): ReturnType<typeof extension> {
   return extension(name, (api) => {
     for (const kind of on) registerMarking(api.pipeline, kind, name, seen);
@@ -54,9 +54,9 @@ describe('P-01 one way to hook in', () => {
     expect(members).toEqual(['register']);
   });
 
-  test('P-02 an unknown kind fails the start, naming extension and kinds', async () => {
+  test('P-02 an unknown kind fails the start; the error names the extension and the kinds', async () => {
     const wrong = extension('old', (api) => {
-      // As an extension in plain JavaScript could.
+      // An extension in plain JavaScript could pass this.
       api.pipeline.register('step.llmCall' as 'step', (ctx) => ctx.next());
     });
     const error: unknown = await scriptedAgent({ extensions: [wrong] }).catch((thrown: unknown) => thrown);
@@ -94,7 +94,7 @@ describe('P-03 order', () => {
     );
   });
 
-  test('P-04 extensions stand in the order they are declared, whatever they are called', async () => {
+  test('P-04 extensions run in the order they are declared, whatever their names', async () => {
     const names = ['zeta', 'alpha', 'mu'];
     const agent = await scriptedAgent({ extensions: names.map((name) => marking(name, [])) });
     for (const kind of kinds) expect(agent.layers(kind)).toEqual(names.map((name) => `${name}/mark`));
@@ -109,7 +109,7 @@ describe('P-03 order', () => {
     expect(seen.slice(0, 3)).toEqual(['ext-b step pre', 'ext-a step pre', 'ext-c step pre']);
   });
 
-  test('P-05 swarm-wide extensions are outside and hooks inside, whatever their numbers and places', async () => {
+  test('P-05 swarm-wide extensions are outside and hooks inside, whatever their priorities and their order in the plan', async () => {
     const tiered = (tier: 'swarm' | 'agent' | 'hook', priority: number) =>
       extension(tier, (api) => registerMarking(api.pipeline, 'toolCall', tier, [], priority), { tier });
     const agent = await scriptedAgent({ extensions: [tiered('hook', -9), tiered('agent', 0), tiered('swarm', 9)] });
@@ -135,7 +135,7 @@ describe('P-03 order', () => {
   });
 });
 
-describe('P-07 the catalog a step layer leaves', () => {
+describe('P-07 a catalog changed by a step layer', () => {
   const twoTools = [echoTool(), { ...echoTool(), name: 'other' }];
   const changes: Record<string, (ctx: { toolCatalog: ToolCatalogItem[] }) => void> = {
     reassigned: (ctx) => {
@@ -144,36 +144,39 @@ describe('P-07 the catalog a step layer leaves', () => {
     mutated: (ctx) => void ctx.toolCatalog.splice(0, 1),
   };
 
-  test.each(Object.entries(changes))('P-07 %s, is what every inner layer and the model call see', async (_, change) => {
-    const seen: string[][] = [];
-    const see = (tools: readonly ToolCatalogItem[]) => void seen.push(tools.map((tool) => tool.name));
-    const agent = await scriptedAgent({
-      tools: twoTools,
-      extensions: [
-        extension('filter', (api) => {
-          api.pipeline.register('step', (ctx) => {
-            change(ctx);
-            return ctx.next();
-          });
-        }),
-        extension('inner', (api) => {
-          api.pipeline.register('step', (ctx) => {
-            see(ctx.toolCatalog);
-            return ctx.next();
-          });
-          api.pipeline.register('model', (ctx) => {
-            see(ctx.tools);
-            return ctx.next();
-          });
-        }),
-      ],
-    });
-    await agent.say('hi');
-    see(agent.requests[0]?.tools ?? []);
-    expect(seen).toEqual([['other__say'], ['other__say'], ['other__say']]);
-  });
+  test.each(Object.entries(changes))(
+    'P-07 %s: every inner layer and the model call see the change',
+    async (_, change) => {
+      const seen: string[][] = [];
+      const see = (tools: readonly ToolCatalogItem[]) => void seen.push(tools.map((tool) => tool.name));
+      const agent = await scriptedAgent({
+        tools: twoTools,
+        extensions: [
+          extension('filter', (api) => {
+            api.pipeline.register('step', (ctx) => {
+              change(ctx);
+              return ctx.next();
+            });
+          }),
+          extension('inner', (api) => {
+            api.pipeline.register('step', (ctx) => {
+              see(ctx.toolCatalog);
+              return ctx.next();
+            });
+            api.pipeline.register('model', (ctx) => {
+              see(ctx.tools);
+              return ctx.next();
+            });
+          }),
+        ],
+      });
+      await agent.say('hi');
+      see(agent.requests[0]?.tools ?? []);
+      expect(seen).toEqual([['other__say'], ['other__say'], ['other__say']]);
+    },
+  );
 
-  test('P-07 holds for that step alone, also when an item was changed in place', async () => {
+  test('P-07 lasts for that step only, also when an item was changed in place', async () => {
     const agent = await scriptedAgent({
       tools: [echoTool()],
       extensions: [
@@ -191,7 +194,7 @@ describe('P-07 the catalog a step layer leaves', () => {
   });
 });
 
-describe('P-08 the arguments a toolCall layer leaves', () => {
+describe('P-08 arguments changed by a toolCall layer', () => {
   const changes: Record<string, (ctx: { args: Record<string, JsonValue> }) => void> = {
     reassigned: (ctx) => {
       ctx.args = { ...ctx.args, text: 'changed' };
@@ -202,7 +205,7 @@ describe('P-08 the arguments a toolCall layer leaves', () => {
   };
 
   test.each(Object.entries(changes))(
-    'P-08 %s, are what every inner layer and the handler receive',
+    'P-08 %s: every inner layer and the handler receive the change',
     async (_, change) => {
       const received: JsonValue[] = [];
       const agent = await scriptedAgent({
@@ -225,14 +228,14 @@ describe('P-08 the arguments a toolCall layer leaves', () => {
       });
       await agent.say('go');
       expect(received).toEqual([{ text: 'changed' }, { text: 'changed' }]);
-      // What the model asked for stays in the conversation as it asked.
+      // The conversation keeps the arguments that the model asked for.
       expect(JSON.stringify(agent.requests[1]?.messages)).toContain('"input":{"text":"hello"}');
     },
   );
 });
 
 describe('P-09 a transformed result', () => {
-  test('P-09 of each kind is what the outer layer, and the one who asked, get', async () => {
+  test('P-09 reaches the outer layer and the caller, for each kind', async () => {
     const seen: unknown[] = [];
     const agent = await scriptedAgent({
       script: callThenSay,

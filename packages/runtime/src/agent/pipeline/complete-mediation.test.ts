@@ -1,6 +1,7 @@
 /**
- * P-19: one road to a model, one to a tool, one to another agent, one to a person, whoever asks. Sentinel layers of every kind stand
- * outermost and innermost; the model and the handlers report every call that reaches them outside of a sentinel.
+ * P-19: there is one road to a model, one to a tool, one to another agent and one to a person, for every caller.
+ * Sentinel layers of every kind are outermost and innermost; the model and the handlers report every call that reaches
+ * them outside of a sentinel.
  */
 import { describe, expect, test } from 'bun:test';
 import {
@@ -31,9 +32,9 @@ import { openScriptedModel } from '../model/scripted/open-scripted-model.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 interface Watched {
-  /** What the outermost sentinel saw begin: `kind what`. */
+  /** Chains that the outermost sentinel saw begin, as `kind name`. */
   readonly seen: string[];
-  /** What only one of the two sentinels saw. */
+  /** Chains that only one of the two sentinels saw. */
   readonly escaped: string[];
   readonly sentinels: NonNullable<ScriptedAgentOptions['extensions']>;
   readonly modelCalls: () => number;
@@ -105,14 +106,14 @@ function watch(): Watched {
   };
 }
 
-/** Only what one kind of sentinel saw. */
+/** Names of the chains of one kind that a sentinel saw. */
 const of = (kind: MiddlewareKind, seen: readonly string[]) =>
   seen.filter((what) => what.startsWith(`${kind} `)).map((what) => what.slice(kind.length + 1));
 
 const ask = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
 
-describe('P-19 every model call', () => {
-  test('P-19 of steps, of retried steps', async () => {
+describe('P-19 every model call passes the sentinels', () => {
+  test('P-19 from steps and retried steps', async () => {
     const watched = watch();
     const script = [
       { when: 'go', call: { tool: 'declared__run' } },
@@ -132,7 +133,7 @@ describe('P-19 every model call', () => {
   });
 
   test.each(['swarm', 'agent', 'hook'] as const)(
-    'P-19 of ctx.model.generate in turn and step layers, before and after next(), from the %s tier',
+    'P-19 from ctx.model.generate in turn and step layers, before and after next(), from the %s tier',
     async (tier) => {
       const watched = watch();
       const register: ExtensionRegister = ({ pipeline }) => {
@@ -149,7 +150,8 @@ describe('P-19 every model call', () => {
           return result;
         });
       };
-      // One before the sentinels, one after: in their own tiers, outside the outer and inside the inner one.
+      // One extension before the sentinels and one after: in their own tiers, outside the outer and inside the inner
+      // one.
       const asking = (name: string) => extension(name, register, { tier });
       const extensions = [asking('asking'), ...watched.sentinels, asking('asking-too')];
       const agent = await scriptedAgent({ model: watched.model([{ say: 'ok' }]), extensions });
@@ -165,8 +167,8 @@ describe('P-19 every model call', () => {
   );
 });
 
-describe('P-19 every tool call', () => {
-  test('P-19 of a declared tool, an extension’s tool, one registered while the turn runs', async () => {
+describe('P-19 every tool call passes the sentinels', () => {
+  test('P-19 to a declared tool, an extension’s tool, and a tool registered while the turn runs', async () => {
     const watched = watch();
     const offering = extension('offering', (api) => {
       const late = () => api.tools.register({ name: 'late__run', description: '' }, watched.handler());
@@ -189,7 +191,7 @@ describe('P-19 every tool call', () => {
     expect(watched.escaped).toEqual([]);
   });
 
-  test('P-19 in parallel, unknown, not offered, with wrong arguments', async () => {
+  test('P-19 parallel, unknown, not offered, or with wrong arguments', async () => {
     const watched = watch();
     const strict: ToolDeclaration = {
       name: 'strict',
@@ -219,7 +221,7 @@ describe('P-19 every tool call', () => {
     expect(watched.escaped).toEqual([]);
   });
 
-  test('P-19 of ctx.tools.call in turn and step layers, before and after next()', async () => {
+  test('P-19 from ctx.tools.call in turn and step layers, before and after next()', async () => {
     const watched = watch();
     const calling = extension('calling', ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
@@ -248,8 +250,8 @@ describe('P-19 every tool call', () => {
   });
 });
 
-describe('P-19 every agent call', () => {
-  test('P-19 of turn layers, step layers and tools passes the called agent’s chains', async () => {
+describe('P-19 every agent call passes the sentinels', () => {
+  test('P-19 from turn layers, step layers and tools, it passes the called agent’s chains', async () => {
     const caller = watch();
     const callee = watch();
     const engine = inProcessEngine(systemClock);
@@ -292,7 +294,7 @@ describe('P-19 every agent call', () => {
   });
 });
 
-/** Works until the n-th append; then the process is as good as dead. */
+/** Works until the n-th append; every later append fails, as if the process were dead. */
 function mortalStore(
   inner: ConversationStore,
   appends: number,
@@ -312,7 +314,7 @@ function mortalStore(
 }
 
 describe('P-19 a resumed turn', () => {
-  /** One turn with calls from everywhere; a new agent, as after a restart. */
+  /** One turn with calls from every kind of caller; a new agent, as after a restart. */
   async function start(watched: Watched, store: ConversationStore) {
     const engine = inProcessEngine(systemClock);
     engine.add('helper', async (event) => ({ turnId: event.id, finishReason: 'text_response' }));
@@ -338,10 +340,10 @@ describe('P-19 a resumed turn', () => {
     return { agent, engine, say: () => agent.say('go', { event: { id: 'same' } }) };
   }
 
-  /** What one run sees when nothing goes wrong. */
+  /** Chains that one run sees when nothing goes wrong. */
   const everything = ['turn tested', 'model busy', 'toolCall once__run', 'step 0', 'model step', 'toolCall once__run'];
 
-  test('P-19 passes every chain of what was not finished, wherever the crash was, and repeats no effect', async () => {
+  test('P-19 passes every chain of the unfinished work, wherever the crash was, and repeats no effect', async () => {
     let crashes = 0;
     for (let appends = 1; ; appends++) {
       const store = memoryStore();
@@ -379,11 +381,14 @@ describe('P-19 a resumed turn', () => {
   }
 });
 
-describe('P-19 a person who has to be asked', () => {
+describe('P-19 approval of tool calls', () => {
   const approved: ApprovalOutcome = { decision: 'approved' };
   const denied: ApprovalOutcome = { decision: 'denied' };
 
-  /** Asks about every call, as a swarm-wide guard does, and goes on whatever the answer is: the core has the last word. */
+  /**
+   * Asks for approval of every call, as a swarm-wide guard does, and continues whatever the answer is: the core still
+   * refuses a denied call.
+   */
   const guard = extension(
     'guard',
     ({ pipeline }) =>
@@ -394,14 +399,14 @@ describe('P-19 a person who has to be asked', () => {
     { tier: 'swarm' },
   );
 
-  /** Calls on every road there is: declared, parallel, registered early and late, from layers of all tiers. */
+  /** Makes calls on every road: declared, parallel, registered early and late, from layers of all tiers. */
   async function onEveryRoad(watched: Watched, answer: Answer, store = memoryStore()) {
     const approver = fakeApprover(answer);
     const offering = extension('offering', (api) => {
       const late = () => api.tools.register({ name: 'late__run', description: '' }, watched.handler());
       const annotations = { readOnly: true };
       api.tools.register({ name: 'early__run', description: '', annotations }, watched.handler(late));
-      // Offered whatever became of the call that would have registered it.
+      // Offered even if the call that would have registered it never ran.
       api.tools.register({ name: 'late__run', description: '' }, watched.handler());
     });
     const calling = (tier: 'swarm' | 'agent' | 'hook') =>
@@ -436,7 +441,7 @@ describe('P-19 a person who has to be asked', () => {
 
   const calls = 10;
 
-  test('P-19 is asked about every call, and every handler runs behind their word', async () => {
+  test('P-19 is asked for every call, and every handler runs after it is given', async () => {
     const watched = watch();
     const { approver, say } = await onEveryRoad(watched, () => approved);
     expect((await say()).text).toBe('done');
@@ -447,7 +452,7 @@ describe('P-19 a person who has to be asked', () => {
     expect(watched.escaped).toEqual([]);
   });
 
-  test('P-19 when they say no, no handler runs, on no road', async () => {
+  test('P-19 no handler runs on any road when it is denied', async () => {
     const watched = watch();
     const { approver, say } = await onEveryRoad(watched, () => denied);
     await say();
@@ -475,7 +480,7 @@ describe('P-19 a person who has to be asked', () => {
       crashes++;
       expect(end).toBe('crashed');
       const resumed = await onEveryRoad(second, answer, store);
-      // The same person: what they have said and nobody has kept is still known.
+      // The approver keeps the answers that the crashed run did not store.
       resumed.approver.remember(run.approver);
       expect((await resumed.say()).text).toBe('done');
       expect(asked).toHaveLength(calls);
@@ -490,7 +495,7 @@ describe('P-19 a person who has to be asked', () => {
 });
 
 describe('P-19 a replay', () => {
-  test('P-19 passes the chains that the turn passed, and reaches no model, no handler and no agent', async () => {
+  test('P-19 passes the chains that the turn passed, and calls no model, no handler and no agent', async () => {
     const watched = watch();
     const script = [{ when: 'go', calls: [{ tool: 'one__run' }, { tool: 'two__run' }] }, { say: 'done' }];
     const asking = extension('asking', ({ pipeline }) => {
@@ -539,7 +544,7 @@ describe('P-19 a replay', () => {
 });
 
 describe('P-19 the sources', () => {
-  // The base library has layers as everybody writes them: their `ctx.model` is the road itself.
+  // The base library is left out: its layers call `ctx.model`, which is the one road, as any author's layers do.
   const sources = readRepository('packages/{cli,runtime}/src/**/*.{ts,tsx}')
     .filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/') && !/\/model\/[^/]+\//.test(path))
     .map(({ path, text }) => ({ path, code: text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '') }));

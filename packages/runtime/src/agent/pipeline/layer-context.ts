@@ -1,11 +1,14 @@
 /**
- * What a layer is given: an object of its own with `next`, whose other members are getters and setters that reach the
- * state all layers of the chain share. A member without a setter cannot be assigned: JavaScript throws a TypeError.
+ * The object that a layer receives: its own `next`, and getters and setters that reach the state shared by all layers
+ * of the chain. A member without a setter cannot be assigned: JavaScript throws a TypeError.
  */
 import type { LayerSpan } from '../../trace/layer-span.ts';
 import type { Layer } from './layer.ts';
 
-/** Where getters find the layer that is asking: `this[askingLayer]`. A symbol, so that authors see only the contract. */
+/**
+ * The key under which getters find the layer that reads them: `this[askingLayer]`. A symbol, so that authors see only
+ * the contract.
+ */
 export const askingLayer = Symbol('askingLayer');
 
 export interface AskingLayer {

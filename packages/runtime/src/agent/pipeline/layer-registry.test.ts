@@ -5,10 +5,10 @@ import { LayerRegistry } from './layer-registry.ts';
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 const pass = (ctx: { next(): unknown }) => ctx.next();
 
-/** What adding it throws. */
+/** The error that adding this middleware throws. */
 function refusal(kind: unknown, run: unknown, options?: unknown): unknown {
   try {
-    // What authors in plain JavaScript may pass.
+    // Authors in plain JavaScript may pass anything.
     new LayerRegistry().add('guard', 'agent', kind, run, options as MiddlewareOptions);
   } catch (error) {
     return error;
@@ -16,15 +16,15 @@ function refusal(kind: unknown, run: unknown, options?: unknown): unknown {
   return undefined;
 }
 
-describe('P-02 the kinds', () => {
-  test.each([...kinds])('P-02 %s is one', (kind) => {
+describe('P-02 the middleware kinds', () => {
+  test.each([...kinds])('P-02 %s is a kind', (kind) => {
     const registry = new LayerRegistry();
     registry.add('guard', 'agent', kind, pass);
     expect(kinds.filter((each) => registry.of(each).length === 1)).toEqual([kind]);
   });
 
   test.each(['turns', 'Turn', 'tool', '', 'step.llmCall', '__proto__', 'constructor', undefined, null, 7, {}])(
-    'P-02 %p is none: a coded error names the extension and the kinds there are',
+    'P-02 %p is not a kind: a coded error names the extension and the valid kinds',
     (kind) => {
       const error = refusal(kind, pass);
       expect(error).toMatchObject({ code: 'E_PIPELINE_KIND' });
@@ -33,12 +33,12 @@ describe('P-02 the kinds', () => {
     },
   );
 
-  test.each([[undefined], [null], ['name'], [{}], [[]]])('P-01 %p is no middleware: only a function is', (run) => {
+  test.each([[undefined], [null], ['name'], [{}], [[]]])('P-01 %p is not a middleware: only a function is', (run) => {
     expect(refusal('turn', run)).toMatchObject({ code: 'E_PIPELINE_OPTIONS' });
   });
 });
 
-describe('P-14 what one extension may register', () => {
+describe('P-14 one extension registers', () => {
   test('P-14 several kinds, and several of the same kind, in order', () => {
     const registry = new LayerRegistry();
     registry.add('many', 'agent', 'step', pass, { name: 'first' });
@@ -48,7 +48,7 @@ describe('P-14 what one extension may register', () => {
     expect(registry.of('turn').map(({ name }) => name)).toEqual(['around']);
   });
 
-  test('P-05 a layer added after the order was asked for takes its place in it', () => {
+  test('P-05 a layer added after the order was read is sorted in', () => {
     const registry = new LayerRegistry();
     registry.add('a', 'agent', 'step', pass);
     expect(registry.of('step').map(({ extension }) => extension)).toEqual(['a']);
@@ -58,7 +58,7 @@ describe('P-14 what one extension may register', () => {
 });
 
 describe('registration options', () => {
-  test('P-05 have defaults: priority 0, fails, no deadline, warned about, does not buffer', () => {
+  test('P-05 have defaults: priority 0, onError fail, no deadline, a warning on a short-circuit, no buffering', () => {
     const registry = new LayerRegistry();
     registry.add('guard', 'swarm', 'toolCall', pass);
     expect(registry.of('toolCall')).toEqual([
@@ -77,11 +77,11 @@ describe('registration options', () => {
     ]);
   });
 
-  test('P-14 a layer goes by its name option, else its function’s name, else its kind', () => {
+  test('P-14 a layer is named by its name option, else its function’s name, else its kind', () => {
     const registry = new LayerRegistry();
     registry.add('guard', 'agent', 'step', pass, { name: 'given' });
     registry.add('guard', 'agent', 'step', pass);
-    // A function that stands nowhere by itself has no name.
+    // A function that is not assigned to a variable has no name.
     registry.add('guard', 'agent', 'step', (() => pass)());
     registry.add('guard', 'agent', 'step', ...[(ctx: { next(): unknown }) => ctx.next()]);
     expect(registry.of('step').map(({ name }) => name)).toEqual(['given', 'pass', 'pass', 'step']);

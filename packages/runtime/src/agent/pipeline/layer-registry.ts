@@ -1,4 +1,4 @@
-/** Where extensions hang their layers while they register, and where chains find them afterwards. */
+/** Keeps the layers that extensions register, and gives them to chains in order. */
 import { GoondanError, type MiddlewareKind, type MiddlewareOptions } from '@goondan/types';
 import type { Tier } from '../../config/declared-extension.ts';
 import { isMiddlewareKind, middlewareKinds } from '../../ports/middleware-kinds.ts';
@@ -25,7 +25,7 @@ export class LayerRegistry {
     this.sorted = undefined;
   }
 
-  /** Outermost first. */
+  /** Returns the layers of one kind, outermost first. */
   of(kind: MiddlewareKind): readonly Layer[] {
     this.sorted ??= {
       turn: sortLayers(this.registered.filter((layer) => layer.kind === 'turn')),

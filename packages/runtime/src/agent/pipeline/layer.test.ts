@@ -34,16 +34,16 @@ test('P-05 A(10), B(5), C(10) runs B, A, C', () => {
   expect(names(sortLayers([layer('A', 10), layer('B', 5), layer('C', 10)]))).toEqual(['B', 'A', 'C']);
 });
 
-test('P-05 without a number a layer has 0: negative is further out, positive further in', () => {
+test('P-05 a layer without a priority has 0: negative is further out, positive further in', () => {
   expect(names(sortLayers([layer('in', 1), layer('none'), layer('out', -1)]))).toEqual(['out', 'none', 'in']);
 });
 
-test('P-05 swarm-wide layers are outside the agent’s own and hooks inside, whatever the numbers', () => {
+test('P-05 swarm-wide layers are outside the agent’s own and hooks inside, whatever their priorities', () => {
   const layers = [layer('hook', -100, 'hook'), layer('own', 0), layer('swarm', 100, 'swarm')];
   expect(names(sortLayers(layers))).toEqual(['swarm', 'own', 'hook']);
 });
 
-test('P-05 tier, then number, then registration, for any layers; nothing is lost and nothing is moved in place', () => {
+test('P-05 layers are sorted by tier, then priority, then registration; the input array stays unchanged', () => {
   const order: Record<Tier, number> = { swarm: 0, agent: 1, hook: 2 };
   fc.assert(
     fc.property(manyLayers, (layers) => {
@@ -61,7 +61,7 @@ test('P-05 tier, then number, then registration, for any layers; nothing is lost
   );
 });
 
-test('P-06 the same layers stand in the same order every time', () => {
+test('P-06 the same layers are sorted the same way every time', () => {
   fc.assert(
     fc.property(manyLayers, (layers) => {
       expect(names(sortLayers([...layers]))).toEqual(names(sortLayers(layers)));

@@ -1,4 +1,4 @@
-/** One registered middleware, and the order in which a chain's layers stand. */
+/** One registered middleware, and the order of the layers in a chain. */
 import type { MiddlewareKind } from '@goondan/types';
 import type { Tier } from '../../config/declared-extension.ts';
 
@@ -8,7 +8,7 @@ export interface Layer {
   readonly name: string;
   readonly tier: Tier;
   readonly priority: number;
-  /** The extension's own function. What it returns is foreign until the onion has checked it. */
+  /** The extension's own function. Its return value is unchecked until the onion has checked it. */
   readonly run: (context: object) => unknown;
   readonly mayShortCircuit: boolean;
   readonly timeoutMs: number | undefined;
@@ -18,7 +18,7 @@ export interface Layer {
 
 const tierOrder: Record<Tier, number> = { swarm: 0, agent: 1, hook: 2 };
 
-/** Outermost first: by tier, then priority, then registration (the sort is stable). */
+/** Sorts layers, outermost first: by tier, then priority, then registration (the sort is stable). */
 export function sortLayers(layers: readonly Layer[]): Layer[] {
   return layers.toSorted((a, b) => tierOrder[a.tier] - tierOrder[b.tier] || a.priority - b.priority);
 }

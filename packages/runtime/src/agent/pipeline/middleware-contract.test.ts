@@ -1,7 +1,7 @@
 /**
- * The whole contract of a layer, in combination: every way to behave and misbehave, in each of three layers, for every
- * kind, with and without `onError: 'skip'`. Each behaviour says in `predict` what the rules make of it, given what is
- * inside it; a whole agent then runs the combination and must agree.
+ * The whole contract of a layer, in combination: every correct and every wrong behaviour, in each of three layers, for
+ * every kind, with and without `onError: 'skip'`. Each behaviour has a `predict` that applies the rules to the
+ * prediction of the layers inside it; a whole agent then runs the combination and must agree.
  */
 import { expect, test } from 'bun:test';
 import { samples } from '../../../../../test/samples.ts';
@@ -22,7 +22,7 @@ import { extension, scriptedAgent } from '../../testing/index.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { extensionOf, toTurnError } from './turn-error.ts';
 
-/** A chain's end: the mark of the result it gave, or the code it failed with and the extension it blamed. */
+/** How a chain ended: the mark of its result, or the error code and the extension that it names. */
 type Outcome = { readonly mark: string } | { readonly code: string; readonly blamed: string };
 
 interface Prediction {
@@ -39,9 +39,9 @@ interface Context {
   next(): Promise<unknown>;
 }
 
-/** What a misbehaving layer needs beside its context. */
+/** Tools for a misbehaving layer, beside its context. */
 interface Surroundings {
-  /** A proper result of the kind, marked as this layer's. */
+  /** A valid result of the kind, with this layer's mark. */
   readonly own: () => unknown;
   readonly wrong: () => unknown;
   readonly throwError: () => never;
@@ -58,7 +58,7 @@ interface Behaviour {
 const never = () => new Promise<never>(() => undefined);
 const alone = (outcome: Outcome, ...warnings: string[]): Prediction => ({ outcome, coreRuns: 0, warnings });
 const failing = (code: string) => (layer: string) => alone({ code, blamed: layer });
-/** What comes from inside goes first: only when it succeeded does this layer get to its own mistake. */
+/** The inside comes first: this layer makes its own mistake only after the inside succeeded. */
 const failingAfter = (code: string) => (layer: string, inside: () => Prediction) => {
   const inner = inside();
   return 'code' in inner.outcome ? inner : { ...inner, outcome: { code, blamed: layer } };
@@ -161,7 +161,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
 const names = Object.keys(behaviours);
 const layers = ['outer', 'middle', 'inner'] as const;
 
-/** One behaviour for each layer, and which layers say `onError: 'skip'`. */
+/** One behaviour for each layer, and the layers that have `onError: 'skip'`. */
 interface Combination {
   readonly chosen: readonly { readonly name: string; readonly skips: boolean }[];
   readonly number: number;
@@ -170,7 +170,9 @@ interface Combination {
 const shares = samples(names.length);
 const firstShare = Math.floor(Math.random() * names.length);
 
-/** Combinations fall into as many shares as there are behaviours, and each has every pair of two layers once. */
+/**
+ * Divides the combinations into as many shares as there are behaviours; each share has every pair of two layers once.
+ */
 function isDue(triple: readonly string[]): boolean {
   const sum = triple.reduce((total, name) => total + names.indexOf(name), firstShare);
   return sum % names.length < shares;
@@ -187,7 +189,7 @@ function* combinations(): Generator<Combination> {
           continue;
         }
         yield { chosen: triple.map((name) => ({ name, skips: false })), number: number++ };
-        // 1 … 7, each as often as the others: every set of layers that skip.
+        // 1 … 7, evenly: every set of layers that have `onError: 'skip'`.
         const mask = 1 + (number % 7);
         yield { chosen: triple.map((name, index) => ({ name, skips: ((mask >> index) & 1) === 1 })), number: number++ };
       }
@@ -203,7 +205,7 @@ function predict({ chosen }: Combination, index = 0): Prediction {
   const inside = () => (inner ??= predict({ chosen, number: 0 }, index + 1));
   const own = behaviour(choice.name).predict(layer, inside);
   if (!choice.skips || !('code' in own.outcome) || own.outcome.blamed !== layer) return own;
-  // As if it were absent, when it had not gone inwards; with what came from inside, when it had.
+  // A skipped layer adds only its warning to the prediction of the inside, whether or not it had called `next()`.
   return { ...inside(), warnings: [...inside().warnings, `middleware.skipped ${layer}`] };
 }
 
@@ -217,7 +219,7 @@ interface Kind {
   readonly input: string;
   own(ctx: Context, mark: string): unknown;
   markOf(result: never): unknown;
-  /** Beside those that are wrong for every kind. */
+  /** Wrong results for this kind, beside those that are wrong for every kind. */
   readonly wrong: readonly unknown[];
 }
 
@@ -269,7 +271,7 @@ const kinds: Readonly<Record<MiddlewareKind, Kind>> = {
 };
 const wrongForAll = [undefined, null, 'done', 42, [], {}, Symbol('result'), () => undefined];
 
-/** Deadlines fall due as soon as nothing else is left to do; the long ones of turns and tools never. */
+/** Deadlines of layers expire as soon as nothing else is left to do; the long ones of turns and tools never do. */
 const hurriedClock: Clock = {
   ...systemClock,
   after(ms, action) {
@@ -279,7 +281,7 @@ const hurriedClock: Clock = {
   },
 };
 
-/** Runs a combination for real and says what came of it, in the words of the prediction. */
+/** Runs a combination for real and describes the outcome in the form of a prediction. */
 async function observe(kindName: MiddlewareKind, { chosen, number }: Combination) {
   const kind = kinds[kindName];
   const laterActions: (() => Promise<unknown>)[] = [];
@@ -313,7 +315,7 @@ async function observe(kindName: MiddlewareKind, { chosen, number }: Combination
     }
   });
   function layered(name: string, run: (ctx: Context) => Promise<unknown>, options: MiddlewareOptions = {}) {
-    // What a layer returns here is foreign on purpose, and one function serves all kinds.
+    // Layers return wrong values here on purpose, and one function serves all kinds.
     return extension(name, ({ pipeline }) =>
       pipeline.register(kindName as 'turn', run as unknown as TurnMiddleware, options),
     );
@@ -352,13 +354,13 @@ async function observe(kindName: MiddlewareKind, { chosen, number }: Combination
 
   function outcomeOf(): Outcome | string {
     if (ended === undefined) return 'the chain never ended';
-    // It passed the chain's own check.
+    // The result passed the chain's own check.
     if ('result' in ended) return { mark: String(kind.markOf(ended.result as never)) };
     const { error } = ended;
     const isItself = thrown.includes(error) || error instanceof GoondanError;
     return isItself ? { code: codeOf(error), blamed: extensionOf(error) ?? 'nobody' } : 'it was wrapped';
   }
-  /** How the turn ended, and which extension it blames. A toolCall chain never ends a turn. */
+  /** How the turn ended, and the extension that its error names. A toolCall chain never ends a turn. */
   function turnEnd(): string {
     const { finishReason, error } = result;
     return finishReason === 'error' ? `${error?.code} ${error?.extension}` : finishReason;

@@ -1,4 +1,4 @@
-/** P-12 through an agent: what an exception in a layer does to the chain, the turn, and those who listen. */
+/** P-12 through an agent: the effect of an exception in a layer on the chain, the turn and the listeners. */
 import { describe, expect, test } from 'bun:test';
 import { GoondanError, type MiddlewareKind, type PipelineRegistry } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
@@ -14,12 +14,12 @@ const callThenSay = [{ when: 'go', call: { tool: 'echo__say' } }, { say: 'done' 
 
 type Run = <Result>(ctx: { next(): Promise<Result> }) => Promise<Result>;
 
-/** An extension with one layer, of any kind: what these layers do is the same for all four. */
+/** An extension with one layer of any kind; its function is the same for all four. */
 const layered = (name: string, kind: MiddlewareKind, run: Run) =>
   // One function serves all four kinds; an overloaded method takes one kind at a time.
   extension(name, ({ pipeline }: { pipeline: PipelineRegistry }) => pipeline.register(kind as 'turn', run));
 
-/** Two layers that watch, around one that throws, before or after next(). */
+/** Two watching layers around one that throws, before or after `next()`. */
 async function unwind(kind: MiddlewareKind, thrown: unknown, when: 'before' | 'after') {
   const seen: string[] = [];
   const caught: unknown[] = [];
@@ -51,26 +51,29 @@ async function unwind(kind: MiddlewareKind, thrown: unknown, when: 'before' | 'a
 describe('P-12 an exception in a layer', () => {
   const cases = kinds.flatMap((kind) => (['before', 'after'] as const).map((when) => [kind, when] as const));
 
-  test.each(cases)('P-12 of kind %s, %s next(): unwinds in order, unwrapped, named', async (kind, when) => {
-    const boom = Object.assign(new Error('boom'), { retryable: kind === 'turn', details: { deep: true } });
-    const { turn, seen, caught } = await unwind(kind, boom, when);
-    expect(seen.slice(0, 4)).toEqual(['inner catch', 'inner finally', 'outer catch', 'outer finally']);
-    expect(caught[0]).toBe(boom);
-    expect(caught[1]).toBe(boom);
-    expect(boom).toHaveProperty('extensionName', 'thrower');
-    if (kind === 'toolCall') {
-      expect(turn.result.finishReason).toBe('text_response');
-      return;
-    }
-    expect(turn.result).toEqual({
-      turnId: expect.any(String),
-      finishReason: 'error',
-      error: { message: 'boom', code: 'E_EXT_MIDDLEWARE', extension: 'thrower' },
-    });
-  });
+  test.each(cases)(
+    'P-12 of kind %s, %s next(): unwinds in order, is not wrapped, and carries the extension’s name',
+    async (kind, when) => {
+      const boom = Object.assign(new Error('boom'), { retryable: kind === 'turn', details: { deep: true } });
+      const { turn, seen, caught } = await unwind(kind, boom, when);
+      expect(seen.slice(0, 4)).toEqual(['inner catch', 'inner finally', 'outer catch', 'outer finally']);
+      expect(caught[0]).toBe(boom);
+      expect(caught[1]).toBe(boom);
+      expect(boom).toHaveProperty('extensionName', 'thrower');
+      if (kind === 'toolCall') {
+        expect(turn.result.finishReason).toBe('text_response');
+        return;
+      }
+      expect(turn.result).toEqual({
+        turnId: expect.any(String),
+        finishReason: 'error',
+        error: { message: 'boom', code: 'E_EXT_MIDDLEWARE', extension: 'thrower' },
+      });
+    },
+  );
 
   test.each(kinds.filter((kind) => kind !== 'toolCall'))(
-    'P-12 of kind %s: the error’s own code counts',
+    'P-12 of kind %s: keeps the error’s own code',
     async (kind) => {
       const own = await unwind(kind, Object.assign(new Error('quota'), { code: 'E_MY_QUOTA' }), 'before');
       expect(own.turn.result.error).toMatchObject({ code: 'E_MY_QUOTA', extension: 'thrower' });
@@ -85,7 +88,7 @@ describe('P-12 an exception in a layer', () => {
     },
   );
 
-  test('P-12 in a toolCall chain becomes that call’s error result; the turn goes on', async () => {
+  test('P-12 in a toolCall chain becomes that call’s error result; the turn continues', async () => {
     const { agent, turn } = await unwind('toolCall', new Error('refused'), 'before');
     expect(turn).toMatchObject({ text: 'done', stepCount: 2 });
     expect(agent.requests[1]?.messages.at(-1)).toEqual({
@@ -107,13 +110,13 @@ describe('P-12 an exception in a layer', () => {
     expect(agent.told.some(({ name }) => name === 'tool.completed')).toBe(false);
   });
 
-  test('P-12 is logged, and told as turn.failed, with the extension’s name', async () => {
+  test('P-12 is logged and published as turn.failed, with the extension’s name', async () => {
     const { agent } = await unwind('turn', new Error('boom'), 'before');
     expect(agent.logs.find(({ event }) => event === 'turn.failed')).toMatchObject({ extension: 'thrower' });
     expect(agent.told.at(-1)).toMatchObject({ name: 'turn.failed', payload: { error: { extension: 'thrower' } } });
   });
 
-  test('P-12 may be caught by an outer turn layer, which then answers itself', async () => {
+  test('P-12 may be caught by an outer turn layer that returns its own result', async () => {
     const rescue = extension('rescue', (api) => {
       api.pipeline.register('turn', (ctx) =>
         ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
@@ -123,7 +126,7 @@ describe('P-12 an exception in a layer', () => {
     expect((await agent.say('hi')).result.finishReason).toBe('text_response');
   });
 
-  test('P-12 the agent takes the next turn as if nothing had happened', async () => {
+  test('P-12 does not affect the next turn of the agent', async () => {
     let broken = true;
     const flaky = layered('flaky', 'step', (ctx) => (broken ? Promise.reject(new Error('boom')) : ctx.next()));
     const agent = await scriptedAgent({ extensions: [flaky] });

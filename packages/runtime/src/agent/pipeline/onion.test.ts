@@ -31,7 +31,7 @@ function layer(extension: string, run: Run, options: Partial<Layer> = {}): Layer
   };
 }
 
-/** Results are texts; the core says `core`. */
+/** Results are texts; the core returns `core`. */
 function onion(layers: readonly Layer[], more: Partial<Chain<string>> = {}) {
   const warnings: LayerWarning[] = [];
   const counted = { coreRuns: 0 };
@@ -52,7 +52,7 @@ function onion(layers: readonly Layer[], more: Partial<Chain<string>> = {}) {
   return { result, warnings, counted };
 }
 
-/** What a promise was rejected with. */
+/** The error that a promise was rejected with. */
 const thrownBy = (promise: Promise<unknown>) =>
   promise.then(
     () => expect.unreachable('it should have been rejected'),
@@ -85,7 +85,7 @@ describe('P-03 the onion', () => {
     );
   });
 
-  test('P-09 a layer sees what the layer inside it made of the result', async () => {
+  test('P-09 a layer sees the result as the layer inside it changed it', async () => {
     const wrap =
       (mark: string): Run =>
       async (ctx) =>
@@ -93,7 +93,7 @@ describe('P-03 the onion', () => {
     expect(await onion([layer('a', wrap('a')), layer('b', wrap('b'))]).result).toBe('a(b(core))');
   });
 
-  test('P-01 a layer that hands on the promise of next() is as good as one that awaits it', async () => {
+  test('P-01 a layer may return the promise of next() instead of awaiting it', async () => {
     const { result, warnings } = onion([layer('a', (ctx) => ctx.next())]);
     expect(await result).toBe('core');
     expect(warnings).toEqual([]);
@@ -128,12 +128,12 @@ describe('P-10 next() is called exactly once', () => {
     expect(error).toBeInstanceOf(GoondanError);
     expect(error).toMatchObject({ code: 'E_NEXT_TWICE', extensionName: 'greedy' });
     expect(String(error)).toContain('step layer "named" of extension "greedy"');
-    // A rejection nobody took would reach the process by now.
+    // By now an unhandled rejection would have reached the process.
     await macrotask();
     expect(counted.coreRuns).toBe(1);
   });
 
-  test('P-10 the second call itself is rejected, with the code', async () => {
+  test('P-10 the second call itself is rejected with the code', async () => {
     const greedy: Run = async (ctx) => {
       await ctx.next();
       expect(await thrownBy(ctx.next())).toMatchObject({ code: 'E_NEXT_TWICE' });
@@ -142,7 +142,7 @@ describe('P-10 next() is called exactly once', () => {
     expect(await thrownBy(onion([layer('greedy', greedy)]).result)).toHaveProperty('message', 'seen');
   });
 
-  test('P-10 a call after the layer returned is rejected as late, warned about, and runs nothing', async () => {
+  test('P-10 a call after the layer returned is rejected as late, logs a warning, and runs nothing', async () => {
     let held: Context | undefined;
     const forgetful: Run = async (ctx) => {
       held = ctx;
@@ -151,7 +151,7 @@ describe('P-10 next() is called exactly once', () => {
     const { result, counted, warnings } = onion([layer('forgetful', forgetful, { mayShortCircuit: true })]);
     expect(await result).toBe('own');
     expect(warnings).toEqual([]);
-    // Nobody waits for this one: it must not end the process.
+    // The promise is dropped: its rejection must not end the process.
     void held?.next();
     expect(await thrownBy(held?.next() ?? Promise.resolve())).toMatchObject({ code: 'E_NEXT_LATE' });
     await macrotask();
@@ -162,7 +162,7 @@ describe('P-10 next() is called exactly once', () => {
     ]);
   });
 
-  test('P-10 returning before next() is finished: the runtime waits for the inside, then E_NEXT_NOT_AWAITED', async () => {
+  test('P-10 a layer that returns before next() is finished: the runtime waits for the inside, then fails with E_NEXT_NOT_AWAITED', async () => {
     const core = Promise.withResolvers<string>();
     const hasty: Run = async (ctx) => {
       void ctx.next();
@@ -179,7 +179,7 @@ describe('P-10 next() is called exactly once', () => {
   });
 
   test.each([undefined, 1_000])(
-    'P-10 not waiting is seen however quick the inside is (timeoutMs %p)',
+    'P-10 a missing await is detected even if the inside is fast (timeoutMs %p)',
     async (timeoutMs) => {
       const hasty: Run = (ctx) => {
         void ctx.next();
@@ -191,7 +191,7 @@ describe('P-10 next() is called exactly once', () => {
     },
   );
 
-  test('P-10 a thenable of the author’s own may wait for next() too', async () => {
+  test('P-10 a thenable made by the author may wait for next() too', async () => {
     const roundabout: Run = (ctx) => {
       const inner = ctx.next();
       // oxlint-disable-next-line unicorn/no-thenable -- that is what is tested
@@ -200,7 +200,7 @@ describe('P-10 next() is called exactly once', () => {
     expect(await onion([layer('roundabout', roundabout)]).result).toBe('core');
   });
 
-  test('P-10 a layer that throws while next() runs: nothing inside still runs when the chain is rejected', async () => {
+  test('P-10 when a layer throws while next() runs, the chain is rejected only after everything inside has ended', async () => {
     const core = Promise.withResolvers<string>();
     const boom = new Error('boom');
     const hasty: Run = async (ctx) => {
@@ -216,7 +216,7 @@ describe('P-10 next() is called exactly once', () => {
     expect(await error).toBe(boom);
   });
 
-  test('P-10 an inner failure that nobody waited for does not end the process', async () => {
+  test('P-10 an inner failure that the layer did not wait for does not end the process', async () => {
     const careless: Run = async (ctx) => {
       void ctx.next();
       await macrotask();
@@ -229,7 +229,7 @@ describe('P-10 next() is called exactly once', () => {
 });
 
 describe('P-11 a layer that never calls next()', () => {
-  test('P-11 skips everything inside; its own result stands; a warning names the extension', async () => {
+  test('P-11 skips everything inside; its own result is used; a warning names the extension', async () => {
     let innerRan = false;
     const inner = layer('inner', (ctx) => {
       innerRan = true;
@@ -244,13 +244,13 @@ describe('P-11 a layer that never calls next()', () => {
     expect(warnings[0]?.message).toContain('extension "gate"');
   });
 
-  test('P-11 is not warned about when it said mayShortCircuit', async () => {
+  test('P-11 is not warned about when it has mayShortCircuit', async () => {
     const { result, warnings } = onion([layer('gate', async () => 'own', { mayShortCircuit: true })]);
     expect(await result).toBe('own');
     expect(warnings).toEqual([]);
   });
 
-  test('P-11 still has to give a result: one of another shape is E_MIDDLEWARE_RESULT', async () => {
+  test('P-11 must still return a result: another shape is E_MIDDLEWARE_RESULT', async () => {
     const { result, warnings } = onion([layer('gate', async () => 42, { mayShortCircuit: true })]);
     expect(await thrownBy(result)).toMatchObject({ code: 'E_MIDDLEWARE_RESULT', extensionName: 'gate' });
     expect(warnings).toEqual([]);
@@ -258,7 +258,7 @@ describe('P-11 a layer that never calls next()', () => {
 });
 
 describe('P-12 an exception', () => {
-  test('P-12 unwinds through catch and finally from the inside out, the very object, named after its extension', async () => {
+  test('P-12 unwinds through catch and finally from the inside out, as the same object, with its extension’s name', async () => {
     const boom = Object.assign(new Error('boom'), { retryable: true });
     const seen: string[] = [];
     const watching = (name: string) =>
@@ -282,14 +282,14 @@ describe('P-12 an exception', () => {
     expect(counted.coreRuns).toBe(0);
   });
 
-  test('P-12 of the core is nobody’s: no layer it passes is named', async () => {
+  test('P-12 thrown by the core gets no extension’s name', async () => {
     const boom = new Error('core');
     const { result } = onion([layer('a', (ctx) => ctx.next())], { core: () => Promise.reject(boom) });
     expect(await thrownBy(result)).toBe(boom);
     expect(boom).not.toHaveProperty('extensionName');
   });
 
-  test('P-12 that a layer throws in place of the inner one is that layer’s', async () => {
+  test('P-12 thrown by a layer in place of the inner one gets that layer’s extension', async () => {
     const other = new Error('other');
     const swap: Run = (ctx) => ctx.next().catch(() => Promise.reject(other));
     const core = () => Promise.reject(new Error('core'));
@@ -308,7 +308,7 @@ describe("onError: 'skip'", () => {
   const skip = { onError: 'skip' } as const;
   const boom = new Error('boom');
 
-  test('P-12 before next(): the chain goes on as if the layer were absent, and the skip is recorded', async () => {
+  test('P-12 before next(): the chain continues as if the layer were absent, and the skip is recorded', async () => {
     const thrower = layer('thrower', () => Promise.reject(boom), skip);
     const { result, warnings, counted } = onion([thrower, layer('inner', (ctx) => ctx.next())]);
     expect(await result).toBe('core');
@@ -344,7 +344,7 @@ describe("onError: 'skip'", () => {
     expect(warnings.map(({ event }) => event)).toEqual(['middleware.skipped']);
   });
 
-  test('P-12 does not skip what came from inside', async () => {
+  test('P-12 does not skip an error that came from inside', async () => {
     const core = () => Promise.reject(boom);
     const { result, warnings } = onion([layer('a', (ctx) => ctx.next(), skip)], { core });
     expect(await thrownBy(result)).toBe(boom);
@@ -353,7 +353,7 @@ describe("onError: 'skip'", () => {
 });
 
 describe('timeoutMs', () => {
-  test('counts the layer’s own time: what is inside it may take as long as it likes', async () => {
+  test('counts only the layer’s own time: the inside may take any time', async () => {
     const clock = manualClock();
     const core = () => new Promise<string>((resolve) => void clock.after(5_000, () => resolve('core')));
     const { result } = onion([layer('quick', (ctx) => ctx.next(), { timeoutMs: 10 })], { core, clock });
@@ -379,7 +379,7 @@ describe('timeoutMs', () => {
     expect(await enough).toBe('core');
   });
 
-  test('a layer that wakes up after it was given up on cannot run the core', async () => {
+  test('a layer that continues after its timeout cannot run the core', async () => {
     const clock = manualClock();
     const awake = Promise.withResolvers<void>();
     const late = Promise.withResolvers<unknown>();

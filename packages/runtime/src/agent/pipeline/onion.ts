@@ -1,10 +1,11 @@
 /**
- * The one function that runs every middleware chain: turn, step, toolCall, model.
+ * Runs every middleware chain: turn, step, toolCall, model. No other function does.
  *
  * Invariants:
  * 1. The core runs at most once.
  * 2. Nothing inside a layer is still running when the layer's own promise settles.
- * 3. An author's mistake (twice, late, not awaited, a wrong result, out of time) is a coded error naming the extension.
+ * 3. An author's mistake (`next()` called twice or late or not awaited, a wrong result, a timeout) is a coded error
+ *    that names the extension.
  * 4. A layer's error object reaches the outer layers as it was thrown, with the extension's name attached.
  */
 import { GoondanError, type ErrorCode, type MiddlewareKind } from '@goondan/types';
@@ -20,16 +21,16 @@ export interface Chain<Result> {
   readonly kind: MiddlewareKind;
   /** Outermost first. */
   readonly layers: readonly Layer[];
-  /** The object one layer is given; what it reaches is shared by all. */
+  /** The object that one layer receives; the state behind it is shared by all layers. */
   readonly contextFor: (asking: AskingLayer, next: () => Promise<Result>) => LayerContext;
   readonly core: () => Promise<Result>;
-  /** Why a value is not a result of this kind; undefined when it is one. */
+  /** The reason why a value is not a result of this kind; undefined when it is one. */
   readonly problemWith: (value: unknown) => string | undefined;
   readonly clock: Clock;
   readonly warn: (warning: LayerWarning) => void;
-  /** Told of a layer that did not call `next()`: the result is its extension's. */
+  /** Called when a layer did not call `next()`: the result comes from that layer's extension. */
   readonly answered?: ((extension: string) => void) | undefined;
-  /** Present when somebody watches. */
+  /** Present when the turn is traced or recorded. */
   readonly span?: ChainSpan | undefined;
 }
 
@@ -60,7 +61,7 @@ async function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | u
   }
 }
 
-/** One layer's run. What is inside it tells it directly how it ended, just before the promise of `next()` settles. */
+/** One layer's run. The inside reports its end to this object directly, just before the promise of `next()` settles. */
 class LayerRun<Result> implements AskingLayer {
   readonly span: LayerSpan | undefined;
   private inner: Promise<Result> | undefined;
@@ -94,7 +95,7 @@ class LayerRun<Result> implements AskingLayer {
     if (this.innerState === 'none') this.shortCircuit();
     this.span?.exit(returned);
     this.outer?.innerResolved(returned);
-    // mistakeIn has just looked at it.
+    // mistakeIn has just checked the shape.
     return returned as Result;
   }
 
@@ -132,12 +133,12 @@ class LayerRun<Result> implements AskingLayer {
 
   private callLayer(): unknown {
     const returned = this.layer.run(this.chain.contextFor(this, () => this.next()));
-    // What is inside may be done a moment later, before anybody could look again.
+    // Checked at once: the inside may settle a moment later, and the missing await would go unnoticed.
     this.didNotWait = this.innerState === 'running' && isSettled(returned);
     return returned;
   }
 
-  /** What the layer calls to go on inwards. */
+  /** The `next` of the layer's context: runs everything inside this layer. */
   private next(): Promise<Result> {
     if (this.ended) return refuse(this.late());
     if (this.innerState !== 'none') {
@@ -185,7 +186,7 @@ class LayerRun<Result> implements AskingLayer {
     return this.fail(error);
   }
 
-  /** The chain's error, or, for a layer that says `onError: 'skip'`, the chain without this layer. */
+  /** Rejects with the error; a layer with `onError: 'skip'` is left out instead, and the chain continues. */
   private async fail(error: unknown): Promise<Result> {
     const passedOn = this.innerState === 'rejected' && error === this.innerValue;
     const thrown = passedOn ? error : attachExtension(error, this.layer.extension);
@@ -241,14 +242,16 @@ class LayerRun<Result> implements AskingLayer {
   }
 }
 
-/** A rejection that counts as handled: an author who drops it gets the chain's error, not the end of the process. */
+/**
+ * A rejection that is already handled: an author who drops the promise gets the chain's error, and the process goes on.
+ */
 function refuse(mistake: GoondanError): Promise<never> {
   const refused = Promise.reject(mistake);
   refused.catch(() => undefined);
   return refused;
 }
 
-/** Nothing can be waited for any more in what gave this value. */
+/** True when the returned value is final: a settled promise, or not a promise at all. */
 function isSettled(returned: unknown): boolean {
   if (returned instanceof Promise) return Bun.peek.status(returned) !== 'pending';
   return typeof returned !== 'object' || returned === null || !('then' in returned);

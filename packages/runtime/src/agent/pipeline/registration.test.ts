@@ -1,4 +1,4 @@
-/** What an extension may register, and when. */
+/** The layers and tools that an extension may register, and when. */
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionApi, MiddlewareKind } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
@@ -36,7 +36,7 @@ describe('P-14 one extension', () => {
 });
 
 describe('P-16 the extra kind, model', () => {
-  test('P-16 wraps the model call alone: what it changes is what the model gets and the step sees', async () => {
+  test('P-16 wraps the model call alone: the model receives its changed request, and the step sees its changed reply', async () => {
     const agent = await scriptedAgent({
       systemPrompt: 'Be kind.',
       script: [{ say: 'You said: {{input}}' }],
@@ -54,14 +54,14 @@ describe('P-16 the extra kind, model', () => {
     const turn = await agent.say('hi');
     expect(turn.text).toBe('You said: rewritten!');
     expect(agent.requests[0]?.params).toEqual({ temperature: 0.5 });
-    // The conversation keeps what the user said; the rewritten words went to the model only.
+    // The conversation keeps the user's words; only the model received the rewritten ones.
     expect((await agent.messages()).map(({ data }) => data.content)).toEqual([
       'hi',
       [{ type: 'text', text: 'You said: rewritten!' }],
     ]);
   });
 
-  test('P-16 leaves the three standard kinds as they are: same layers, same order, same results', async () => {
+  test('P-16 does not change the three standard kinds: same layers, same order, same results', async () => {
     const run = async (withModel: boolean) => {
       const seen: string[] = [];
       const standard = extension('standard', (api) => {
@@ -84,7 +84,7 @@ describe('P-16 the extra kind, model', () => {
     expect(await run(true)).toEqual(await run(false));
   });
 
-  test('P-16 a fail-over: throw a retryable error, and name another model in the retried step', async () => {
+  test('P-16 allows a fail-over: throw a retryable error, and name another model in the retried step', async () => {
     const failover = extension('failover', (api) => {
       api.pipeline.register('model', async (ctx) => {
         if (ctx.metadata.failed === true) ctx.modelRef = 'Model/backup';
@@ -106,7 +106,7 @@ describe('P-16 the extra kind, model', () => {
     expect((await agent.say('hi')).text).toBe('backup here');
   });
 
-  test('P-16 a model that is not there is a coded error that lists those that are', async () => {
+  test('P-16 a model that does not exist is a coded error that lists the existing ones', async () => {
     const wrong = extension('wrong', (api) => {
       api.pipeline.register('model', (ctx) => {
         ctx.modelRef = 'Model/nowhere';
@@ -147,7 +147,7 @@ describe('P-18 after register has settled', () => {
     }
   });
 
-  test('P-18 pipeline.register works as long as an asynchronous register runs', async () => {
+  test('P-18 pipeline.register works while an asynchronous register runs', async () => {
     const slow = extension('slow', async (api) => {
       await new Promise((resolve) => void setTimeout(resolve, 1));
       api.pipeline.register('turn', (ctx) => ctx.next(), { name: 'after a wait' });
@@ -155,7 +155,7 @@ describe('P-18 after register has settled', () => {
     expect((await scriptedAgent({ extensions: [slow] })).layers('turn')).toEqual(['slow/after a wait']);
   });
 
-  test('P-18 tools.register works at any time and shows in the next step', async () => {
+  test('P-18 tools.register works at any time and takes effect in the next step', async () => {
     const { api, agent } = await keepApi(false);
     const say = () => {
       api.tools.register({ name: 'late__more', description: 'Came in the middle of a turn.' }, () => null);

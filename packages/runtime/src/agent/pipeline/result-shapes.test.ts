@@ -22,7 +22,7 @@ test.each(Object.entries(checks))('P-09 %s never throws, whatever a layer return
   );
 });
 
-test.each(Object.entries(checks))('P-09 %s says what came instead of a result', (_, problemWith) => {
+test.each(Object.entries(checks))('P-09 %s describes a value that is not a result', (_, problemWith) => {
   expect(problemWith(undefined)).toBe('it returned nothing');
   expect(problemWith(null)).toBe('it is null');
   expect(problemWith('done')).toBe('it is a string');

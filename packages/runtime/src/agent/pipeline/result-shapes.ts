@@ -1,4 +1,7 @@
-/** What each kind of chain may return. A layer's result is foreign until these have looked at it. */
+/**
+ * Checks the results of each kind of chain. A layer's result is unchecked data until one of these functions accepted
+ * it.
+ */
 import type { StepResult, ToolCallResult, TurnResult } from '@goondan/types';
 import { copyJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
 
@@ -26,7 +29,7 @@ export function problemWithStepResult(value: unknown): string | undefined {
   return problemWithJson({ metadata });
 }
 
-/** A result must answer the call that was made. */
+/** The result must have the id and the tool name of the call. */
 export function problemWithToolCallResult(value: unknown, toolCallId: string, toolName: string): string | undefined {
   if (!isObject(value)) return notAnObject(value);
   const { status, error } = value as Partial<ToolCallResult>;
@@ -66,7 +69,7 @@ function looksLikeMessage(value: unknown): boolean {
   return typeof role === 'string' && (typeof content === 'string' || Array.isArray(content));
 }
 
-/** What is recorded must be JSON. */
+/** Recorded values must be JSON. */
 function problemWithJson(value: Record<string, unknown>): string | undefined {
   try {
     copyJson(value, { omitUndefined: true });

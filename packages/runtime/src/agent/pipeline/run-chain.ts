@@ -1,4 +1,4 @@
-/** Every chain of a turn: the onion, with the layers the agent has, watched from its start to its end. */
+/** Runs every chain of a turn: the onion with the agent's layers, traced from start to end. */
 import { aboutThrown } from '../../log/about-thrown.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
 import type { Log } from '../../log/log-sink.ts';
@@ -7,7 +7,7 @@ import type { Layer } from './layer.ts';
 import type { LayerRegistry } from './layer-registry.ts';
 import { type Chain, type LayerWarning, runOnion } from './onion.ts';
 
-/** Runs it with the agent's layers of its kind. `span` is from `watch`, when somebody watches. */
+/** Runs a chain with the agent's layers of its kind. `span` comes from `watch`, when the turn is traced or recorded. */
 export async function runChain<Result>(
   turn: {
     readonly agent: { readonly layers: LayerRegistry; readonly log: Log; readonly locate: LocateThrown };
@@ -30,9 +30,12 @@ export async function runChain<Result>(
   }
 }
 
-/** Notes what layers that may be skipped throw: the chain goes on without them, and its warning has the message alone. */
+/**
+ * Notes the errors of layers that may be skipped: the chain continues without them, and its warning has only the
+ * message.
+ */
 function noteThrown(layers: readonly Layer[]) {
-  // No layer of most chains may be skipped.
+  // Most chains have no layer that may be skipped.
   if (layers.every(({ onError }) => onError === 'fail')) return { layers, thrownBy: () => undefined };
   const thrown = new Map<Layer, unknown>();
   const noting = (layer: Layer): Layer => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { GoondanError } from '@goondan/types';
 import { attachExtension, extensionOf, isRetryable, retryAfterMsOf, toTurnError } from './turn-error.ts';
 
-/** Foreign objects may do anything when they are looked at. */
+/** A foreign object may throw whenever it is read. */
 const hostile = new Proxy(
   {},
   {
@@ -14,14 +14,14 @@ const hostile = new Proxy(
 );
 
 describe('P-12 attachExtension', () => {
-  test('P-12 gives back the very object, with the name on it and nothing that shows in JSON or spreads', () => {
+  test('P-12 returns the same object with the name attached, hidden from JSON and from spreads', () => {
     const error = Object.assign(new Error('boom'), { retryable: true, code: 'E_MINE' });
     expect(attachExtension(error, 'guard')).toBe(error);
     expect(extensionOf(error)).toBe('guard');
     expect(Object.keys(error)).toEqual(['retryable', 'code']);
   });
 
-  test('P-12 keeps the first name: the layer that threw, not one that passed it on', () => {
+  test('P-12 keeps the first name: the layer that threw, not one that rethrew', () => {
     const error = new Error('boom');
     attachExtension(error, 'inner');
     attachExtension(error, 'outer');
@@ -34,7 +34,7 @@ describe('P-12 attachExtension', () => {
     ['null', null],
     ['a number', 42],
     ['a symbol', Symbol('s')],
-  ])('P-12 puts %s, which can carry no name, into an error that can', (_, thrown) => {
+  ])('P-12 wraps %s, which cannot carry a name, in an error that can', (_, thrown) => {
     const error = attachExtension(thrown, 'guard');
     expect(error).toBeInstanceOf(GoondanError);
     expect(error).toMatchObject({ code: 'E_EXT_MIDDLEWARE', extensionName: 'guard' });
@@ -42,21 +42,21 @@ describe('P-12 attachExtension', () => {
     expect(toTurnError(error).message).toContain('extension "guard" threw');
   });
 
-  test('P-12 leaves a frozen error as it is', () => {
+  test('P-12 leaves a frozen error unchanged', () => {
     const error = Object.freeze(new Error('cold'));
     expect(attachExtension(error, 'guard')).toBe(error);
   });
 });
 
 describe('P-12 toTurnError', () => {
-  test('P-12 the error’s own code counts, else the fallback', () => {
+  test('P-12 uses the error’s own code, else the fallback', () => {
     expect(toTurnError(Object.assign(new Error('a'), { code: 'E_MINE' }), 'E_EXT_MIDDLEWARE').code).toBe('E_MINE');
     expect(toTurnError(new Error('a'), 'E_EXT_MIDDLEWARE').code).toBe('E_EXT_MIDDLEWARE');
     expect(toTurnError(Object.assign(new Error('a'), { code: 404 }), 'E_EXT_MIDDLEWARE').code).toBe('E_EXT_MIDDLEWARE');
     expect(toTurnError(new Error('a'))).toEqual({ message: 'a' });
   });
 
-  test('P-12 a coded error shows with its suggestion, its page and the extension’s name', () => {
+  test('P-12 keeps suggestion, page and extension’s name of a coded error', () => {
     const error = attachExtension(new GoondanError('E_CANCELLED', 'stopped'), 'guard');
     expect(toTurnError(error)).toEqual({
       message: 'stopped',
@@ -67,7 +67,7 @@ describe('P-12 toTurnError', () => {
     });
   });
 
-  test('P-12 says something about whatever was thrown, and never throws itself', () => {
+  test('P-12 describes any thrown value and never throws itself', () => {
     expect(toTurnError('oops').message).toBe('oops');
     expect(toTurnError({ message: 'an object' }).message).toBe('an object');
     expect(toTurnError({ reason: 'other' }).message).toBe('{"reason":"other"}');
@@ -80,8 +80,8 @@ describe('P-12 toTurnError', () => {
   });
 });
 
-describe('P-13 what an error says about trying again', () => {
-  test('P-13 retryable is believed only when it is true', () => {
+describe('P-13 retry information of an error', () => {
+  test('P-13 retryable counts only when it is exactly true', () => {
     expect(isRetryable(Object.assign(new Error('busy'), { retryable: true }))).toBe(true);
     expect(isRetryable({ retryable: true })).toBe(true);
     for (const thrown of [new Error('no'), { retryable: 'yes' }, { retryable: 1 }, 'retryable', undefined, hostile]) {
@@ -89,7 +89,7 @@ describe('P-13 what an error says about trying again', () => {
     }
   });
 
-  test('P-13 a wait is a finite number that is not negative', () => {
+  test('P-13 a wait must be a finite number that is not negative', () => {
     expect(retryAfterMsOf({ retryAfterMs: 0 })).toBe(0);
     expect(retryAfterMsOf(new GoondanError('E_MODEL_FAILED', 'busy', { retryAfterMs: 250 }))).toBe(250);
     for (const retryAfterMs of [-1, Number.NaN, Infinity, '5', null, undefined]) {

@@ -1,12 +1,12 @@
-/** What is known about a thrown thing: which extension threw it, and how it looks in results and events. */
+/** Reads a thrown value: the extension that threw it, and its form in results and runtime events. */
 import { GoondanError, type TurnError } from '@goondan/types';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import { readField } from '../../json/read-field.ts';
 
 /**
- * Notes on what a layer threw which extension threw it, without wrapping it, so that an outer `catch` sees the very
- * object. Only what cannot carry a note (`throw 'oops'`) is put into an error that can.
+ * Attaches the name of its extension to a thrown value without wrapping it, so that an outer `catch` gets the same
+ * object. Only a value that cannot carry a name (`throw 'oops'`) is wrapped in an error.
  */
 export function attachExtension(thrown: unknown, extension: string): object {
   if (typeof thrown !== 'object' || thrown === null) {
@@ -14,13 +14,13 @@ export function attachExtension(thrown: unknown, extension: string): object {
     return attachExtension(new GoondanError('E_EXT_MIDDLEWARE', message, { cause: thrown }), extension);
   }
   if (extensionOf(thrown) === undefined) {
-    // Reflect, because an author may freeze an error: then it stays without the note.
+    // Reflect does not throw: an author may freeze an error, and then it stays without a name.
     Reflect.defineProperty(thrown, 'extensionName', { value: extension, configurable: true });
   }
   return thrown;
 }
 
-/** The extension whose layer threw this, if one did. */
+/** The extension whose layer threw this, if a layer did. */
 export function extensionOf(thrown: unknown): string | undefined {
   return textField(thrown, 'extensionName');
 }
@@ -28,8 +28,8 @@ export function extensionOf(thrown: unknown): string | undefined {
 const asItIs: Mask = (text) => text;
 
 /**
- * Any thrown thing as results and events show it. `fallbackCode` is for errors that have no code of their own; `mask`
- * takes secrets out of what leaves the process.
+ * Converts any thrown value to its form in results and runtime events. `fallbackCode` is for errors without a code of
+ * their own; `mask` hides secrets before the text leaves the process.
  */
 export function toTurnError(thrown: unknown, fallbackCode?: string, mask: Mask = asItIs): TurnError {
   const code = textField(thrown, 'code') ?? fallbackCode;
@@ -45,24 +45,27 @@ export function toTurnError(thrown: unknown, fallbackCode?: string, mask: Mask =
   };
 }
 
-/** The same for people: with the place in its file, when a layer threw it. Models and other agents do not get this. */
+/**
+ * The same, with its place in the file when a layer threw it. For people only: models and other agents do not get the
+ * place.
+ */
 export function toPlacedError(
   thrown: unknown,
   fallbackCode: string,
   { mask, locate }: { readonly mask: Mask; readonly locate: LocateThrown },
 ): TurnError {
   const error = toTurnError(thrown, fallbackCode, mask);
-  // Anything else may have passed through a layer on its way out, which is then in its stack too.
+  // An error of the core is left out: layers it passed through may be in its stack too.
   const place = error.extension === undefined ? undefined : locate(thrown).place;
   return place === undefined ? error : { ...error, place };
 }
 
-/** Another try may succeed: the error says so itself. */
+/** True when the error itself says that another try may succeed. */
 export function isRetryable(thrown: unknown): boolean {
   return readField(thrown, 'retryable') === true;
 }
 
-/** How long the error asks to wait before that. */
+/** The wait before the next try that the error asks for. */
 export function retryAfterMsOf(thrown: unknown): number | undefined {
   const value = readField(thrown, 'retryAfterMs');
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
@@ -75,7 +78,7 @@ function messageOf(thrown: unknown): string {
   try {
     return JSON.stringify(thrown) ?? String(thrown);
   } catch {
-    // A cycle, or an object that refuses to be looked at.
+    // A cycle, or an object that throws when it is read.
     return `a thrown ${typeof thrown} that cannot be shown`;
   }
 }
