@@ -25,7 +25,7 @@ const tool: Message = {
   source: { type: 'tool', toolCallId: 'c1', toolName: 'weather__get' },
 };
 
-describe('M-09 a message of every source goes in, and comes out equal', () => {
+describe('M-09 a message of any source is accepted and comes out equal', () => {
   test.each<[string, Message]>([
     ['user', user],
     [
@@ -51,7 +51,7 @@ describe('M-09 a message of every source goes in, and comes out equal', () => {
   });
 });
 
-describe('M-04 what is stored', () => {
+describe('M-04 a stored message', () => {
   test('M-04 is frozen all the way down: message, data, parts, metadata, source', () => {
     const { message } = appended(createAssistantMessage([call], { tags: { pinned: true } }, options));
     expect(notFrozen(message)).toEqual([]);
@@ -59,7 +59,7 @@ describe('M-04 what is stored', () => {
     expect(() => void (message.metadata.pinned = true)).toThrow(TypeError);
   });
 
-  test('M-04 does not alias what the caller gave', () => {
+  test('M-04 does not share objects with the caller’s message', () => {
     const metadata = { note: { text: 'before' } };
     const content = [{ type: 'text' as const, text: 'before' }];
     const createdAt = new Date(7);
@@ -86,7 +86,7 @@ describe('M-04 what is stored', () => {
     expect(appended(rest).message.metadata).toEqual({});
   });
 
-  test('the four kinds of event keep exactly what they need', () => {
+  test('the four kinds of event keep exactly the fields they need', () => {
     expect(checkMessageEvent({ type: 'remove', targetId: 'a', extra: 1 })).toEqual({ type: 'remove', targetId: 'a' });
     expect(checkMessageEvent({ type: 'truncate', targetId: 'a' })).toEqual({ type: 'truncate' });
     expect(checkMessageEvent({ type: 'replace', targetId: 'a', message: user })).toEqual({
@@ -173,7 +173,7 @@ describe('M-04 a malformed event is E_MESSAGE_INVALID and says what is wrong', (
     expect(refusal(() => checkMessageEvent({ type: 'append', message: { ...user, ...change } }))).toContain(says);
   });
 
-  test('M-04 whatever comes, it is refused with the code or stored frozen; nothing else is thrown', () => {
+  test('M-04 any value is either refused with the code or stored frozen; nothing else is thrown', () => {
     const anything = fc.anything({ withNullPrototype: true, withDate: true, withBigInt: true, withMap: true });
     const type = fc.oneof(fc.constantFrom('append', 'replace', 'remove', 'truncate'), anything);
     const role = fc.oneof(fc.constantFrom('system', 'user', 'assistant', 'tool'), anything);
@@ -208,7 +208,7 @@ function appended(message: unknown): { message: Message } {
   return event;
 }
 
-/** What a refusal says; anything that is not one fails the test. */
+/** The message of a refusal; anything else that is thrown fails the test. */
 function refusal(check: () => unknown): string {
   try {
     check();
@@ -219,7 +219,7 @@ function refusal(check: () => unknown): string {
   throw new Error('nothing was refused');
 }
 
-/** Paths of what could still be changed. A date is left out: no date can be frozen. */
+/** Paths of the values that could still be changed, without dates: a date cannot be frozen. */
 function notFrozen(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null || value instanceof Date) return [];
   const inside = Object.entries(value).flatMap(([key, item]) => notFrozen(item, `${path}.${key}`));

@@ -1,8 +1,11 @@
-/** The border of the conversation: an event from anywhere is checked here once, copied and frozen, and trusted after. */
+/**
+ * The border of the conversation: an event from any source is checked here once, copied and frozen. Everything behind
+ * this file trusts it.
+ */
 import { GoondanError, type Message, type MessageEvent, type MessageSource, type ModelMessage } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 
-/** The event with a frozen copy of its message. Throws `E_MESSAGE_INVALID` naming what is wrong. */
+/** Returns the event with a frozen copy of its message. Throws `E_MESSAGE_INVALID`, naming what is wrong. */
 export function checkMessageEvent(event: unknown): MessageEvent {
   if (!isPlainObject(event)) throw invalid('the event is not an object');
   switch (event.type) {
@@ -25,7 +28,7 @@ export function checkMessageEvent(event: unknown): MessageEvent {
 
 const noMetadata: Message['metadata'] = Object.freeze({});
 
-/** A frozen copy of a message. */
+/** Checks a message and returns a frozen copy. */
 export function checkMessage(message: unknown): Message {
   if (typeof message !== 'object' || message === null) throw invalid('message is not an object');
   const { id, data, metadata, createdAt, source } = message as Partial<Record<keyof Message, unknown>>;
@@ -50,7 +53,7 @@ function checkModelMessage(data: unknown): ModelMessage {
   if (role === 'system' && typeof content !== 'string') throw invalid('the content of a system message is not a text');
   if (role === 'tool' && !Array.isArray(content)) throw invalid('the content of a tool message is not an array');
   if (typeof content !== 'string') checkParts(content, role);
-  // Role, content and parts were looked at above, and the copy is JSON.
+  // Role, content and parts were checked above, and the copy is JSON.
   return frozenCopy(data, 'message.data') as unknown as ModelMessage;
 }
 
@@ -92,7 +95,7 @@ function checkSource(source: unknown): MessageSource {
   for (const field of fields) {
     if (typeof source[field] !== 'string') throw invalid(`message.source.${field} is not a text`);
   }
-  // Its type and the fields that type needs were looked at above.
+  // The type and the fields it needs were checked above.
   return frozenCopy(source, 'message.source') as unknown as MessageSource;
 }
 
@@ -101,7 +104,7 @@ function checkText(value: unknown, what: string): string {
   return value;
 }
 
-/** A text as it is; of anything else only what it is, because not everything can be made a text. */
+/** Quotes a text; for any other value it gives the type only, because some values cannot be converted to a text. */
 function quote(value: unknown): string {
   return typeof value === 'string' ? `"${value}"` : `(${typeof value})`;
 }

@@ -1,4 +1,4 @@
-// Random turns, played twice: by a conversation, and by plain arrays that are copied before every change.
+// Random turns, run twice: by a conversation, and by plain arrays that are copied before every change.
 import { expect, test } from 'bun:test';
 import {
   createAssistantMessage,
@@ -30,7 +30,7 @@ test('M-01 nextMessages is base + SUM(events) at every moment, through rollbacks
   );
 }, 20_000);
 
-/** Mostly short; some long enough that holes are closed. */
+/** Mostly short; some long enough to make the list close its holes. */
 const aLength = fc.oneof({ weight: 4, arbitrary: fc.nat(5) }, { weight: 1, arbitrary: fc.nat(90) });
 
 type Move =
@@ -38,7 +38,7 @@ type Move =
   | { readonly type: 'mark' | 'rollback' | 'show' | 'purge' }
   | { readonly type: 'nextTurn'; readonly hasInput: boolean };
 
-/** All that a turn is, in plain arrays. */
+/** The whole state of a turn, in plain arrays. */
 interface Plain {
   readonly messages: readonly Message[];
   readonly events: readonly MessageEvent[];
@@ -68,7 +68,7 @@ class Game {
       case 'emit':
         return this.emit(move.event);
       case 'purge':
-        // Leaves holes by the dozen, which the next turn closes.
+        // Leaves dozens of holes in the list; the next turn closes them.
         for (const { id } of this.plain.messages.filter((_, place) => place % 3 > 0)) {
           this.emit({ type: 'remove', targetId: id });
         }
@@ -143,7 +143,7 @@ class Game {
     this.plain = { ...applyPlainly(this.plain, { type: 'append', message: input }), inputId: input.id };
   }
 
-  /** While it is not, only what is new needs to be written. */
+  /** An untouched base needs only the new messages to be written. */
   private isBaseTouched(): boolean {
     const isBase = (id: string) => this.base.some((each) => each.id === id);
     return this.plain.events.some(
@@ -157,7 +157,7 @@ class Game {
   }
 }
 
-/** What must come of an event: the arrays after it, or why there is no change. */
+/** The expected outcome of an event: the arrays after it, or the reason why nothing changes. */
 function outcomeOf(plain: Plain, event: MessageEvent): Plain | 'ignored' | 'duplicate' {
   const has = (id: string) => plain.messages.some((each) => each.id === id);
   if ('targetId' in event && !has(event.targetId)) return 'ignored';

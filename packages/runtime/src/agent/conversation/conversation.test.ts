@@ -43,7 +43,7 @@ function open(warm: LlmView): Opened {
 const opened = (...ids: string[]) => open(warmOf(ids.map((id) => message(id))));
 
 describe('M-03 an emitted event', () => {
-  test('M-03 is in events and in nextMessages at once, in order, and recorded with its author', () => {
+  test('M-03 is in events and in nextMessages at once, in order, and is recorded with its author', () => {
     const { conversation, recorded, emit } = opened('a');
     conversation.appendInput(message('i'));
     emit(append('b'));
@@ -58,7 +58,7 @@ describe('M-03 an emitted event', () => {
     ]);
   });
 
-  test('M-03 changes no snapshot that was taken before, and nobody can change one', () => {
+  test('M-03 changes no snapshot that was taken before, and a snapshot cannot be changed', () => {
     const { conversation, emit } = opened('a');
     const { events, nextMessages, baseMessages } = conversation.state;
     emit(append('b'));
@@ -70,7 +70,7 @@ describe('M-03 an emitted event', () => {
     expect(() => Object.assign(conversation.state, { toLlmMessages: () => [] })).toThrow(TypeError);
   });
 
-  test('M-04 is a frozen copy: the caller’s own object neither changes nor is changed', () => {
+  test('M-04 is a frozen copy: later changes to the caller’s object have no effect, and that object stays unchanged', () => {
     const { conversation, emit } = opened();
     const mine = message('a', 'before');
     const counted = emit({ type: 'append', message: mine });
@@ -89,7 +89,7 @@ describe('M-02 the base', () => {
     ['replace', { type: 'replace', targetId: 'a', message: message('x') }],
     ['remove', { type: 'remove', targetId: 'b' }],
     ['truncate', { type: 'truncate' }],
-  ])('M-02 is the same after %s, also when nobody looked at it before', (_what, event) => {
+  ])('M-02 is the same after %s, also when it was not read before', (_what, event) => {
     const unseen = opened('a', 'b', 'c');
     unseen.emit(event);
     expect(idsOf(unseen.conversation.state.baseMessages)).toBe('abc');
@@ -104,7 +104,7 @@ describe('M-02 the base', () => {
 });
 
 describe('M-04 truncate', () => {
-  test('M-04 spares the turn’s own input, also once it was replaced, and nothing else', () => {
+  test('M-04 keeps the turn’s own input, also after the input was replaced, and removes everything else', () => {
     const { conversation, emit } = opened('a');
     conversation.appendInput(message('i'));
     emit(append('b'));
@@ -116,7 +116,7 @@ describe('M-04 truncate', () => {
     expect(idsOf(conversation.state.nextMessages)).toBe('j');
   });
 
-  test('M-04 spares it under the id it has after a rollback', () => {
+  test('M-04 keeps the input under the id it has after a rollback', () => {
     const { conversation, emit } = opened('a');
     conversation.appendInput(message('i'));
     emit({ type: 'replace', targetId: 'i', message: message('j') });
@@ -127,7 +127,7 @@ describe('M-04 truncate', () => {
     expect(idsOf(conversation.state.nextMessages)).toBe('j');
   });
 
-  test('M-04 takes everything in a turn without input', () => {
+  test('M-04 removes everything in a turn without input', () => {
     const { conversation, emit } = opened('a');
     emit(append('b'));
     emit({ type: 'truncate' });
@@ -135,18 +135,18 @@ describe('M-04 truncate', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('events that are refused or ignored', () => {
   const refused = (action: () => unknown) => {
     try {
       action();
       return 'nothing';
     } catch (error) {
-      // Whatever else it is has no code, and the test fails on that.
+      // An error of another kind has no code, and the test fails on that.
       return (error as Partial<GoondanError>).code;
     }
   };
 
-  test('M-04 an id that is there already, by append or by replace; the conversation stays as it was', () => {
+  test('M-04 a duplicate id, by append or by replace, is refused; the conversation stays unchanged', () => {
     const { conversation, recorded, emit } = opened('a', 'b');
     expect(refused(() => emit(append('a')))).toBe('E_MESSAGE_DUPLICATE');
     expect(refused(() => emit({ type: 'replace', targetId: 'a', message: message('b') }))).toBe('E_MESSAGE_DUPLICATE');
@@ -158,7 +158,7 @@ describe('what is refused', () => {
     ]);
   });
 
-  test('M-04 not an id that is free again, and not a replace that keeps the id', () => {
+  test('M-04 an id that is free again is accepted, and so is a replace that keeps its id', () => {
     const { conversation, emit } = opened('a', 'b');
     emit({ type: 'replace', targetId: 'a', message: message('a', 'new') });
     emit({ type: 'remove', targetId: 'b' });
@@ -168,7 +168,7 @@ describe('what is refused', () => {
     expect(idsOf(conversation.state.nextMessages)).toBe('cba');
   });
 
-  test('M-04 a malformed event; the conversation stays as it was', () => {
+  test('M-04 a malformed event is refused; the conversation stays unchanged', () => {
     const { conversation, recorded, emit } = opened('a');
     const late = { type: 'append', message: { ...message('x'), createdAt: new Date('never') } };
     expect(refused(() => emit(late))).toBe('E_MESSAGE_INVALID');
@@ -179,12 +179,12 @@ describe('what is refused', () => {
     ]);
   });
 
-  test('M-08 nothing for an unknown target: it is ignored, neither in events nor recorded, and warned about', () => {
+  test('M-08 an event with an unknown target is ignored: it is not in events, not recorded, and logged as a warning', () => {
     const { conversation, recorded, warnings, emit } = opened('a');
     const before = conversation.state.nextMessages;
     expect(emit({ type: 'remove', targetId: 'gone' })).toBeUndefined();
     expect(emit({ type: 'replace', targetId: 'gone', message: message('x') })).toBeUndefined();
-    // Also when what it brings could not come in: there is nothing it could replace.
+    // The new message has a duplicate id, but there is no message to replace, so the event is ignored all the same.
     expect(emit({ type: 'replace', targetId: 'gone', message: message('a') })).toBeUndefined();
     expect(conversation.state.nextMessages).toBe(before);
     expect([recorded, [...conversation.state.events]]).toEqual([[], []]);
@@ -192,7 +192,7 @@ describe('what is refused', () => {
     expect(warnings[0]?.message).toBe('remove of message "gone" was ignored: there is no such message.');
   });
 
-  test('M-12 everything once the turn has ended, and it does not get into the next one', () => {
+  test('M-12 every event after the end of the turn is refused, and does not reach the next turn', () => {
     const first = opened('a');
     first.emit(append('b'));
     const second = open(first.conversation.end());
@@ -218,7 +218,7 @@ describe('finding messages', () => {
     expect(conversation.newest('b')).toBeUndefined();
   });
 
-  test('ephemeral messages are those this turn put in and that are still there', () => {
+  test('ephemeral lists the messages that this turn added and that still exist', () => {
     const fading = (id: string, scope: string) => createSystemMessage(id, { [EPHEMERAL]: scope }, { id });
     const { conversation, emit } = open(warmOf([fading('old', 'step')]));
     for (const id of ['a', 'b', 'c']) emit({ type: 'append', message: fading(id, 'step') });

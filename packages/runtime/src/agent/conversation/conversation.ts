@@ -1,10 +1,10 @@
 /**
- * One turn's hold on a conversation: the only way to change it.
+ * One turn's access to a conversation, and the only way to change it.
  *
  * Invariants:
  * 1. `nextMessages` equals `fold(baseMessages, events)` at every moment.
  * 2. Every event that counts is in the turn's log, in order, before anything that builds on it is durable.
- * 3. After `end()` no event is taken any more.
+ * 3. After `end()` every event is refused.
  */
 import {
   type ConversationState,
@@ -24,23 +24,23 @@ import type { BaseDelta, EventAuthor, InputOrigin } from './conversation-store.t
 import { LlmView } from './llm-view.ts';
 
 export interface ConversationDeps {
-  /** Hears of every event that counts. */
+  /** Called with every event that counts. */
   record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
-  /** What hides secrets: none gets into the conversation. */
+  /** Masks secrets, so that none gets into the conversation. */
   readonly mask: Mask;
-  /** Hears of events that were ignored. */
+  /** Called with every event that was ignored. */
   warn(message: string, author: EventAuthor): void;
 }
 
 export class Conversation {
   private events: MessageEvent[] = [];
   private eventsTaken: readonly MessageEvent[] | undefined;
-  /** Taken when somebody asks for it, or just before the first change to it. */
+  /** Set when the base is first read, or just before its first change. */
   private baseTaken: readonly Message[] | undefined;
   private baseTouched = false;
   private baseEnd: number;
   private firstInputId: string | undefined;
-  /** The input's id now: it follows a `replace`. */
+  /** The input's current id: a `replace` may change it. */
   private inputId: string | undefined;
   private ended = false;
   private ephemerals: Message[] = [];
@@ -49,7 +49,7 @@ export class Conversation {
   readonly state: ConversationState;
 
   constructor(
-    /** Left by the turn before in the same process, or made of what is committed. */
+    /** The view that the previous turn left in this process, or one made from the committed messages. */
     private view: LlmView,
     private readonly systemPrompt: string | undefined,
     private readonly deps: ConversationDeps,
@@ -59,14 +59,14 @@ export class Conversation {
     this.state = this.stateView();
   }
 
-  /** The turn's input: its first event, spared by `truncate`. */
+  /** Appends the turn's input: its first event, which `truncate` keeps. */
   appendInput(message: Message, from?: InputOrigin): void {
     this.firstInputId = message.id;
     this.inputId = message.id;
     this.emit({ type: 'append', message }, from === undefined ? { kind: 'input' } : { kind: 'input', from }, undefined);
   }
 
-  /** Checks, applies and records one event; gives it as it counts. Undefined when it was ignored. */
+  /** Checks, applies and records one event. Returns the event as recorded, or undefined when it was ignored. */
   emit(event: unknown, author: EventAuthor, stepId: string | undefined): MessageEvent | undefined {
     if (this.ended) throw endedError(author);
     const checked = withoutSecrets(checkMessageEvent(event), this.deps.mask);
@@ -80,19 +80,19 @@ export class Conversation {
     return checked;
   }
 
-  /** Puts back what an interrupted turn had recorded; nothing is recorded again. */
+  /** Applies the events that an interrupted turn had recorded, without recording them again. */
   restore(events: readonly MessageEvent[], inputId: string | undefined): void {
     this.firstInputId = inputId;
     this.inputId = inputId;
     for (const event of events) this.apply(event);
   }
 
-  /** A moment of the turn to go back to: how many events it has. */
+  /** Marks a moment of the turn for `rollback`: the number of its events. */
   mark(): number {
     return this.events.length;
   }
 
-  /** Forgets every event since the mark. Rare (a retried step), so it starts again from the base. */
+  /** Drops every event since the mark. A rollback is rare (a retried step), so it folds again from the base. */
   rollback(mark: number): void {
     if (this.events.length === mark) return;
     const kept = this.events.slice(0, mark);
@@ -112,44 +112,48 @@ export class Conversation {
     return this.view.list.get(id);
   }
 
-  /** A message by an id it had in this turn: a replaced one is found under its old id too. */
+  /** Finds a message by any id it had in this turn: a replaced message is found under its old id too. */
   newest(id: string): Message | undefined {
     const replacedBy = this.replacements.get(id);
     return replacedBy === undefined ? this.get(id) : this.newest(replacedBy);
   }
 
-  /** Removes what was only meant for this step or turn, as events like any other, so that the history shows it. */
+  /**
+   * Removes the messages meant only for this step or turn. The removals are ordinary events, so the history shows them.
+   */
   removeEphemeral(scope: EphemeralScope, stepId: string | undefined): void {
     for (const { id } of this.ephemeral(scope))
       this.emit({ type: 'remove', targetId: id }, { kind: 'runtime' }, stepId);
   }
 
-  /** Ephemeral messages this turn put in that are still there. */
+  /** Ephemeral messages that this turn added and that still exist. */
   ephemeral(scope: EphemeralScope): Message[] {
     return this.ephemerals.filter(
       (message) => message.metadata[EPHEMERAL] === scope && this.get(message.id) === message,
     );
   }
 
-  /** Shows the model the conversation, without copying it, for as long as `use` runs. */
+  /** Lends the model's view of the conversation to `use`, without a copy, while `use` runs. */
   show<Value>(use: (messages: readonly ModelMessage[]) => Promise<Value>): Promise<Value> {
     return this.view.lend(use);
   }
 
-  /** Finds the ids of messages that the model is shown now, also after a rollback; other messages have none. */
+  /**
+   * Maps messages as the model sees them now to their ids, also after a rollback. Messages made by the view have no id.
+   */
   idsOfShown(): (shown: ModelMessage) => string | undefined {
     const { view } = this;
     return (shown) => view.idOf(shown);
   }
 
-  /** What the turn changed in the base: only what is new, when it only appended. */
+  /** The change to the base: only the new messages, when the turn only appended. */
   delta(): BaseDelta {
     const { list } = this.view;
     if (this.baseTouched) return { type: 'rewrite', messages: list.snapshot() };
     return { type: 'append', messages: list.between(this.baseEnd, list.end) };
   }
 
-  /** No event is taken any more. Gives what the next turn goes on with. */
+  /** Refuses all further events. Returns the view for the next turn. */
   end(): LlmView {
     this.ended = true;
     return this.view;
@@ -168,12 +172,12 @@ export class Conversation {
   private noteMessage(event: Extract<MessageEvent, { message: Message }>): void {
     const { message } = event;
     if (message.metadata[EPHEMERAL] !== undefined) this.ephemerals.push(message);
-    // An id may be used again: from then on it is the new message's.
+    // An id may be used again: from then on it belongs to the new message.
     this.replacements.delete(message.id);
     if (event.type === 'replace' && event.targetId !== message.id) this.replacements.set(event.targetId, message.id);
   }
 
-  /** Takes the base down before an event changes it. */
+  /** Keeps a copy of the base before an event changes it. */
   private rememberBase(event: Exclude<MessageEvent, { type: 'append' }>): void {
     const place = event.type === 'truncate' ? 0 : this.view.list.placeOf(event.targetId);
     if (place === undefined || place >= this.baseEnd) return;
@@ -189,7 +193,7 @@ export class Conversation {
     if (!('message' in event)) return;
     const { id } = event.message;
     if (this.get(id) === undefined) return;
-    // One that replaces nothing is ignored, whatever it brings.
+    // A replace without a target is ignored, whatever message it carries.
     if (event.type === 'replace' && (event.targetId === id || this.get(event.targetId) === undefined)) return;
     throw new GoondanError('E_MESSAGE_DUPLICATE', `There is already a message with the id "${id}".`);
   }
@@ -213,7 +217,7 @@ export class Conversation {
   }
 }
 
-/** Frozen, like every event that counts. */
+/** Masks secrets in an event. The result is frozen, like every event that counts. */
 function withoutSecrets(event: MessageEvent, mask: Mask): MessageEvent {
   const masked = maskMessageEvent(event, mask);
   return masked === event ? event : checkMessageEvent(masked);

@@ -27,7 +27,7 @@ describe('M-04 the four events', () => {
     expect(idsOf(fold(base, events))).toBe(ids);
   });
 
-  test('M-04 replace puts the new message in, not only its id', () => {
+  test('M-04 replace stores the new message, not only its id', () => {
     const edited = message('b', 'edited');
     expect(fold(base, [{ type: 'replace', targetId: 'b', message: edited }])[1]).toBe(edited);
   });
@@ -49,7 +49,7 @@ describe('truncate and the running turn’s own input', () => {
     expect(idsOf(fold(base, events, 'i'))).toBe(ids);
   });
 
-  test('followReplace gives the id a message goes by after an event', () => {
+  test('followReplace returns the id of a message after an event', () => {
     expect(followReplace('a', replace('a', 'x'))).toBe('x');
     expect(followReplace('a', replace('b', 'x'))).toBe('a');
     expect(followReplace('a', truncate)).toBe('a');
@@ -58,7 +58,7 @@ describe('truncate and the running turn’s own input', () => {
 });
 
 describe('any sequence of events', () => {
-  test('M-01 base + SUM(events) is what a plain array gives, whatever the events', () => {
+  test('M-01 base + SUM(events) equals the same events applied to a plain array', () => {
     fc.assert(
       fc.property(baseIds, wishes, inputIds, (ids, wished, inputId) => {
         const start = ids.map((id) => message(id));
@@ -69,7 +69,7 @@ describe('any sequence of events', () => {
     );
   });
 
-  test('M-01 folding in two goes is folding once', () => {
+  test('M-01 folding in two parts equals folding once', () => {
     fc.assert(
       fc.property(baseIds, wishes, fc.nat(40), (ids, wished, cut) => {
         const start = ids.map((id) => message(id));
@@ -79,7 +79,7 @@ describe('any sequence of events', () => {
     );
   });
 
-  test('M-02 the base stays as it is, and the result cannot be changed', () => {
+  test('M-02 the base stays unchanged, and the result is frozen', () => {
     const before = [...base];
     const messages = fold(base, [replace('a', 'x'), remove('b'), append('d')]);
     expect(base).toEqual(before);
@@ -113,7 +113,7 @@ const wishes: fc.Arbitrary<Wish[]> = fc.array(
   { maxLength: 40 },
 );
 
-/** The wishes as events, without those that would bring an id twice: such an event never gets into a conversation. */
+/** Converts the wishes to events, without those that would use an id twice: a conversation refuses such an event. */
 function possible(start: readonly Message[], wished: readonly Wish[], inputId?: string): MessageEvent[] {
   const events: MessageEvent[] = [];
   wished.forEach(({ type, targetId, id }, number) => {
@@ -129,7 +129,7 @@ function possible(start: readonly Message[], wished: readonly Wish[], inputId?: 
   return events;
 }
 
-/** What the events mean, said once more in the plainest way. */
+/** The meaning of the events once more, in the simplest code. */
 function foldNaively(
   start: readonly Message[],
   events: readonly MessageEvent[],

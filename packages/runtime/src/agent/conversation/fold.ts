@@ -3,8 +3,8 @@ import { followReplace } from '../../messages/follow-replace.ts';
 import { MessageList } from '../../messages/message-list.ts';
 
 /**
- * `base + SUM(events)`, from scratch. The definition the running conversation is tested against, and what recovery
- * uses. `inputId` is the turn's own input: `truncate` spares it, and it follows a `replace`.
+ * Computes `base + SUM(events)` from scratch. Tests compare the running conversation with this definition, and recovery
+ * uses it. `inputId` is the turn's own input: `truncate` keeps it, and a `replace` may change its id.
  */
 export function fold(base: readonly Message[], events: readonly MessageEvent[], inputId?: string): readonly Message[] {
   const list = MessageList.of(base);

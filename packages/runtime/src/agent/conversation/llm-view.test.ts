@@ -35,7 +35,7 @@ const result = (toolCallId: string, value: string): ToolResultPart => ({
   output: { type: 'text', value },
 });
 
-/** What the view must show: the prompt, then all messages, paired in one go. */
+/** The expected view: the system prompt, then all messages, paired at once. */
 function paired(list: MessageList): ModelMessage[] {
   return [prompt, ...pairToolCalls(list.snapshot().map(({ data }) => data))];
 }
@@ -60,15 +60,15 @@ function open(...messages: Message[]): { list: WatchedList; view: LlmView; add: 
 }
 
 describe('M-10 the system prompt', () => {
-  test('M-10 comes first, whatever the conversation; without one there is none', () => {
+  test('M-10 comes first in any conversation; without one no system message is shown', () => {
     expect(open().view.messages()).toEqual([prompt]);
     expect(open(says('a')).view.messages()).toEqual([prompt, says('a').data]);
     expect(new LlmView(MessageList.of([says('a')]), undefined).messages()).toEqual([says('a').data]);
   });
 });
 
-describe('M-10 what is shown follows every change', () => {
-  test('M-10 results come in, one by one', () => {
+describe('M-10 the view follows every change', () => {
+  test('M-10 results are added one by one', () => {
     const { list, view, add } = open(says('u'), asks('q', 'c1', 'c2'));
     expect(view.messages()).toEqual(paired(list));
     add(answers('r2', 'c2'));
@@ -114,7 +114,7 @@ describe('M-10 what is shown follows every change', () => {
   });
 });
 
-test('M-10 after any change, and however seldom it is asked, the view shows what pairing everything at once gives', () => {
+test('M-10 after any change, however rarely it is read, the view equals pairing all messages at once', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
       const { list, view } = open();
@@ -129,15 +129,15 @@ test('M-10 after any change, and however seldom it is asked, the view shows what
   );
 });
 
-describe('what is given away', () => {
-  test('each array is the caller’s own: changing one changes no other', () => {
+describe('arrays and messages that the view returns', () => {
+  test('each array belongs to the caller: changing one changes no other', () => {
     const { view } = open(says('u'), asks('q1', 'c1'), asks('q2', 'c2'));
     view.messages().splice(0, 3);
     expect(view.messages()).toHaveLength(6);
     expect(view.messages()[0]).toEqual(prompt);
   });
 
-  test('a message of the view’s own cannot be changed: it would stay changed for all later calls', () => {
+  test('a message made by the view is frozen, because later calls show the same object', () => {
     const stored = [asks('q1', 'c1', 'c2'), answers('r', 'c1', 'x'), asks('q2', 'c3')].map(checkMessage);
     const { view } = open(...stored);
     const [system, , split, missing] = view.messages();
@@ -153,7 +153,7 @@ describe('cost', () => {
       answers(`r${number}`, `c${number}`),
     ]);
 
-  test('a step looks at what is new, not at the history', () => {
+  test('a step reads only the new messages, not the history', () => {
     const { list, view, add } = open(...rounds(0, 1_000));
     view.messages();
     list.visited = 0;
@@ -164,7 +164,7 @@ describe('cost', () => {
     expect(list.visited).toBeLessThan(100);
   });
 
-  test('so does a look while calls are open: their results, when they come, cost no more', () => {
+  test('a view read while calls are open stays cheap, also when their results come', () => {
     const { list, view, add } = open(...rounds(0, 1_000));
     view.messages();
     list.visited = 0;
@@ -177,7 +177,7 @@ describe('cost', () => {
     expect(list.visited).toBeLessThan(200);
   });
 
-  test('a change to the past goes back to shortly before it', () => {
+  test('a change to an old message rebuilds the view from shortly before it', () => {
     const { list, view, add } = open();
     for (let number = 0; number < 200; number++) {
       add(...rounds(number, number + 1));
@@ -186,7 +186,7 @@ describe('cost', () => {
     list.visited = 0;
     list.apply({ type: 'replace', targetId: 'r190', message: answers('x', 'c190') }, undefined);
     expect(view.messages()).toEqual(paired(list));
-    // What the expectation itself looked at is the whole list, once.
+    // The expectation itself reads the whole list once.
     expect(list.visited - list.end).toBeLessThan(60);
   });
 });
@@ -215,7 +215,7 @@ const change = fc.record({
   }),
 });
 
-/** The wish as an event, unless it would bring an id twice. */
+/** Converts the wish to an event, unless it would use an id twice. */
 function possible(list: MessageList, { type, targetId, id, kind, calls }: Wish): MessageEvent | undefined {
   if (type === 'truncate') return { type };
   if (type === 'remove') return { type, targetId };
@@ -230,10 +230,10 @@ function isFrozenDeep(value: unknown): boolean {
   return Object.isFrozen(value) && Object.values(value).every(isFrozenDeep);
 }
 
-describe('M-10 what is lent to a model call', () => {
+describe('M-10 messages lent to a model call', () => {
   const content = (messages: readonly ModelMessage[]) => messages.map((message) => message.content);
 
-  test('M-10 stays as it is while the call runs, whatever happens to the conversation', async () => {
+  test('M-10 stay the same while the call runs, whatever happens to the conversation', async () => {
     const list = MessageList.of([says('a'), says('b')]);
     const view = new LlmView(list, undefined);
     await view.lend(async (lent) => {
@@ -246,7 +246,7 @@ describe('M-10 what is lent to a model call', () => {
     await view.lend(async (lent) => expect(content(lent)).toEqual(['b', 'c']));
   });
 
-  test('M-10 is no copy: a long history costs the next call nothing', async () => {
+  test('M-10 are not copied: a long history adds no cost to the next call', async () => {
     const list = MessageList.of([says('a')]);
     const view = new LlmView(list, undefined);
     const first = await view.lend(async (lent) => lent);

@@ -1,7 +1,7 @@
 /**
- * What the model is shown of a conversation: `pairToolCalls` over all of it, built once and then only added to.
- * What comes before the newest message that asked for tools is settled, and that message too once its results are
- * there. A change to the past goes back to the last checkpoint before it; a result that comes late, for a call settled
+ * The conversation as the model sees it: `pairToolCalls` over all messages, built once and then extended. Messages
+ * before the newest message with tool calls are settled; that message is settled too once it has all its results. A
+ * change to an old message goes back to the last checkpoint before it. A late result, for a call that was settled
  * without it, goes back to the beginning.
  */
 import type { ModelMessage } from '@goondan/types';
@@ -18,9 +18,9 @@ interface Checkpoint {
 const MOST_CHECKPOINTS = 256;
 
 export class LlmView {
-  /** What the model is shown: settled up to the last checkpoint, made anew after it each time. */
+  /** Messages for the model: settled up to the last checkpoint, rebuilt after it each time. */
   private shown: ModelMessage[];
-  /** Somebody reads this array at the moment. */
+  /** The array that a model call is reading now. */
   private lent: readonly ModelMessage[] | undefined;
   private readonly start: Checkpoint;
   private checkpoints: Checkpoint[] = [];
@@ -30,24 +30,24 @@ export class LlmView {
     readonly list: MessageList,
     systemPrompt: string | undefined,
   ) {
-    // Frozen like every message: each call is given this very object.
+    // Frozen like every message, because each call receives this same object.
     this.shown = systemPrompt === undefined ? [] : [Object.freeze({ role: 'system', content: systemPrompt })];
     this.start = { place: 0, shown: this.shown.length };
   }
 
-  /** The id of the message that is shown as this; undefined when the view made it. */
+  /** Finds the id of the message shown as this one; undefined when the view made it. */
   idOf(shown: ModelMessage): string | undefined {
     return this.ids.get(shown);
   }
 
-  /** A copy, to keep. */
+  /** Returns a copy for the caller to keep. */
   messages(): ModelMessage[] {
     return this.show().slice();
   }
 
   /**
-   * Gives `use` the messages without copying them, which a long history would make felt in every step. They stay as
-   * they are until `use` has settled, whatever happens to the conversation meanwhile.
+   * Gives `use` the messages without copying them: with a long history a copy would slow down every step. The array
+   * stays unchanged until `use` has settled, whatever happens to the conversation meanwhile.
    */
   async lend<Value>(use: (messages: readonly ModelMessage[]) => Promise<Value>): Promise<Value> {
     const lent = this.show();
@@ -59,7 +59,7 @@ export class LlmView {
     }
   }
 
-  /** `shown` as it should be now: up to the checkpoint it is there already. */
+  /** Brings `shown` up to date, from the last checkpoint on. */
   private show(): ModelMessage[] {
     let from = this.goBackTo(this.list.takeLowestRewrite());
     if (this.hasStrangers(from.place)) from = this.goBackTo(0);
@@ -82,7 +82,7 @@ export class LlmView {
     return checkpoint;
   }
 
-  /** Whether a result from this place on answers a call before it, or none at all. */
+  /** True when a result from this place on answers a call before it, or no call at all. */
   private hasStrangers(from: number): boolean {
     const asked = new Set<string>();
     for (let place = from; place < this.list.end; place++) {
@@ -94,7 +94,7 @@ export class LlmView {
     return false;
   }
 
-  /** The place of the newest message that asked for tools, when a result is still missing; else the end. */
+  /** The place of the newest message with tool calls if a result is missing; else the end. */
   private firstUnsettled(from: number): number {
     const answered = new Set<string>();
     for (let place = this.list.end - 1; place >= from; place--) {

@@ -25,14 +25,14 @@ async function idsIn(store: ConversationStore): Promise<string> {
 }
 
 describe('opening', () => {
-  test('an instance nobody has seen is empty', async () => {
+  test('an unknown instance is empty', async () => {
     const opened = await memoryStore().open(address, 'one');
     expect(opened).toMatchObject({ version: 0, log: [], extensionState: {} });
     expect(opened.finished).toBeUndefined();
     expect(await opened.loadBase()).toEqual([]);
   });
 
-  test('M-09 the next turn’s base is what was committed, dates as dates', async () => {
+  test('M-09 the next turn’s base is the committed one, with dates as dates', async () => {
     const store = memoryStore();
     await runTurn(store, 'one', adds('a', 'b'), { skills: { open: ['x'] } });
     const opened = await store.open(address, 'two');
@@ -41,7 +41,7 @@ describe('opening', () => {
     expect(opened).toMatchObject({ version: 1, log: [], extensionState: { skills: { open: ['x'] } } });
   });
 
-  test('instances share nothing, also where their names put together read the same', async () => {
+  test('instances share nothing, even if agent and key, joined, give the same text', async () => {
     const glues = ['', '/', '~', '","', '\0'];
     const pairs = glues.map((glue) => [
       { agentName: 'a', instanceKey: `b${glue}c` },
@@ -72,7 +72,7 @@ describe('M-11 an interrupted turn', () => {
     expect(await idsIn(store)).toBe('a');
   });
 
-  test('M-11 a batch that comes again, because nobody knew whether it had arrived, counts once', async () => {
+  test('M-11 a batch that is appended twice, because its sender could not know that it had arrived, counts once', async () => {
     const store = memoryStore();
     const { epoch } = await store.open(address, 'one');
     await store.append(address, epoch, 0, [record('x')]);
@@ -81,7 +81,7 @@ describe('M-11 an interrupted turn', () => {
     expect((await store.open(address, 'one')).log).toEqual(['x', 'y', 'z'].map(record));
   });
 
-  test('the log that was given is a copy: later appends do not show in it', async () => {
+  test('the returned log is a copy: later appends do not show in it', async () => {
     const store = memoryStore();
     const first = await store.open(address, 'one');
     await store.append(address, first.epoch, 0, [record('x')]);
@@ -90,7 +90,7 @@ describe('M-11 an interrupted turn', () => {
     expect(log).toEqual([record('x')]);
   });
 
-  test('is forgotten once another turn is opened: that one starts from what is committed', async () => {
+  test('is forgotten once another turn is opened: that one starts from the committed base', async () => {
     const store = memoryStore();
     const { epoch } = await store.open(address, 'lost');
     await store.append(address, epoch, 0, [record('x')]);
@@ -115,7 +115,7 @@ describe('committing', () => {
     expect((await store.open(address, 'two')).log).toEqual([]);
   });
 
-  test('a delta adds to the base or takes its place', async () => {
+  test('a delta of type append extends the base; one of type rewrite replaces it', async () => {
     const store = memoryStore();
     await runTurn(store, 'one', adds('a', 'b'));
     await runTurn(store, 'two', adds('c'));
@@ -124,7 +124,7 @@ describe('committing', () => {
     expect(await idsIn(store)).toBe('x');
   });
 
-  test('what a turn loaded as its base stays as it was', async () => {
+  test('the base that a turn loaded stays unchanged', async () => {
     const store = memoryStore();
     await runTurn(store, 'one', adds('a'));
     const opened = await store.open(address, 'two');
@@ -132,7 +132,7 @@ describe('committing', () => {
     expect(await opened.loadBase()).toEqual([message('a')]);
   });
 
-  test('M-11 a turn that is committed is finished: opened again it has its result and nothing to redo', async () => {
+  test('M-11 a committed turn is finished: opened again, it has its result and an empty log', async () => {
     const store = memoryStore();
     await runTurn(store, 'one', adds('a'));
     const again = await store.open(address, 'one');
@@ -141,7 +141,7 @@ describe('committing', () => {
     expect(await idsIn(store)).toBe('a');
   });
 
-  test('the results of the last thousand turns are kept, and not one more', async () => {
+  test('the results of the last 1,000 turns are kept, and no more', async () => {
     const store = memoryStore();
     for (let number = 0; number <= 1_000; number++) await runTurn(store, `turn-${number}`, adds());
     expect((await store.open(address, 'turn-0')).finished).toBeUndefined();
@@ -155,7 +155,7 @@ describe('the fence', () => {
     return outcome instanceof GoondanError ? outcome.code : 'none';
   }
 
-  test('a writer whose epoch is over gets E_FENCED and changes nothing', async () => {
+  test('a writer with an old epoch gets E_FENCED and changes nothing', async () => {
     const store = memoryStore();
     const old = await store.open(address, 'one');
     await store.append(address, old.epoch, 0, [record('x')]);
@@ -176,7 +176,7 @@ describe('the fence', () => {
     expect(await idsIn(store)).toBe('a');
   });
 
-  test('nobody writes without having opened a turn', async () => {
+  test('a write without an open turn gets E_FENCED', async () => {
     expect(await codeOf(memoryStore().append(address, 0, 0, [record('x')]))).toBe('E_FENCED');
   });
 });
@@ -185,7 +185,7 @@ describe('D-03 a commit of states alone', () => {
   const refusal = (store: ConversationStore) =>
     store.commitStates(address, 0, { x: 1 }).catch((error: unknown) => error);
 
-  test('counts at once, changes neither messages nor version, and is what the next turn begins with', async () => {
+  test('takes effect at once, changes neither messages nor version, and the next turn starts with it', async () => {
     const store = memoryStore();
     await runTurn(store, 'one', adds('a'));
     expect(await store.commitStates(address, 1, { x: 2 })).toBe(2);

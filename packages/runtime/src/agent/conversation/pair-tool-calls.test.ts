@@ -20,7 +20,7 @@ const answer = (toolCallId: string, value = toolCallId): ToolResultPart => ({
 });
 const answers = (...ids: string[]): ToolModelMessage => ({ role: 'tool', content: ids.map((id) => answer(id)) });
 
-/** `?` where the model is told that the result is missing. */
+/** Shows `?` where the model is told that a result is missing. */
 function show(messages: readonly ModelMessage[]): string {
   return messages.map(showOne).join(' ');
 }
@@ -35,7 +35,7 @@ function showResult({ toolCallId, output }: ToolResultPart): string {
   return output.type === 'text' ? output.value : `${toolCallId}?`;
 }
 
-describe('M-10 every call has its result, directly after it, in the order asked', () => {
+describe('M-10 every call is followed by its result, in the order of the calls', () => {
   test.each<[what: string, messages: ModelMessage[], shown: string]>([
     ['nothing to do', [user, asks('a', 'b'), answers('a'), answers('b'), user], 'user call:ab =a =b user'],
     ['results in another order', [asks('a', 'b'), answers('b'), answers('a')], 'call:ab =a =b'],
@@ -54,12 +54,12 @@ describe('M-10 every call has its result, directly after it, in the order asked'
     expect(show(pairToolCalls(messages))).toBe(shown);
   });
 
-  test('M-10 the first result of a call counts', () => {
+  test('M-10 the first result of a call is used', () => {
     const again: ToolModelMessage = { role: 'tool', content: [answer('a', 'again')] };
     expect(show(pairToolCalls([asks('a'), answers('a'), again]))).toBe('call:a =a');
   });
 
-  test('M-10 a missing result says so, with the code the model can read', () => {
+  test('M-10 a missing result is shown as an error with a code', () => {
     expect(pairToolCalls([asks('a')])[1]).toEqual({
       role: 'tool',
       content: [
@@ -76,7 +76,7 @@ describe('M-10 every call has its result, directly after it, in the order asked'
     });
   });
 
-  test('M-10 calls the provider ran itself need no result, and none is made up', () => {
+  test('M-10 a call that the provider ran itself gets no result', () => {
     const own: ModelMessage = {
       role: 'assistant',
       content: [part('a', { providerExecuted: true }), answer('a'), part('b')],
@@ -85,7 +85,7 @@ describe('M-10 every call has its result, directly after it, in the order asked'
     expect(paired).toEqual([own, answers('b')]);
   });
 
-  test('messages that need no repair are shown as they are, the very objects', () => {
+  test('messages that need no repair are shown as the same objects', () => {
     const messages = [user, asks('a'), answers('a')];
     pairToolCalls(messages).forEach((shown, number) => expect(shown).toBe(messages[number] ?? user));
   });
@@ -102,7 +102,7 @@ const someMessages: fc.Arbitrary<ModelMessage[]> = fc.array(
 );
 
 describe('M-10 whatever the messages', () => {
-  test('M-10 no call is without its one result and no result without its call', () => {
+  test('M-10 every call has exactly one result, and every result has a call', () => {
     fc.assert(
       fc.property(someMessages, (messages) => {
         const shown = pairToolCalls(messages);
@@ -134,7 +134,7 @@ describe('M-10 whatever the messages', () => {
     );
   });
 
-  test('M-10 a result is called missing only when there is none between its call and the next call of that id', () => {
+  test('M-10 a result is shown as missing only when there is none between its call and the next call with that id', () => {
     fc.assert(
       fc.property(someMessages, (messages) => {
         const calls = messages.flatMap((message, at) =>

@@ -1,18 +1,18 @@
 /**
- * The model never receives a tool call without its result or a result without its call, whatever was removed,
- * compacted or lost in a crash. The fold stays literal; this repairs what the model is shown.
+ * The model never receives a tool call without its result or a result without its call, whatever was removed, compacted
+ * or lost in a crash. The fold keeps events as they are; this function repairs only the model's view.
  */
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, ToolResultPart } from '@goondan/types';
 
-/** An assistant message with calls, waiting for their results. */
+/** An assistant message with calls that wait for their results. */
 interface OpenCalls {
   readonly asked: ReadonlyMap<string, string>;
   readonly results: Map<string, ToolModelMessage>;
 }
 
 /**
- * Every assistant message with calls is followed at once by one result for each, in the order asked: the recorded
- * one, else one that says it is missing. Results nobody asked for are left out.
+ * Puts one result for each call directly after its assistant message, in the order of the calls: the recorded result,
+ * else one that says it is missing. Leaves out results without a call.
  */
 export function pairToolCalls(messages: readonly ModelMessage[]): ModelMessage[] {
   const shown: (ModelMessage | OpenCalls)[] = [];
@@ -33,7 +33,7 @@ export function pairToolCalls(messages: readonly ModelMessage[]): ModelMessage[]
   return shown.flatMap((entry) => ('role' in entry ? [entry] : inOrderAsked(entry)));
 }
 
-/** The calls a message makes, id → tool name; calls the provider ran itself need no result of ours. */
+/** The calls of a message, from id to tool name, without those that the provider ran itself. */
 export function callsOf(message: ModelMessage): ReadonlyMap<string, string> {
   if (message.role !== 'assistant' || typeof message.content === 'string') return noCalls;
   return new Map(callParts(message).map((part) => [part.toolCallId, part.toolName]));
@@ -51,7 +51,8 @@ function fillIn(message: ToolModelMessage, waiting: Map<string, OpenCalls>): voi
     const open = waiting.get(part.toolCallId);
     if (open === undefined) continue;
     waiting.delete(part.toolCallId);
-    // The usual message has one part: shown as it is, so that what was made of it before can be used again.
+    // A message with one part, the usual case, is shown as the same object, so that everything cached for it stays
+    // valid.
     open.results.set(part.toolCallId, message.content.length === 1 ? message : alone(part));
   }
 }
@@ -63,7 +64,7 @@ function inOrderAsked(open: OpenCalls): ToolModelMessage[] {
   );
 }
 
-/** Frozen, as stored messages are: it may be shown more than once. */
+/** Makes a tool message with one result. Frozen like a stored message, because it may be shown more than once. */
 function alone(part: ToolResultPart): ToolModelMessage {
   const content = [part];
   Object.freeze(content);

@@ -28,7 +28,7 @@ const twoSteps = [
   { afterTool: 'clock__read', say: 'Seven.' },
 ];
 
-/** An agent with a tool, and every record it ever wrote. */
+/** An agent with a tool, and every record it has written. */
 async function agentWith(options: ScriptedAgentOptions) {
   const store = memoryStore();
   const records: TurnRecord[] = [];
@@ -44,7 +44,7 @@ async function agentWith(options: ScriptedAgentOptions) {
     },
     ...options,
   });
-  /** The notes in each model call. */
+  /** The notes that each model call saw. */
   const seen = () =>
     agent.requests.map(({ messages }) =>
       messages.flatMap(({ role, content }) => (role === 'system' ? content : [])).join(', '),
@@ -67,14 +67,14 @@ describe('an ephemeral message of a step', () => {
     });
   });
 
-  test('is seen by the model in that step, and gone from the next one and from the history', async () => {
+  test('is seen by the model in that step, and is gone from the next step and from the history', async () => {
     const { agent, seen } = await agentWith({ extensions: [stepNoter] });
     await agent.say('time?');
     expect(seen()).toEqual(['note 0', 'note 1']);
     expect(textsOf(await agent.messages())).toBe('time? |  |  | Seven.');
   });
 
-  test('goes by a remove event of the runtime, inside its step', async () => {
+  test('is removed by an event of the runtime, inside its step', async () => {
     const { agent, records } = await agentWith({ extensions: [stepNoter] });
     await agent.say('time?');
     expect(removals(records)).toEqual([
@@ -83,7 +83,7 @@ describe('an ephemeral message of a step', () => {
     ]);
   });
 
-  test('is still there for the layers outside its own until the step is over', async () => {
+  test('still exists for the layers outside its own until the step is over', async () => {
     const counted: number[] = [];
     const looker = extension('looker', ({ pipeline }) => {
       const count = (messages: readonly Message[]) =>
@@ -104,7 +104,7 @@ describe('an ephemeral message of a step', () => {
     expect(counted).toEqual([1, 1, 0]);
   });
 
-  test('of a step that failed for good is not in the history either', async () => {
+  test('is removed from the history when its step failed for good', async () => {
     const { agent, records } = await agentWith({
       extensions: [stepNoter],
       script: [{ fail: { message: 'no more' } }],
@@ -115,7 +115,7 @@ describe('an ephemeral message of a step', () => {
     expect(removals(records)).toEqual([{ targetId: 'note 0', author: 'runtime', stepId: undefined }]);
   });
 
-  test('of a step that is tried again is gone before the next try, which may bring it under the same id', async () => {
+  test('is removed before its step is retried, and the retry may add it with the same id', async () => {
     const always = extension('noter', ({ pipeline }) => {
       pipeline.register('step', (ctx) => {
         ctx.emitMessageEvent(fading('step', 'note'));
@@ -131,7 +131,7 @@ describe('an ephemeral message of a step', () => {
     expect(textsOf(await agent.messages())).toBe('time? |  |  | Seven.');
   });
 
-  test('of a step that is tried again though a tool had started is gone before the next try', async () => {
+  test('is removed before its step is retried, also when a tool had started', async () => {
     const always = extension('noter', ({ pipeline }) => {
       pipeline.register('step', async (ctx) => {
         ctx.emitMessageEvent(fading('step', 'note'));
@@ -158,7 +158,7 @@ describe('an ephemeral message of a turn', () => {
     });
   });
 
-  test('is seen by the model in every step of that turn, and gone from the next turn and from the history', async () => {
+  test('is seen by the model in every step of that turn, and is gone from the next turn and from the history', async () => {
     const { agent, records, seen } = await agentWith({ extensions: [turnNoter] });
     await agent.say('time?');
     await agent.say('time?');
@@ -168,7 +168,7 @@ describe('an ephemeral message of a turn', () => {
     expect(removals(records)).toEqual(targets.map((targetId) => ({ targetId, author: 'runtime', stepId: undefined })));
   });
 
-  test('outlives a step that is tried again, and not a turn that failed', async () => {
+  test('survives a retried step, and is removed when the turn fails', async () => {
     const { agent, seen } = await agentWith({
       extensions: [turnNoter],
       script: [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { fail: { message: 'no more' } }],
@@ -179,7 +179,7 @@ describe('an ephemeral message of a turn', () => {
     expect(textsOf(await agent.messages())).toBe('time?');
   });
 
-  test('that a layer made lasting by replace stays', async () => {
+  test('stays when a layer replaced it with a lasting message', async () => {
     const keeper = extension('keeper', ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
         const result = await ctx.next();

@@ -17,7 +17,7 @@ const step = (stepIndex: number): StepRecord => ({
 const effect = (key: string): TurnRecord => ({ type: 'effect', key, kind: 'model', outcome: { ok: true, value: key } });
 const input: MessageEvent = { type: 'append', message: createUserMessage('hello', {}, { id: 'i' }) };
 
-test('what is kept of a log is all that is looked at of it, and no more: steps that are over are not run again', () => {
+test('a resume point keeps the part of a log that a resumed turn reads, without the effects of finished steps', () => {
   const log = readTurnLog([
     { type: 'message', event: input, author: { kind: 'input' } },
     effect('pre/memory/model/0'),
@@ -32,7 +32,7 @@ test('what is kept of a log is all that is looked at of it, and no more: steps t
   const resumePoint = toResumePoint(log);
   expect(resumePoint).toMatchObject({ events: 1, inputId: 'i', intents: ['1/call/b'], nextStep: 1 });
   expect(Object.keys(resumePoint.effects).toSorted()).toEqual(['1/model', '10/model', 'pre/memory/model/0']);
-  // As it comes from a file.
+  // The resume point as read from a file.
   const again = fromResumePoint(JSON.parse(JSON.stringify(resumePoint)) as typeof resumePoint, log.events);
   const { metadata: _metadata, extensionState: _state, ...rest } = step(0);
   expect(again).toEqual({
@@ -46,7 +46,7 @@ test('what is kept of a log is all that is looked at of it, and no more: steps t
   });
 });
 
-test('a turn that never got into its steps begins with the first, and has nothing to go back to', () => {
+test('a turn that was interrupted before its steps starts with the first one and has no restore point', () => {
   const log = readTurnLog([{ type: 'message', event: input, author: { kind: 'input' } }]);
   expect(toResumePoint(log)).toEqual({ events: 1, inputId: 'i', effects: {}, intents: [], nextStep: 0, steps: [] });
   expect(fromResumePoint(toResumePoint(log), log.events).restorePoint).toBeUndefined();

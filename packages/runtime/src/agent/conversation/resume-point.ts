@@ -1,6 +1,6 @@
 /**
- * The log of an interrupted turn as a recording keeps it, and made again from that. Steps that are over are not run
- * again, so what was answered in them is left out.
+ * Converts the log of an interrupted turn to the form that a recording keeps, and back. Finished steps do not run
+ * again, so their effects are left out.
  */
 import type { JsonObject, MessageEvent } from '@goondan/types';
 import type { ResumePoint, ResumedStep } from '../../trace/resume-point.ts';
@@ -8,7 +8,7 @@ import type { TurnLog } from './turn-log.ts';
 
 export function toResumePoint({ events, inputId, effects, intents, steps, restorePoint }: TurnLog): ResumePoint {
   const nextStep = (steps.at(-1)?.stepIndex ?? -1) + 1;
-  // The first part of a key is the step, or the part of the turn's own chain.
+  // The first part of a key is the step's index, or the name of a part of the turn's own chain.
   const isOver = (key: string) => Number.parseInt(key, 10) < nextStep;
   return {
     events: events.length,
@@ -23,7 +23,7 @@ export function toResumePoint({ events, inputId, effects, intents, steps, restor
   };
 }
 
-/** `events`: those that counted. */
+/** Builds the log from a resume point. `events`: the message events that counted. */
 export function fromResumePoint(
   { inputId, effects, intents, steps, restored }: ResumePoint,
   events: readonly MessageEvent[],
@@ -33,10 +33,10 @@ export function fromResumePoint(
     inputId,
     effects: new Map(Object.entries(effects)),
     intents: new Set(intents),
-    // What each step left is in `restorePoint`, of the last one.
+    // Only the last step's metadata and states are needed, and `restorePoint` has them.
     steps: steps.map((step) => ({ type: 'step', ...step, metadata: {}, extensionState: {} })),
     restorePoint: restored && { metadata: { ...restored.metadata }, extensionState: { ...restored.extensionState } },
-    // How often it was interrupted decides whether it is run at all, and it was.
+    // This number only decides whether a turn may be resumed, and the recorded one was.
     resumes: 0,
   };
 }

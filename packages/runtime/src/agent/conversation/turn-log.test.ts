@@ -27,13 +27,13 @@ const step = (stepIndex: number, outcome: StepRecord['outcome']): StepRecord => 
   extensionState: { x: stepIndex },
 });
 
-/** The texts of the events that count. */
+/** Texts of the events that count. */
 const counts = (...records: TurnRecord[]) =>
   fold([], readTurnLog(records).events)
     .map(({ id }) => id)
     .join(' ');
 
-describe('M-11 what an interrupted turn’s records mean', () => {
+describe('M-11 reading the records of an interrupted turn', () => {
   test.each<[what: string, records: TurnRecord[], counting: string]>([
     ['nothing was recorded', [], ''],
     ['the input counts at once', [input], 'input'],
@@ -54,7 +54,7 @@ describe('M-11 what an interrupted turn’s records mean', () => {
     expect(counts(...records)).toBe(counting);
   });
 
-  test('the end of a process that waited for a person does not count as a crash; any other does', () => {
+  test('a process that ended while it waited for a person does not count as a crash; any other end does', () => {
     const asked: TurnRecord = { type: 'intent', key: 'k', kind: 'approval' };
     const answered: TurnRecord = { type: 'effect', key: 'k', kind: 'approval', outcome: { ok: true, value: {} } };
     const resumesOf = (...records: TurnRecord[]) => readTurnLog([input, entered, ...records]).resumes;
@@ -64,7 +64,7 @@ describe('M-11 what an interrupted turn’s records mean', () => {
     expect(resumesOf({ type: 'intent', key: 'k', kind: 'tool' }, resumed)).toBe(1);
   });
 
-  test('the turn stands where its last sealing record left it', () => {
+  test('the restore point is the state at the last sealing record', () => {
     expect(readTurnLog([input, says('a')]).restorePoint).toBeUndefined();
     expect(readTurnLog([input, entered, says('a')]).restorePoint?.metadata).toEqual({ at: 'entered' });
     const dropped = readTurnLog([input, entered, step(0, 'completed'), step(1, 'dropped'), says('a'), resumed]);
@@ -72,7 +72,7 @@ describe('M-11 what an interrupted turn’s records mean', () => {
     expect(dropped.steps.map(({ outcome }) => outcome)).toEqual(['completed', 'dropped']);
   });
 
-  test('effects and intents count from their record on, whatever becomes of the step', () => {
+  test('effects and intents count from their record on, whatever happens to the step', () => {
     const log = readTurnLog([
       { type: 'intent', key: 'done', kind: 'tool' },
       { type: 'effect', key: 'done', kind: 'tool', outcome: { ok: true, value: 7 } },
@@ -86,15 +86,15 @@ describe('M-11 what an interrupted turn’s records mean', () => {
     expect(readTurnLog([input]).inputId).toBe('input');
   });
 
-  test('M-11 after a crash at any record every sealed event counts once, in order, and no other does', () => {
+  test('M-11 after a crash at any record every sealed event counts once, in order, and no other event does', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(activity, fc.nat(6)), { maxLength: 12 }), fc.nat(60), (turn, crashAt) => {
         const { records, sealedAt } = runTurn(turn);
-        // The process dies when so many records are durable; what was written later is gone.
+        // The process dies when this many records are durable; later ones are lost.
         const durable = records.slice(0, crashAt);
         const expected = sealedAt.filter(({ at }) => at < durable.length).map(({ id }) => id);
         expect(counts(...durable)).toBe(expected.join(' '));
-        // It comes back, says so, dies again and comes back: nothing is lost, nothing counts twice.
+        // Two more crashes, each followed by a resume: nothing is lost, and nothing counts twice.
         expect(counts(...durable, resumed, says('lost'), resumed)).toBe(expected.join(' '));
       }),
       { numRuns: 500 },
@@ -105,7 +105,7 @@ describe('M-11 what an interrupted turn’s records mean', () => {
 type Activity = 'enter' | 'complete' | 'drop' | 'keep' | 'crash';
 const activity = fc.constantFrom<Activity[]>('enter', 'complete', 'complete', 'drop', 'keep', 'crash');
 
-/** A turn as its log would have it, and for every event that ever counts the record from which on it does. */
+/** A turn as its log records it, and for every event that counts the index of the record that seals it. */
 function runTurn(turn: readonly (readonly [Activity, number])[]) {
   const records: TurnRecord[] = [input];
   const sealedAt = [{ id: 'input', at: 0 }];
@@ -128,7 +128,7 @@ describe('TurnLogWriter', () => {
     readonly settle: PromiseWithResolvers<void>;
   }
 
-  /** A store that finishes each append when the test says so. */
+  /** A store that finishes each append when the test tells it to. */
   function slowStore(written = 0) {
     const appended: Appended[] = [];
     const writer = new TurnLogWriter(written, (at, records) => {
@@ -151,7 +151,7 @@ describe('TurnLogWriter', () => {
     expect(flushed).toBe(true);
   });
 
-  test('one append at a time; what is written meanwhile goes with the next, at its own place', async () => {
+  test('appends run one at a time; records written meanwhile go with the next append, at their own index', async () => {
     const { appended, writer } = slowStore(5);
     writer.write(says('a'));
     writer.write(says('b'));
@@ -175,7 +175,7 @@ describe('TurnLogWriter', () => {
     expect(appended.flatMap(({ records }) => records)).toEqual(['a', 'b', 'c', 'd'].map((id) => says(id)));
   });
 
-  test('nothing new to write: flush waits for what is on its way, and appends nothing', async () => {
+  test('flush without new records waits for the running append and appends nothing', async () => {
     const { appended, writer } = slowStore();
     await writer.flush();
     expect(appended).toEqual([]);
@@ -191,7 +191,7 @@ describe('TurnLogWriter', () => {
     expect(appended).toHaveLength(1);
   });
 
-  test('after a failure every flush rejects with that very error and nothing more is appended', async () => {
+  test('after a failure every flush rejects with the same error, and nothing more is appended', async () => {
     const { appended, writer } = slowStore();
     const diskFull = new Error('disk full');
     writer.write(says('a'));
@@ -205,7 +205,7 @@ describe('TurnLogWriter', () => {
     expect(appended).toHaveLength(1);
   });
 
-  test('a log that nobody flushes does not grow without bound: it is appended by itself', async () => {
+  test('a log that is never flushed is appended by itself, so it does not grow without bound', async () => {
     const { appended, writer } = slowStore();
     for (let number = 0; number < 511; number++) writer.write(resumed);
     await Bun.sleep(0);
@@ -215,7 +215,7 @@ describe('TurnLogWriter', () => {
     expect(appended.map(({ records }) => records.length)).toEqual([512]);
   });
 
-  test('M-11 whatever is written and flushed, and however slow the store, the log is the records in order, once', async () => {
+  test('M-11 for any writes and flushes, and any speed of the store, the log has every record once, in order', async () => {
     const burst = fc.record({ count: fc.nat(4), after: fc.constantFrom('flush', 'flushSoon', 'nothing') });
     await fc.assert(
       fc.asyncProperty(fc.array(burst, { maxLength: 20 }), fc.infiniteStream(fc.boolean()), async (bursts, slow) => {

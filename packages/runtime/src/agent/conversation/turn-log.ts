@@ -1,5 +1,5 @@
 /**
- * What the records of an interrupted turn mean, and the writer that adds to them.
+ * Reads the records of an interrupted turn, and writes new ones.
  *
  * Reading: a `message` counts once an `entered` or `step` record follows it (the input counts at once); a `dropped`
  * step or a `resumed` record voids the messages before it that do not count yet. Effects count from their record on.
@@ -14,12 +14,12 @@ export interface TurnLog {
   readonly effects: ReadonlyMap<string, EffectOutcome>;
   readonly intents: ReadonlySet<string>;
   readonly steps: readonly StepRecord[];
-  /** Where the turn stands after its last sealing record; undefined when it never got into its steps. */
+  /** Metadata and states at the last sealing record; undefined when the turn never reached its steps. */
   readonly restorePoint:
     { readonly metadata: Record<string, JsonValue>; readonly extensionState: Record<string, JsonValue> } | undefined;
   /**
-   * How often it was interrupted before this time, by something else than the end of a process that waited for a person,
-   * or a failure of the store.
+   * The number of earlier interruptions, without those by a failing store or by the end of a process that waited for a
+   * person.
    */
   readonly resumes: number;
 }
@@ -72,12 +72,12 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
   return { events, inputId, effects, intents, steps, restorePoint, resumes };
 }
 
-/** How many records may wait for a flush before one is started unasked. */
+/** At most this many records wait for a flush; then one starts by itself. */
 const MOST_WAITING = 512;
 
 /**
- * Collects a turn's records and makes them durable in batches, one at a time and in order: what is written while a
- * batch is on its way goes with the next one. After a failure nothing more is appended.
+ * Collects a turn's records and makes them durable in batches, one at a time and in order. Records written while a
+ * batch is being appended go with the next one. After a failure nothing more is appended.
  */
 export class TurnLogWriter {
   private waiting: TurnRecord[] = [];
@@ -97,8 +97,8 @@ export class TurnLogWriter {
   }
 
   /**
-   * Makes what is written durable without anybody waiting for it, as soon as the turn itself waits for something: what
-   * the turn flushes before that goes in one batch with it. A failure shows at the next `flush`.
+   * Makes the written records durable in the background, as soon as the turn itself waits for something. Records that
+   * the turn flushes before then are part of the same batch. A failure is thrown by the next `flush`.
    */
   flushSoon(): void {
     if (this.flushesSoon) return;
@@ -109,13 +109,13 @@ export class TurnLogWriter {
     });
   }
 
-  /** Resolves when everything written so far is durable; rejects when that failed, now or earlier. */
+  /** Resolves when everything written so far is durable; rejects if an append failed, now or earlier. */
   async flush(): Promise<void> {
     await this.schedule();
     if (this.failure !== undefined) throw this.failure.error;
   }
 
-  /** The next batch; never rejects. */
+  /** Starts or joins the next batch; never rejects. */
   private schedule(): Promise<void> {
     if (this.waiting.length === 0) return this.running;
     this.scheduled ??= this.running.then(() => this.appendWaiting());
