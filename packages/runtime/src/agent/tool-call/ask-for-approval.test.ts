@@ -14,7 +14,7 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const approved = { decision: 'approved', by: 'ann' } as const;
 
-/** A tool that remembers what it got. */
+/** A tool that keeps the arguments of each run. */
 function writer(runs: unknown[], options: { effects?: 'none' | 'local' } = {}): ToolDeclaration {
   const parameters = { type: 'object', required: ['path'], properties: { path: { type: 'string' } } };
   return {
@@ -37,7 +37,7 @@ const asking = (middleware: ToolCallMiddleware) =>
     tier: 'swarm',
   });
 
-/** Asks, shows the model what came of it, and goes on when it is approved. */
+/** Asks for approval, shows the model the outcome, and continues when the call is approved. */
 function askThen(
   act: (outcome: ApprovalOutcome) => void = () => undefined,
   request: ApprovalRequest = { reason: 'It writes.' },
@@ -57,8 +57,8 @@ async function start(options: Partial<ScriptedAgentOptions>) {
   return { runs, agent };
 }
 
-describe('asking a person about a tool call', () => {
-  test('shows them the exact call, and goes on with it when it is approved', async () => {
+describe('asking for approval of a tool call', () => {
+  test('shows a person the exact call, and runs it when it is approved', async () => {
     const approver = fakeApprover(() => ({ ...approved, note: 'fine' }));
     const seen: unknown[] = [];
     const { runs, agent } = await start({ approver, extensions: [askThen((outcome) => seen.push(outcome))] });
@@ -84,17 +84,20 @@ describe('asking a person about a tool call', () => {
     ]);
   });
 
-  test.each(['denied', 'expired'] as const)('%s: the tool does not run, the model can read why', async (decision) => {
-    const approver = fakeApprover(() => ({ decision }));
-    const { runs, agent } = await start({ approver, extensions: [askThen()] });
-    expect((await agent.say('go')).text).toBe(`code said ${decision}, note `);
-    expect(runs).toEqual([]);
-  });
+  test.each(['denied', 'expired'] as const)(
+    '%s: the tool does not run, and the model can read the reason',
+    async (decision) => {
+      const approver = fakeApprover(() => ({ decision }));
+      const { runs, agent } = await start({ approver, extensions: [askThen()] });
+      expect((await agent.say('go')).text).toBe(`code said ${decision}, note `);
+      expect(runs).toEqual([]);
+    },
+  );
 
   test.each([
     ['denied', 'E_APPROVAL_DENIED'],
     ['expired', 'E_APPROVAL_EXPIRED'],
-  ] as const)('%s: a layer that goes on all the same comes no further than the core', async (decision, code) => {
+  ] as const)('%s: the core refuses the call when the layer calls next() all the same', async (decision, code) => {
     const approver = fakeApprover(() => ({ decision }));
     const careless = asking(async (ctx) => {
       await ctx.approval.ask({ reason: 'Perhaps.' });
@@ -105,7 +108,7 @@ describe('asking a person about a tool call', () => {
     expect(runs).toEqual([]);
   });
 
-  test('a layer that does not wait for the answer, or is skipped when it fails, does not let the call through', async () => {
+  test('the call does not run when its layer does not wait for the answer, or fails and is skipped', async () => {
     const approver = fakeApprover(() => new Promise(() => undefined));
     const hasty = asking((ctx) => {
       void ctx.approval.ask({ reason: 'Perhaps.' });
@@ -142,7 +145,7 @@ describe('asking a person about a tool call', () => {
     expect(runs).toEqual([]);
   });
 
-  test('arguments that the asking layer, or one outside of it, changes in place afterwards do not either', async () => {
+  test('arguments that the asking layer changes in place after the approval do not reach the handler', async () => {
     const approver = fakeApprover(() => approved);
     const sneaky = asking(async (ctx) => {
       await ctx.approval.ask({ reason: 'Perhaps.' });
@@ -154,7 +157,7 @@ describe('asking a person about a tool call', () => {
     expect(runs).toEqual([]);
   });
 
-  test('arguments that an outer layer changed before are what the person sees; other keys’ order is the same', async () => {
+  test('a person sees the arguments as an outer layer changed them; another order of keys is the same arguments', async () => {
     const approver = fakeApprover(() => approved);
     const outer = asking((ctx) => {
       ctx.args = { text: 'y', path: '/b' };
@@ -172,7 +175,7 @@ describe('asking a person about a tool call', () => {
     expect(runs).toEqual([{ path: '/b', text: 'y' }]);
   });
 
-  test('bind: the same promise without a question', async () => {
+  test('bind ties the call to its arguments without asking', async () => {
     const bound = (change: boolean) => [
       asking((ctx) => {
         ctx.approval.bind();
@@ -193,7 +196,7 @@ describe('asking a person about a tool call', () => {
     expect(same.runs).toHaveLength(1);
   });
 
-  test('an answer counts for one call: the next one, with the same arguments, needs its own', async () => {
+  test('an approval covers one call: the next one with the same arguments needs its own', async () => {
     const answers: ApprovalOutcome[] = [approved, { decision: 'denied' }];
     const approver = fakeApprover(() => answers.shift() ?? { decision: 'denied' });
     const { runs, agent } = await start({
@@ -215,7 +218,7 @@ describe('asking a person about a tool call', () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('two layers are two questions', async () => {
+  test('two layers ask two questions', async () => {
     const approver = fakeApprover(() => approved);
     const { runs, agent } = await start({ approver, extensions: [askThen(), askThen()] });
     await agent.say('go');
@@ -226,7 +229,7 @@ describe('asking a person about a tool call', () => {
   test.each([
     ['wrong', 'E_TOOL_ARGUMENTS'],
     ['nowhere', 'E_TOOL_UNKNOWN'],
-  ])('nobody is asked about what cannot run: %s', async (input, code) => {
+  ])('a call that cannot run is refused without asking: %s', async (input, code) => {
     const approver = fakeApprover(() => approved);
     const { agent } = await start({ approver, extensions: [askThen()] });
     expect((await agent.say(input)).text).toStartWith(`code ${code}`);
@@ -239,7 +242,7 @@ describe('asking a person about a tool call', () => {
     ['expiresInMs is not between 0 and 2592000000', { reason: 'x', expiresInMs: 0 }],
     ['expiresInMs is not between 0 and 2592000000', { reason: 'x', expiresInMs: 31 * 86_400_000 }],
     ['expiresInMs is not between 0 and 2592000000', { reason: 'x', expiresInMs: Number.NaN }],
-  ])('a question that is none is refused: %s', async (problem, request) => {
+  ])('a malformed request is refused: %s', async (problem, request) => {
     const approver = fakeApprover(() => approved);
     const { runs, agent } = await start({ approver, extensions: [askThen(undefined, request)] });
     const { result } = await agent.say('go');
@@ -250,13 +253,13 @@ describe('asking a person about a tool call', () => {
     expect([runs, approver.questions]).toEqual([[], []]);
   });
 
-  test('E_APPROVAL_NOBODY where an agent runs alone', async () => {
+  test('an agent that runs alone gets E_APPROVAL_NOBODY', async () => {
     const { runs, agent } = await start({ extensions: [askThen()] });
     expect((await agent.say('go')).text).toBe('code E_APPROVAL_NOBODY, note ');
     expect(runs).toEqual([]);
   });
 
-  test('ctx.effects: what is declared counts, what an extension says of its own tools does not', async () => {
+  test('ctx.effects is the declared one for a declared tool, and external for every tool of an extension', async () => {
     const seen: string[] = [];
     const looking = asking((ctx) => {
       seen.push(`${ctx.toolName} ${ctx.effects}`);
@@ -292,7 +295,7 @@ describe('a turn that was interrupted', () => {
       return ctx.next();
     });
 
-  /** One process, which dies as soon as the tool runs. */
+  /** One process that dies as soon as the tool runs. */
   async function runAndDie(inner: ConversationStore, path: string, approver: FakeApprover): Promise<unknown> {
     let isDead = false;
     const live = <Value>(action: () => Promise<Value>) =>
@@ -307,7 +310,7 @@ describe('a turn that was interrupted', () => {
     return agent.say('go', { event: { id: 'same' } }).catch(() => 'crashed');
   }
 
-  test('gets the answer that was recorded, but not for other arguments', async () => {
+  test('gets the recorded answer, but not for other arguments', async () => {
     const store = memoryStore();
     const approver = fakeApprover(() => approved);
     expect(await runAndDie(store, '/a', approver)).toBe('crashed');
@@ -317,7 +320,7 @@ describe('a turn that was interrupted', () => {
       approver,
       extensions: [pathing('/a'), askThen(({ decision }) => isApproved.push(decision === 'approved'))],
     });
-    // The tool had begun, and nobody knows how it ended: it is not run again.
+    // The tool had started, and its outcome is unknown, so it does not run again.
     expect((await resumed.agent.say('go', { event: { id: 'same' } })).text).toBe('code E_INTERRUPTED, note ');
     expect([isApproved, approver.questions.map(({ args }) => args)]).toEqual([[true], [{ path: '/a' }]]);
 
@@ -329,13 +332,13 @@ describe('a turn that was interrupted', () => {
   });
 });
 
-describe('while a person is waited for', () => {
-  test('every deadline of the turn stands still', async () => {
+describe('while a turn waits for approval', () => {
+  test('every deadline of the turn is paused', async () => {
     const clock = manualClock();
     const answer = Promise.withResolvers<ApprovalOutcome>();
     const approver = fakeApprover(() => answer.promise);
     const runs: unknown[] = [];
-    // Calls a tool in its own time, which is limited too.
+    // Calls a tool within its own time, which is limited too.
     const calling = extension('calling', ({ pipeline }) => {
       pipeline.register(
         'step',
@@ -368,7 +371,7 @@ describe('while a person is waited for', () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('the turn’s own time goes on afterwards', async () => {
+  test('the turn’s own time continues afterwards', async () => {
     const clock = manualClock();
     const answer = Promise.withResolvers<ApprovalOutcome>();
     const { agent } = await start({
@@ -386,7 +389,7 @@ describe('while a person is waited for', () => {
     expect((await turn).result.error?.code).toBe('E_TURN_TIMEOUT');
   });
 
-  test('it can be cancelled', async () => {
+  test('the turn can be cancelled', async () => {
     const cancel = new AbortController();
     const asked = Promise.withResolvers<void>();
     const approver = fakeApprover(() => (asked.resolve(), new Promise(() => undefined)));

@@ -1,6 +1,6 @@
 /**
- * `ctx.approval.ask`: the one road to a person. Recorded as an effect: after a crash the same question is asked again
- * until it is answered, and not once more after that.
+ * `ctx.approval.ask`: the only way to ask a person. The answer is recorded as an effect: after a crash the same
+ * question is asked again until it is answered, and never after that.
  */
 import { type ApprovalOutcome, type ApprovalRequest, GoondanError, type JsonValue } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
@@ -21,11 +21,11 @@ export async function askForApproval(
   call: RunningToolCall,
   request: ApprovalRequest,
 ): Promise<ApprovalOutcome> {
-  // Both before anything is waited for or refused: from here on the handler waits, and questions are numbered in order.
+  // Both come before any wait or refusal: from here on the handler waits, and questions are numbered in order.
   const settle = call.approvals.open();
   const key = turn.effects.nextKey(call.ask.key, 'approval');
   const { reason, expiresInMs } = checkRequest(request);
-  // Nobody should be asked about what cannot run.
+  // A call that cannot run must not be shown to a person.
   const { input } = await checkToolCall(turn.agent.tools, call.ask, call.finalArguments());
   const digest = digestJson(input);
   const recorded = recordedAnswer(turn, key, digest);
@@ -37,7 +37,7 @@ export async function askForApproval(
   const question = { key, turnId: turn.turnId, toolCallId, toolName, args: input, reason, expiresInMs };
   const { id, ...outcome } = await wait(turn, call, question);
   turn.effects.record(key, 'approval', { ok: true, value: { digest, ...outcome } });
-  // Durable before it may be forgotten where it was given.
+  // The answer must be durable here before the approver may forget it.
   await turn.log.flush();
   turn.agent.approver.taken(id);
   settle(digest, outcome.decision);
@@ -65,11 +65,11 @@ async function wait(turn: RunningTurn, call: RunningToolCall, question: Approval
   }
 }
 
-/** What was answered before a crash, if it was about these arguments. */
+/** The answer given before a crash, if it was about these arguments. */
 function recordedAnswer({ effects }: TurnWriting, key: string, digest: string): ApprovalOutcome | undefined {
   const recorded = effects.recorded(key);
   if (recorded === undefined) return undefined;
-  // Written by this file.
+  // This file wrote the record.
   const { digest: about, ...outcome } = valueOfOutcome(recorded) as unknown as ApprovalOutcome & {
     readonly digest: string;
   };

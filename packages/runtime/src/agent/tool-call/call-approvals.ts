@@ -1,6 +1,6 @@
 /**
- * What was decided about one tool call, and for which arguments. The handler is asked about last: whatever layers do in
- * between, it runs with what was decided on or not at all.
+ * The decisions about one tool call, each bound to exact arguments. The handler checks them last: whatever layers do in
+ * between, it runs with the approved arguments or not at all.
  */
 import { type ApprovalOutcome, type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import { digestJson } from '../../json/digest-json.ts';
@@ -9,7 +9,7 @@ type Decision = ApprovalOutcome['decision'];
 
 export class CallApprovals {
   readonly #toolName: string;
-  /** Undecided while nobody has answered, and for good when it could not be asked. */
+  /** `decision` is absent until the answer comes, and stays absent when the question could not be asked. */
   readonly #bindings: { readonly digest?: string; readonly decision?: Decision }[] = [];
   readonly #over = new AbortController();
 
@@ -17,24 +17,24 @@ export class CallApprovals {
     this.#toolName = toolName;
   }
 
-  /** Aborted when the call is over: a question that nobody waits for is withdrawn. */
+  /** Aborted when the call is over, which withdraws a question that is still open. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** A layer judged these arguments and is content. */
+  /** Records that a layer accepted these arguments. */
   bind(args: JsonObject): void {
     this.open()(digestJson(args), 'approved');
   }
 
-  /** From now on the handler does not run, unless what is returned is told that these arguments are approved. */
+  /** Blocks the handler until the returned function is called with an approval of its arguments. */
   open(): (digest: string, decision: Decision) => void {
     const binding = {};
     this.#bindings.push(binding);
     return (digest, decision) => void Object.assign(binding, { digest, decision });
   }
 
-  /** Throws why the handler must not get this. */
+  /** Throws when the handler must not run with this input, with the reason. */
   check(input: JsonObject): void {
     if (this.#bindings.length === 0) return;
     const refused = this.#bindings.find(({ decision }) => decision !== 'approved');

@@ -1,4 +1,7 @@
-/** `ctx.tools.call`: a layer's own tool call. It takes the one road; the conversation does not hear of it. */
+/**
+ * `ctx.tools.call`: a layer's own tool call. It takes the same road as a model's call, but is not part of the
+ * conversation.
+ */
 import type { JsonObject, ToolCallResult } from '@goondan/types';
 import type { LayerAsk } from '../turn-state/running-step.ts';
 import { runToolCall } from './run-tool-call.ts';

@@ -1,11 +1,13 @@
-/** Whether a call can run at all: is the tool offered, do the arguments fit. Throws what the model gets to read. */
+/**
+ * Checks whether a call can run: the tool is offered and the arguments match. Throws an error that the model can read.
+ */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { compileSchema } from '../../json/json-schema.ts';
 import type { ToolCallAsk } from './running-tool-call.ts';
 import type { RegisteredTool, ToolRegistry } from '../tool/tool-registry.ts';
 
-/** `input` is the handler's own copy. */
+/** Finds the tool and checks the arguments. `input` is a copy for the handler. */
 export async function checkToolCall(
   tools: ToolRegistry,
   ask: ToolCallAsk,
@@ -26,7 +28,7 @@ function findTool(tools: ToolRegistry, ask: ToolCallAsk): RegisteredTool {
   throw new GoondanError('E_TOOL_NOT_OFFERED', `Tool "${toolName}" is not offered in this step. Offered: ${choices}.`);
 }
 
-/** Without what a layer put into the catalog though nobody has a handler for it. */
+/** Names to list in the error, without items that a layer added to the catalog without a handler. */
 function namesToChoose(tools: ToolRegistry, { offered }: ToolCallAsk): string[] {
   const items = offered?.items ?? tools.items();
   return items.map(({ name }) => name).filter((name) => tools.get(name) !== undefined);
@@ -49,7 +51,7 @@ async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<Js
   return input;
 }
 
-/** The handler's own: layers may have left anything in the arguments. */
+/** Copies the arguments for the handler: layers may have left values in them that are not JSON. */
 export function copyArguments(name: string, args: Record<string, unknown>): JsonObject {
   try {
     return copyJsonObject(args, { omitUndefined: true });

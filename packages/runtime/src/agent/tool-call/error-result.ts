@@ -2,7 +2,7 @@ import type { ToolCallResult } from '@goondan/types';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 
-/** What went wrong with a call, as the model gets to read it: with a code, secrets masked, cut to the tool's limit. */
+/** Makes the error result of a call for the model: with a code, secrets masked, cut to the tool's limit. */
 export function errorResult(
   { tools, policy, mask }: AgentParts,
   call: { readonly toolCallId: string; readonly toolName: string },

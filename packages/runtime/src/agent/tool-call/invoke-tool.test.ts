@@ -15,15 +15,15 @@ interface Asked {
   readonly handler?: ToolHandler;
   readonly parameters?: JsonSchema;
   readonly errorMessageLimit?: number;
-  /** As the model writes them. */
+  /** Arguments as the model writes them. */
   readonly args?: JsonValue;
-  /** Another tool than `thing__do`. */
+  /** Name of the called tool, instead of `thing__do`. */
   readonly tool?: string;
   readonly register?: ExtensionRegister;
   readonly plan?: Partial<ScriptedAgentOptions>;
 }
 
-/** A model that asks for one tool, whatever its arguments, and then says that it is done. */
+/** A model that calls one tool with any arguments, and then says that it is done. */
 function askingModel(toolName: string, input: JsonValue): Model {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const replies: ModelReply[] = [
@@ -33,7 +33,7 @@ function askingModel(toolName: string, input: JsonValue): Model {
   return { generate: async () => replies.shift() ?? Promise.reject(new Error('asked too often')) };
 }
 
-/** One call of `thing__do`; the turn always goes on after it. */
+/** Calls `thing__do` once; the turn always continues after it. */
 async function callTool(asked: Asked): Promise<ToolCallResult> {
   const results: ToolCallResult[] = [];
   const { handler = () => null, parameters, errorMessageLimit, args = {}, tool = 'thing__do', register } = asked;
@@ -72,7 +72,7 @@ const failing = (thrown: unknown): ToolHandler => {
 };
 
 describe('the result of a tool call', () => {
-  test('C-08 that went well: toolCallId, toolName, status and output', async () => {
+  test('C-08 a success has toolCallId, toolName, status and output', async () => {
     expect(await callTool({ handler: () => ({ tempC: 3 }) })).toEqual({
       toolCallId: 'call_1',
       toolName: 'thing__do',
@@ -81,7 +81,7 @@ describe('the result of a tool call', () => {
     });
   });
 
-  test('C-08 that went wrong: an error with name, message, code, suggestion and helpUrl', async () => {
+  test('C-08 a failure has an error with name, message, code, suggestion and helpUrl', async () => {
     const thrown = Object.assign(new RangeError('no such city'), {
       code: 'E_CITY',
       suggestion: 'Ask for another one.',
@@ -113,7 +113,7 @@ describe('the result of a tool call', () => {
     });
   });
 
-  test('C-08 a handler that rejects is one that throws', async () => {
+  test('C-08 a handler that rejects counts as one that throws', async () => {
     expect(await callTool({ handler: () => Promise.reject(new Error('later')) })).toMatchObject({
       status: 'error',
       error: { code: 'E_TOOL_FAILED', message: 'later' },
@@ -130,7 +130,7 @@ describe('the result of a tool call', () => {
     expect(whole.error?.message).toBe('x'.repeat(50));
   });
 
-  test('X-15 an error is masked before it is cut, so that no part of a secret is left', async () => {
+  test('X-15 an error is masked before it is cut, so that no part of a secret remains', async () => {
     const secret = 'sk-live-0123456789';
     const thrown = Object.assign(new Error(`${'x'.repeat(40)} ${secret}`), {
       suggestion: `Do not use ${secret}.`,
@@ -144,20 +144,20 @@ describe('the result of a tool call', () => {
     expect(JSON.stringify(result)).not.toContain('sk-live');
   });
 
-  test('P-12 a layer that throws gives the error result of its call, with the code it threw', async () => {
+  test('P-12 a layer that throws gives the error result of its call, with the thrown code', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('toolCall', () => Promise.reject(Object.assign(new Error('no'), { code: 'E_DENIED' })));
     expect(await callTool({ register })).toMatchObject({ status: 'error', error: { code: 'E_DENIED', message: 'no' } });
   });
 });
 
-describe('what a handler returns', () => {
+describe('the return value of a handler', () => {
   test.each<[string, ToolHandler, JsonValue]>([
     ['undefined becomes null', () => undefined, null],
     ['a promise of undefined becomes null', async () => undefined, null],
     ['a text stays a text', () => 'hello', 'hello'],
     ['a promise is awaited', async () => [1, 'two', { three: null }], [1, 'two', { three: null }]],
-    // What JSON.stringify leaves out is left out here too.
+    // Fields that JSON.stringify leaves out are left out here too.
     ['a field that is undefined is left out', () => JSON.parse('{"a":1}') as JsonValue, { a: 1 }],
   ])('C-12 %s', async (_title, handler, output) => {
     expect(await callTool({ handler })).toMatchObject({ status: 'ok', output });
@@ -173,8 +173,8 @@ describe('what a handler returns', () => {
     [{ big: 1n }, 'big is a bigint, which JSON cannot hold'],
     [Symbol('x'), 'the value is a symbol, which JSON cannot hold'],
     [cycle, 'self is part of a cycle'],
-  ])('C-12 what is not JSON is an error result: %#', async (returned, problem) => {
-    // Handlers come from outside; the contract does not stop them.
+  ])('C-12 a value that is not JSON gives an error result: %#', async (returned, problem) => {
+    // Handlers are foreign code; the types do not stop them.
     const handler = (() => returned) as ToolHandler;
     const result = await callTool({ handler });
     expect(result).toMatchObject({
@@ -184,7 +184,7 @@ describe('what a handler returns', () => {
     expect(result).not.toHaveProperty('output');
   });
 
-  test('C-12 what it keeps of its output can no longer change the conversation', async () => {
+  test('C-12 is copied: a handler that changes its output later does not change the conversation', async () => {
     const kept = { list: [1] };
     const result = await callTool({ handler: () => kept });
     kept.list.push(2);
@@ -192,7 +192,7 @@ describe('what a handler returns', () => {
   });
 });
 
-describe('what a handler is given', () => {
+describe('the arguments of a handler', () => {
   async function contextOf(plan: Partial<ScriptedAgentOptions> = {}, use?: (ctx: ToolContext) => unknown) {
     const seen: ToolContext[] = [];
     const handler: ToolHandler = async (ctx) => {
@@ -203,7 +203,7 @@ describe('what a handler is given', () => {
     return seen[0] as ToolContext;
   }
 
-  test('C-12 the execution context, toolCallId, message, workdir, logger, signal and agents', async () => {
+  test('C-12 the context has the execution context, toolCallId, message, workdir, logger, signal and agents', async () => {
     expect(await contextOf()).toMatchObject({
       agentName: 'coder',
       instanceKey: 'default',
@@ -218,7 +218,7 @@ describe('what a handler is given', () => {
     });
   });
 
-  test('C-12 message is the very assistant message that asked', async () => {
+  test('C-12 message is the assistant message that made the call, as the same object', async () => {
     const { message } = await contextOf();
     expect(message?.data.content).toEqual([
       { type: 'tool-call', toolCallId: 'call_1', toolName: 'thing__do', input: {} },
@@ -234,7 +234,7 @@ describe('what a handler is given', () => {
     },
   );
 
-  test('C-12 config: what the plan gives the tool, and nothing when it gives none', async () => {
+  test('C-12 config is the tool’s config of the plan, and empty when there is none', async () => {
     expect((await contextOf()).config).toEqual({});
     const config = { root: '/a', deep: { list: [1] } };
     const seen: unknown[] = [];
@@ -247,17 +247,17 @@ describe('what a handler is given', () => {
       tools: [{ name: 'thing', exports: [{ name: 'do', description: 'Does it.' }], handlers: { do: handler }, config }],
     });
     await agent.say('go');
-    // Each call has its own.
+    // Each call has its own copy.
     expect(seen).toEqual([config, config]);
   });
 
-  test('C-12 the input is the arguments', async () => {
+  test('C-12 the input is the arguments of the call', async () => {
     const inputs: unknown[] = [];
     await callTool({ args: { city: 'Seoul' }, handler: (_ctx, input) => void inputs.push(input) });
     expect(inputs).toEqual([{ city: 'Seoul' }]);
   });
 
-  test('C-12 the signal aborts when the call is out of time, and the result says so', async () => {
+  test('C-12 the signal aborts when the call runs out of time, and the result says so', async () => {
     const reasons: unknown[] = [];
     const handler: ToolHandler = (ctx) =>
       new Promise(() => ctx.signal.addEventListener('abort', () => reasons.push(ctx.signal.reason)));

@@ -1,6 +1,6 @@
 /**
- * The core of a tool call: was it done already, can it run, may it run with these arguments, then the handler. Never throws
- * for what the model or the tool got wrong.
+ * The core of a tool call. Returns a recorded result if there is one; else checks that the call can run and is approved
+ * with these arguments, then runs the handler. A mistake of the model or the tool becomes a result and is never thrown.
  */
 import {
   type AgentsApi,
@@ -26,10 +26,10 @@ import type { RegisteredTool } from '../tool/tool-registry.ts';
 export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Promise<ToolCallResult> {
   const { ask } = call;
   try {
-    // What it did before the crash cannot be dropped with the step either.
+    // The tool started before the crash, so this step cannot be dropped either.
     if (turn.effects.wasBegun(ask.key)) ask.onStart();
     const recorded = turn.effects.recorded(ask.key);
-    // It was a result when it was recorded.
+    // A recorded value was a result when it was recorded.
     if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ToolCallResult;
     const { tool, input } = await checkToolCall(turn.agent.tools, ask, call.finalArguments());
     call.approvals.check(input);
@@ -49,10 +49,10 @@ async function runHandler(
   const { effects } = turn;
   const { ask } = call;
   effects.intend(ask.key, 'tool');
-  // Before anything happens outside, the intent must be on disk: after a crash it is all that is known.
+  // The intent must be on disk before anything happens outside: after a crash nothing else is known about the call.
   if (tool.effects !== 'none') await turn.log.flush();
   ask.onStart();
-  // The handler may do to its arguments what it likes.
+  // The handler may change its own arguments.
   const asked = () => ({ tool: ask.toolName, args: copyJsonObject(input) });
   const result = await effects.perform({ key: ask.key, kind: 'tool', asked }, () =>
     callHandler(turn, call, tool, input),
@@ -99,7 +99,7 @@ function toolContext(
     traceId: event.traceId,
     toolCallId: ask.toolCallId,
     workdir: agent.workdir,
-    // A copy, so that no call sees what another has done to it.
+    // A copy, so that no call sees changes made by another.
     config: copyJsonObject(tool.config),
     logger: agent.toolLogger,
     signal,
@@ -111,7 +111,7 @@ function toolContext(
   });
 }
 
-/** A request has a deadline of its own: while the tool waits for its answer, the tool's stands still. */
+/** A request has its own deadline: while the tool waits for the answer, the tool's deadline is paused. */
 function agentsOf(turn: RunningTurn, ask: ToolCallAsk, tool: RegisteredTool, deadline: Pausable): AgentsApi {
   const { idempotent, isPatient } = tool;
   const agents = agentsApi(turn, { scope: ask.key, spanIds: ask.spanIds, isPatient });

@@ -4,8 +4,8 @@ import { toTurnError } from '../pipeline/turn-error.ts';
 import type { TurnBounds, TurnIdentity } from '../turn-state/running-turn.ts';
 
 /**
- * The line about a tool call whose handler, or a layer around it, threw. The model gets the message alone. An error with a
- * code that comes from no code of the bundle is an answer, such as a refusal: nobody has to look into it.
+ * Logs a tool call whose handler, or a layer around it, threw. The model gets only the message. A coded error that was
+ * not thrown by code of the bundle is an answer, such as a refusal: it is logged as info.
  */
 export function logFailedCall(
   { agent, signal }: TurnIdentity & TurnBounds,
@@ -13,7 +13,7 @@ export function logFailedCall(
   thrown: unknown,
   { fallbackCode, extension }: { readonly fallbackCode: string; readonly extension: string | undefined },
 ): void {
-  // A cancel reaches tools as an error.
+  // A cancel reaches tools as an error, and is not one.
   if (signal.aborted) return;
   const { code = null, message } = toTurnError(thrown, fallbackCode);
   const origin = agent.locate(thrown);

@@ -4,8 +4,8 @@ import { previewArguments, previewError } from './preview-call.ts';
 
 const asItIs = (text: string) => text;
 
-describe('the arguments of a call in short', () => {
-  test('JSON, cut after 200 characters', () => {
+describe('the preview of a call’s arguments', () => {
+  test('is JSON, cut after 200 characters', () => {
     expect(previewArguments({ city: 'Seoul' }, asItIs)).toBe('{"city":"Seoul"}');
     const long = previewArguments({ text: 'x'.repeat(300) }, asItIs);
     expect(long).toHaveLength(200);
@@ -13,21 +13,21 @@ describe('the arguments of a call in short', () => {
     expect(long).toEndWith('x…');
   });
 
-  test('a secret at the cut is masked, not halved', () => {
+  test('masks a secret at the cut instead of cutting it in half', () => {
     const secret = 'hunter2-hunter2-hunter2';
     const shown = previewArguments({ text: `${'x'.repeat(180)}${secret}` }, maskSecrets([secret]));
     expect(shown).not.toContain('hunter2');
     expect(shown).toContain('***');
   });
 
-  test('what is no JSON is left out', () => {
+  test('is empty for arguments that are not JSON', () => {
     const cycle: Record<string, unknown> = {};
     cycle['itself'] = cycle;
     for (const input of [cycle, 1n, undefined]) expect(previewArguments(input, asItIs)).toBe('');
   });
 });
 
-test('an error in short: its texts masked, then cut after 1,000 characters', () => {
+test('the preview of an error masks its texts, then cuts them after 1,000 characters', () => {
   const error = { name: 'Error', code: 'E_TOOL_FAILED', message: `no secret-value ${'x'.repeat(2_000)}` };
   const { message, ...rest } = previewError(error, maskSecrets(['secret-value']));
   expect(message).toStartWith('no *** xxx');

@@ -1,17 +1,17 @@
-/** A tool call in short, for the people who watch: what was asked for, and why it failed. Secrets are masked first. */
+/** A short preview of a tool call for watchers: its arguments, and the error if it failed. Secrets are masked first. */
 import type { ToolCallError, TurnError } from '@goondan/types';
 import type { Mask } from '../../log/mask-secrets.ts';
 
-/** Characters. */
+/** In characters. */
 const LONGEST_ARGUMENTS = 200;
 const LONGEST_TEXT = 1_000;
 
-/** As JSON; empty when it is none. */
+/** Returns the arguments as JSON; empty when they are not JSON. */
 export function previewArguments(input: unknown, mask: Mask): string {
   try {
     return cut(mask(JSON.stringify(input) ?? ''), LONGEST_ARGUMENTS);
   } catch {
-    // A layer may have given anything: it is refused where it is checked.
+    // A layer may have passed any value: the check of the arguments refuses it later.
     return '';
   }
 }
@@ -26,7 +26,7 @@ export function previewError({ message, code, suggestion, helpUrl }: ToolCallErr
   };
 }
 
-/** Masked before: half a secret would not be found any more. */
+/** Cuts a text. The text is masked before, because half a secret could not be recognized. */
 function cut(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 }

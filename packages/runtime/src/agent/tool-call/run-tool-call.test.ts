@@ -16,7 +16,7 @@ interface Asked {
   readonly plan?: Partial<ScriptedAgentOptions>;
 }
 
-/** One call by the model, of `weather__get` unless told; what its handler was given; what came of it. */
+/** Runs one call by the model, of `weather__get` by default; returns the inputs of its handler and the result. */
 async function ask({ args = { city: 'Seoul' }, tool = 'weather__get', extensions = [], plan }: Asked) {
   const inputs: JsonObject[] = [];
   const results: ToolCallResult[] = [];
@@ -77,7 +77,7 @@ const offer =
     });
 
 describe('the arguments of a call', () => {
-  test('R-05 that do not fit give an error result, and no handler runs', async () => {
+  test('R-05 that do not match the schema give an error result, and no handler runs', async () => {
     const { result, inputs } = await ask({ args: { town: 'Seoul' } });
     expect(result.error).toMatchObject({
       code: 'E_TOOL_ARGUMENTS',
@@ -87,25 +87,25 @@ describe('the arguments of a call', () => {
     expect(inputs).toEqual([]);
   });
 
-  test('R-05 are checked after the last layer: what a layer repairs is good', async () => {
+  test('R-05 are checked after the last layer: a layer may repair them', async () => {
     const { result, inputs } = await ask({ args: { town: 'Seoul' }, extensions: [setArgs({ city: 'Seoul' })] });
     expect(result.status).toBe('ok');
     expect(inputs).toEqual([{ city: 'Seoul' }]);
   });
 
-  test('R-05 are checked after the last layer: what a layer breaks is not', async () => {
+  test('R-05 are checked after the last layer: a layer may break them', async () => {
     const { result, inputs } = await ask({ extensions: [setArgs({ city: 7 })] });
     expect(result.error).toMatchObject({ code: 'E_TOOL_ARGUMENTS' });
     expect(inputs).toEqual([]);
   });
 
-  test('R-05 the innermost layer has the last word', async () => {
+  test('R-05 are taken from the innermost layer that changed them', async () => {
     const { inputs } = await ask({ extensions: [setArgs({ city: 7 }), setArgs({ city: 'Busan' })] });
     expect(inputs).toEqual([{ city: 'Busan' }]);
   });
 
   test.each<[JsonValue]>([['Seoul'], [null], [['Seoul']], [7]])(
-    'R-05 a model that writes %j instead of an object gets an error result, and layers see none',
+    'R-05 a model that writes %j instead of an object gets an error result, and layers see an empty object',
     async (args) => {
       const seen: JsonObject[] = [];
       const look: ExtensionRegister = ({ pipeline }) =>
@@ -123,12 +123,12 @@ describe('the arguments of a call', () => {
     },
   );
 
-  test('R-05 a layer may put an object where the model wrote none', async () => {
+  test('R-05 a layer may assign an object when the model wrote none', async () => {
     const { inputs } = await ask({ args: 'Seoul', extensions: [setArgs({ city: 'Seoul' })] });
     expect(inputs).toEqual([{ city: 'Seoul' }]);
   });
 
-  test('P-08 a layer may also fill in what it sees where the model wrote none', async () => {
+  test('P-08 a layer may also fill the empty object it sees when the model wrote none', async () => {
     const fill: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('toolCall', (ctx) => {
         ctx.args.city = 'Seoul';
@@ -138,8 +138,8 @@ describe('the arguments of a call', () => {
     expect(inputs).toEqual([{ city: 'Seoul' }]);
   });
 
-  test('R-05 that are not JSON any more are refused too', async () => {
-    // A layer's own mistake; the contract forbids it.
+  test('R-05 that a layer made something else than JSON are refused', async () => {
+    // A mistake of the layer, which the types forbid.
     const broken = { city: new Date(0) } as unknown as JsonObject;
     const { result, inputs } = await ask({ tool: 'weather__any', extensions: [setArgs(broken)] });
     expect(result.error).toMatchObject({
@@ -149,10 +149,10 @@ describe('the arguments of a call', () => {
     expect(inputs).toEqual([]);
   });
 
-  test('R-05 are taken without the fields that are undefined, as JSON would', async () => {
+  test('R-05 lose the fields that are undefined, as in JSON', async () => {
     const call: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('turn', async (ctx) => {
-        // Authors pass on what they have; the contract cannot see it.
+        // Authors may pass undefined fields; the types do not prevent it.
         const args = { city: 'Jeju', days: undefined } as unknown as JsonObject;
         expect(await ctx.tools.call('weather__any', args)).toMatchObject({ status: 'ok' });
         return ctx.next();
@@ -168,19 +168,19 @@ describe('the arguments of a call', () => {
     expect(seen).toEqual([{ city: 'Jeju' }, { city: 'Seoul' }]);
   });
 
-  test('C-13 no parameters means an object, whatever is in it', async () => {
+  test('C-13 a tool without parameters accepts any object', async () => {
     const { inputs } = await ask({ tool: 'weather__any', args: { what: ['ever'] } });
     expect(inputs).toEqual([{ what: ['ever'] }]);
   });
 
-  test('R-05 a schema that is none is an error result', async () => {
+  test('R-05 a schema that is not a JSON Schema gives an error result', async () => {
     const handlers = { get: () => null };
     const exports = [{ name: 'get', description: 'Odd.', parameters: { type: 'nonsense' } }];
     const { result } = await ask({ tool: 'odd__get', plan: { tools: [{ name: 'odd', exports, handlers }] } });
     expect(result.error).toMatchObject({ code: 'E_TOOL_SCHEMA', message: expect.stringContaining('tool "odd__get"') });
   });
 
-  test('R-05 what a handler does to its input reaches nobody else', async () => {
+  test('R-05 changes a handler makes to its input are not seen by others', async () => {
     const seen: JsonObject[] = [];
     const look: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('toolCall', async (ctx) => {
@@ -196,7 +196,7 @@ describe('the arguments of a call', () => {
 });
 
 describe('a tool that cannot be called', () => {
-  test('R-05 because there is none is an error result that lists the others', async () => {
+  test('R-05 because it does not exist gives an error result that lists the others', async () => {
     const { result } = await ask({ tool: 'weather__set' });
     expect(result).toMatchObject({
       toolCallId: 'call_1',
@@ -209,7 +209,7 @@ describe('a tool that cannot be called', () => {
     });
   });
 
-  test('R-05 because a layer left it out of the catalog is an error result, and no handler runs', async () => {
+  test('R-05 because a layer removed it from the catalog gives an error result, and no handler runs', async () => {
     const { result, inputs } = await ask({ extensions: [offer('weather__any')] });
     expect(result.error).toMatchObject({
       code: 'E_TOOL_NOT_OFFERED',
@@ -223,7 +223,7 @@ describe('a tool that cannot be called', () => {
     expect(result.error?.message).toBe('Tool "weather__get" is not offered in this step. Offered: none.');
   });
 
-  test('C-13 because a layer added it without a handler is an error result', async () => {
+  test('C-13 because a layer added it without a handler gives an error result', async () => {
     const add: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('step', (ctx) => {
         ctx.toolCatalog = [...ctx.toolCatalog, { name: 'ghost__say', description: 'Boo.' }];
@@ -237,7 +237,7 @@ describe('a tool that cannot be called', () => {
     });
   });
 
-  test('C-13 a layer that adds an item for a registered tool makes it callable again', async () => {
+  test('C-13 becomes callable when a layer adds an item for a registered tool', async () => {
     const addBack: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('step', (ctx) => {
         ctx.toolCatalog.push({ name: 'weather__get', description: 'Back again.' });

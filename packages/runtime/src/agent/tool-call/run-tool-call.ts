@@ -1,4 +1,6 @@
-/** The one road to a tool: the toolCall chain, then the handler. What goes wrong is a result the model can read. */
+/**
+ * The only way to run a tool: the toolCall chain, then the handler. A failure becomes a result that the model can read.
+ */
 import { GoondanError, type JsonObject, type ToolCallResult } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { CallApprovals } from './call-approvals.ts';
@@ -37,7 +39,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
     ask,
     approvals: new CallApprovals(toolName),
     args: copyArguments(ask.input) ?? placeholder,
-    // Arguments that were none are refused as they were, unless a layer has put some in their place.
+    // Arguments that were not an object are refused in their original form, unless a layer replaced them.
     finalArguments: () => (isUntouched(call.args, placeholder) ? ask.input : call.args),
   };
   const span =
@@ -60,7 +62,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
           ask.parent,
         );
   try {
-    // No layer gets half a call: one may ask a person about it, or act on it.
+    // Layers do not see an incomplete call: a layer might ask a person about it, or act on it.
     if (ask.isCut === true) throw cutOff(toolName);
     const given = await runChain<ToolCallResult>(turn, {
       kind: 'toolCall',
@@ -70,7 +72,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
       answered: ask.onAnswered,
     });
-    // Also what a layer has put in its place.
+    // Masks a result that a layer made, too.
     const result = maskToolResult(given, agent.mask);
     const duration = agent.clock.elapsed() - startedAt;
     const placeOf = () => {
@@ -103,7 +105,7 @@ function cutOff(toolName: string): GoondanError {
   return new GoondanError('E_REPLY_TRUNCATED', message);
 }
 
-/** For the layers to read and change; undefined when the asker gave no JSON object. */
+/** Copies the arguments for layers to read and change; undefined when they are not a JSON object. */
 function copyArguments(input: unknown): JsonObject | undefined {
   try {
     return copyJsonObject(input, { omitUndefined: true });

@@ -1,4 +1,4 @@
-/** One tool call: as it was asked for, and on its way through the toolCall chain. */
+/** One tool call: the request, and its state while it passes the toolCall chain. */
 import type { JsonObject, JsonValue, Message } from '@goondan/types';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
@@ -8,33 +8,33 @@ import type { ToolCatalog } from '../tool/tool-catalog.ts';
 export interface ToolCallAsk {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** As the model wrote them: anything. */
+  /** Arguments as the model wrote them; any JSON value. */
   readonly input: JsonValue;
-  /** The reply ended at a limit of tokens in it: its arguments may be half, and nobody can tell. */
+  /** True when the reply was truncated in this call: its arguments may be incomplete. */
   readonly isCut?: boolean;
   readonly stepIndex: number;
   readonly stepId: string;
-  /** What the step offers; undefined when every registered tool is. */
+  /** Tools offered in the step; undefined when every registered tool is offered. */
   readonly offered: ToolCatalog | undefined;
-  /** Names the effect. */
+  /** Key of the effect. */
   readonly key: string;
   readonly message: Message | undefined;
   readonly parent: ChainSpan | undefined;
-  /** The call's own. */
+  /** Span ids of this call. */
   readonly spanIds: SpanIds;
-  /** The handler is about to begin. */
+  /** Called just before the handler starts. */
   onStart(): void;
-  /** The tool was not reached: a layer had the result. */
+  /** Called when a layer returned the result, so that the tool was not reached. */
   readonly onAnswered?: (extension: string) => void;
 }
 
-/** Layers may change `args` only. */
+/** Layers may change only `args`. */
 export interface RunningToolCall {
   readonly ask: ToolCallAsk;
   readonly approvals: CallApprovals;
   args: JsonObject;
   /** The error that the handler threw. */
   thrown?: unknown;
-  /** What the handler would get now; foreign until it is checked. */
+  /** Arguments that the handler would get now; not checked yet. */
   finalArguments(): JsonValue;
 }

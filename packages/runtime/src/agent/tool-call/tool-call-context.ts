@@ -9,7 +9,7 @@ import type { RunningToolCall } from './running-tool-call.ts';
 
 const callKey = Symbol('call');
 
-/** What a toolCall layer is given. It has no `agents`, on purpose. */
+/** The context of a toolCall layer. It has no `agents`, on purpose. */
 export class ToolCallContext extends TurnLayerContext {
   readonly [callKey]: RunningToolCall;
 
@@ -37,7 +37,7 @@ export class ToolCallContext extends TurnLayerContext {
     return {
       ask: (request) => {
         const asked = askForApproval(turn, call, request);
-        // A layer that drops it gets no further than the core, and does not end the process.
+        // When a layer drops this promise, the core still refuses the call, and the process does not end.
         asked.catch(() => undefined);
         return asked;
       },

@@ -9,7 +9,7 @@ const root = await mkdtemp(join(tmpdir(), 'goondan-tools-'));
 afterAll(() => rm(root, { recursive: true }));
 
 let files = 0;
-/** Writes a module of its own name and gives the path to it. */
+/** Writes a module with its own name and returns its path. */
 async function moduleOf(source: string): Promise<string> {
   const entry = `tool-${++files}.ts`;
   await Bun.write(join(root, entry), source);
@@ -55,7 +55,7 @@ describe('a declared tool', () => {
       errorMessageLimit: 80,
     });
     expect(registry.get('weather__set')).toMatchObject({ parallel: false, idempotent: true, effects: 'external' });
-    // The handlers of this module look at neither argument.
+    // The handlers of this module read neither argument.
     const handler = registry.get('weather__get')?.handler as unknown as () => string;
     expect(handler()).toBe('sunny');
   });
@@ -68,7 +68,7 @@ describe('a declared tool', () => {
     }
   });
 
-  test('R-05 without its file is refused by name', async () => {
+  test('R-05 is refused when its file is missing; the error names the file', async () => {
     expect(await refusal({ entry: 'nowhere.ts' })).toMatchObject({
       code: 'E_TOOL_LOAD',
       message: 'Tool/weather: there is no file "nowhere.ts".',
@@ -83,7 +83,7 @@ describe('a declared tool', () => {
     ['exports handlers that are none', `export const handlers = 'get';`, 'exports no object named handlers'],
     ['lacks a handler', 'export const handlers = { set: () => 1 };', 'handlers has no function "get"'],
     ['has something else there', 'export const handlers = { get: 7 };', 'handlers has no function "get"'],
-  ])('R-05 whose module %s is refused', async (_title, source, message) => {
+  ])('R-05 with a module that %s is refused', async (_title, source, message) => {
     const entry = await moduleOf(source);
     expect(await refusal({ entry })).toMatchObject({
       code: 'E_TOOL_LOAD',
@@ -91,21 +91,21 @@ describe('a declared tool', () => {
     });
   });
 
-  test('R-05 has no handler by inheritance: an export named toString needs its own', async () => {
+  test('R-05 has no inherited handler: an export named toString needs its own', async () => {
     const entry = await moduleOf('export const handlers = {};');
     const inherited = [{ name: 'toString', description: 'Inherited.' }];
     expect(await refusal({ entry, exports: inherited })).toMatchObject({ code: 'E_TOOL_LOAD' });
   });
 
   test.each(['../tool.ts', 'deep/../../tool.ts', '/etc/passwd', 'C:\\tool.ts', 'tool\0.ts'])(
-    'R-05 whose entry is %j is refused: it leads out of the bundle',
+    'R-05 with the entry %j is refused: it leads out of the bundle',
     async (entry) => {
       expect(await refusal({ entry })).toMatchObject({ code: 'E_PATH_OUTSIDE' });
     },
   );
 
   test.each([{ max: 'many' }, { other: 1 }])(
-    'R-05 whose config does not fit its schema is refused before its module runs: %p',
+    'R-05 with a config that does not match its schema is refused before its module runs: %p',
     async (config) => {
       const entry = await moduleOf(`throw new Error('it ran');`);
       const configSchema = { type: 'object', properties: { max: { type: 'integer' } }, additionalProperties: false };
@@ -116,7 +116,7 @@ describe('a declared tool', () => {
     },
   );
 
-  test('R-05 whose configSchema is none is refused', async () => {
+  test('R-05 with a configSchema that is not a JSON Schema is refused', async () => {
     const refused = await refusal({ handlers: { get: () => 1 }, configSchema: { type: 'nonsense' } });
     expect(refused).toMatchObject({ code: 'E_TOOL_CONFIG' });
   });

@@ -6,13 +6,13 @@ import { resolveEntry } from '../../config/resolve-entry.ts';
 import { partConfig } from '../part-config.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
-/** A tool as an agent's plan names it. */
+/** A tool as an agent's plan declares it. */
 export interface ToolDeclaration extends Partial<DeclaredTool> {
   readonly name: string;
   readonly exports: readonly ToolExport[];
-  /** The functions themselves, when they need not be loaded from a file. */
+  /** Handlers given as functions, instead of a file to load them from. */
   readonly handlers?: Readonly<Record<string, ToolHandler>>;
-  /** See `Asker`. Only tools of the runtime itself have it. */
+  /** See `Asker`. Only the runtime's own tools set it. */
   readonly isPatient?: boolean;
 }
 

@@ -32,7 +32,7 @@ describe("a step's catalog", () => {
     ]);
   });
 
-  test('C-13 is the step’s own: what a layer changes in an item is gone in the next step', async () => {
+  test('C-13 belongs to that step: changes a layer makes to an item are gone in the next step', async () => {
     const descriptions: (string | undefined)[] = [];
     const shout = inEveryStep((ctx) => {
       const [item] = ctx.toolCatalog;
@@ -57,7 +57,7 @@ describe("a step's catalog", () => {
       extensions: [
         extension('adder', ({ pipeline }) => {
           pipeline.register('step', (ctx) => {
-            // Authors pass on what they have; the contract cannot see it.
+            // Authors may pass undefined fields; the types do not prevent it.
             const item = {
               name: 'ghost__say',
               description: 'Boo.',
@@ -82,7 +82,7 @@ describe("a step's catalog", () => {
     ['the value is null, not an object', null],
     ['the value is a string, not an object', 'weather__get'],
     ['parameters.parse is a function, which JSON cannot hold', { name: 'a__b', parameters: { parse: () => 1 } }],
-  ])('C-13 takes no item of which %s: the turn ends with a code', async (problem, item) => {
+  ])('C-13 an item with the problem "%s" ends the turn with a code', async (problem, item) => {
     const add = inEveryStep((ctx) => ctx.toolCatalog.push(item as ToolCatalogItem));
     const agent = await scriptedAgent({ extensions: [extension('adder', add)] });
     const { result } = await agent.say('hello');
@@ -93,7 +93,7 @@ describe("a step's catalog", () => {
     expect(agent.requests).toEqual([]);
   });
 
-  test('X-09 a tool that is registered while a turn runs is in the next step, and callable from then on', async () => {
+  test('X-09 a tool registered while a turn runs is offered from the next step on', async () => {
     const offered: string[][] = [];
     const agent = await scriptedAgent({
       tools: [weather],

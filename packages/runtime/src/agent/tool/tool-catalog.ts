@@ -1,6 +1,6 @@
 /**
- * The tools of one step, or of one model call. Layers get a copy they may change in any way, made when one first asks;
- * while none does, the registered items themselves are used.
+ * The tools of one step or of one model call. Layers get a copy that they may change in any way. The copy is made when
+ * a layer first reads it; until then the registered items themselves are used.
  */
 import { GoondanError, type ToolCatalogItem } from '@goondan/types';
 import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
@@ -11,12 +11,12 @@ export class ToolCatalog {
   /** `offered` may be shared: it is never changed. */
   constructor(private readonly offered: readonly ToolCatalogItem[]) {}
 
-  /** As the layers left it. */
+  /** The catalog with the changes of the layers. */
   get items(): readonly ToolCatalogItem[] {
     return this.changed ?? this.offered;
   }
 
-  /** For layers, to read or change. */
+  /** The copy for layers, to read or change. */
   get changeable(): ToolCatalogItem[] {
     // Items are JSON: they were checked when they were registered, or by `check`.
     this.changed ??= this.offered.map((item) => copyJson(item, { omitUndefined: true }) as unknown as ToolCatalogItem);
@@ -27,7 +27,7 @@ export class ToolCatalog {
     this.changed = items;
   }
 
-  /** Throws `E_TOOL_NAME` when a layer put something in that has no name or is not JSON. */
+  /** Throws `E_TOOL_NAME` when a layer added an item that has no name or is not JSON. */
   check(): void {
     for (const item of this.changed ?? []) checkItem(item);
   }

@@ -20,7 +20,7 @@ const declared = (name: string): Omit<RegisteredTool, 'extension'> => ({
 });
 
 describe('the tools of an agent', () => {
-  test('X-09 a registered tool is in the catalog, after those before it', () => {
+  test('X-09 a registered tool comes last in the catalog', () => {
     const registry = new ToolRegistry();
     registry.declare(declared('weather__get'));
     registry.register('notes', item('notes__add', { parameters: { type: 'object' } }), handler);
@@ -43,7 +43,7 @@ describe('the tools of an agent', () => {
     expect(registry.get('notes__add')).toMatchObject({ handler: newer, extension: 'other' });
   });
 
-  test("X-09 a declared tool's name cannot be taken", () => {
+  test('X-09 an extension cannot register the name of a declared tool', () => {
     const registry = new ToolRegistry();
     registry.declare(declared('weather__get'));
     expect(() => registry.register('thief', item('weather__get'), () => 'stolen')).toThrow(
@@ -55,7 +55,7 @@ describe('the tools of an agent', () => {
     expect(registry.get('weather__get')?.handler).toBe(handler);
   });
 
-  test('X-09 two declared tools cannot have one name', () => {
+  test('X-09 two declared tools cannot have the same name', () => {
     const registry = new ToolRegistry();
     registry.declare(declared('weather__get'));
     expect(() => registry.declare(declared('weather__get'))).toThrow(expect.objectContaining({ code: 'E_TOOL_TAKEN' }));
@@ -77,7 +77,7 @@ describe('the tools of an agent', () => {
     expect(registry.items()).toEqual([]);
   });
 
-  test('C-13 the catalog shows name, description, parameters and annotations; what is absent stays absent', () => {
+  test('C-13 the catalog shows name, description, parameters and annotations, without absent fields', () => {
     const registry = new ToolRegistry();
     registry.register('notes', item('notes__list', { annotations: { readOnly: true, title: 'Notes' } }), handler);
     const [first] = registry.items();
@@ -89,7 +89,7 @@ describe('the tools of an agent', () => {
     expect(first).not.toHaveProperty('parameters');
   });
 
-  test('C-13 what is registered is a copy that nobody can change', () => {
+  test('C-13 the registered item is a frozen copy', () => {
     const registry = new ToolRegistry();
     const parameters = { type: 'object', properties: {} };
     registry.register('notes', item('notes__add', { parameters }), handler);
@@ -105,13 +105,13 @@ describe('the tools of an agent', () => {
     [{ readOnly: true }, { parallel: true, idempotent: true, effects: 'none' }],
     [{ idempotent: true }, { parallel: false, idempotent: true, effects: 'external' }],
     [{ effects: 'local' }, { parallel: false, idempotent: false, effects: 'local' }],
-  ] as const)('C-13 the annotations %j of an extension tool say how it may be run: %j', (annotations, expected) => {
+  ] as const)('C-13 the annotations %j of an extension’s tool set how it runs: %j', (annotations, expected) => {
     const registry = new ToolRegistry();
     registry.register('notes', item('notes__add', { annotations }), handler);
     expect(registry.get('notes__add')).toMatchObject(expected);
   });
 
-  test('T-07 a tool with a schema that is too large is not offered, declared or registered; the others are', () => {
+  test('T-07 a tool whose schema is too large is not offered, declared or registered; the other tools are', () => {
     const refused: unknown[] = [];
     const registry = new ToolRegistry(({ code, message }, extension) => refused.push([code, message, extension]));
     const many = (count: number, schema: JsonSchema) =>

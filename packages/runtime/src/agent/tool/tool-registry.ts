@@ -1,19 +1,19 @@
-/** The tools an agent has: those its plan declares and those its extensions register. */
+/** The tools of an agent: those its plan declares and those its extensions register. */
 import { GoondanError, type JsonObject, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { findSizeProblem } from '../../json/json-schema.ts';
 import { checkToolName } from '../../config/tool-name.ts';
 
-/** What the runtime itself knows about a tool; the catalog shows only `item`. */
+/** A tool with everything the runtime knows about it; the catalog shows only `item`. */
 export interface RegisteredTool {
   readonly item: ToolCatalogItem;
   readonly handler: ToolHandler;
-  /** May run beside other calls of the same step. */
+  /** True when it may run at the same time as other calls of its step. */
   readonly parallel: boolean;
-  /** May be run again when a crash left its outcome unknown. */
+  /** True when it may run again after a crash left its outcome unknown. */
   readonly idempotent: boolean;
   readonly effects: 'none' | 'local' | 'external';
-  /** `ctx.config` of its handler. */
+  /** The `ctx.config` of its handler. */
   readonly config: JsonObject;
   readonly errorMessageLimit: number | undefined;
   /** For its requests to other agents: see `Asker`. */
@@ -26,7 +26,7 @@ export class ToolRegistry {
   private readonly tools = new Map<string, RegisteredTool>();
   private listed: readonly ToolCatalogItem[] | undefined;
 
-  /** `onRefused` is told of a tool that is not offered because its schema is too large; the others are. */
+  /** `onRefused` is called for a tool whose schema is too large. That tool is not offered; the others are. */
   constructor(private readonly onRefused: (problem: GoondanError, extension?: string) => void = () => undefined) {}
 
   declare(tool: Omit<RegisteredTool, 'extension'>): void {
@@ -39,7 +39,7 @@ export class ToolRegistry {
     this.listed = undefined;
   }
 
-  /** Registering a name again replaces the tool and keeps its place in the catalog. */
+  /** Registers a tool of an extension. A name registered again replaces the tool and keeps its place in the catalog. */
   register(extension: string, item: unknown, handler: unknown): void {
     const checked = checkItem(item);
     if (typeof handler !== 'function') {
@@ -67,12 +67,12 @@ export class ToolRegistry {
     } = checked.annotations ?? {};
     this.tools.set(checked.name, {
       item: checked,
-      // Just seen to be a function; what it returns is checked after every call.
+      // The type was just checked; the return value is checked after every call.
       handler: handler as ToolHandler,
       parallel: readOnly,
       idempotent: idempotent || readOnly,
       effects,
-      // What registers a tool knows its own.
+      // An extension's tool has no config of its own: its extension has one.
       config: {},
       errorMessageLimit: undefined,
       isPatient: false,
@@ -89,7 +89,7 @@ export class ToolRegistry {
     return this.tools.get(name);
   }
 
-  /** What the model may be offered now, always in the same order. The array and its items are frozen. */
+  /** Tools that the model may be offered now, always in the same order. The array and its items are frozen. */
   items(): readonly ToolCatalogItem[] {
     this.listed ??= Object.freeze(Array.from(this.tools.values(), ({ item }) => item));
     return this.listed;
@@ -121,6 +121,6 @@ function checkItem(item: unknown): ToolCatalogItem {
   ) {
     throw new GoondanError('E_TOOL_SCHEMA', `The parameters of tool "${name}" are not a JSON Schema object.`);
   }
-  // Name, description and parameters were looked at above.
+  // Name, description and parameters were checked above.
   return copied as unknown as ToolCatalogItem;
 }
