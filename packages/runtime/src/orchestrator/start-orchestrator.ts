@@ -330,26 +330,21 @@ interface ConnectionPlaces {
 
 function openConnections({ currentPlan, clock }: Starting, places: ConnectionPlaces): Connections {
   const { swarm, spawn, folder, runFolder } = places;
-  return new Connections({
-    plans: currentPlan.value.plan.connections ?? [],
-    ports: {
-      spawn,
-      clock,
-      runner: connectorRunner,
-      frameFolderFor: () => join(runFolder, crypto.randomUUID()),
-      makeWorkFolder: (connection) => makeFolder(join(folder, 'connections', connection)),
-    },
+  return new Connections(currentPlan.value.plan.connections ?? [], {
+    spawn,
+    clock,
+    runner: connectorRunner,
+    frameFolderFor: () => join(runFolder, crypto.randomUUID()),
+    makeWorkFolder: (connection) => makeFolder(join(folder, 'connections', connection)),
     ingress: {
       entryAgent: () => currentPlan.value.entryAgent,
       newTraceId,
       accept: async (to, event) => void (await swarm.accept(to, event, false)),
       ask: (to, event, options) => askAgent(swarm, to, event, options),
     },
-    listeners: {
-      report: (line) => swarm.log(line),
-      onOutput: (connection, output) => swarm.printed({ connection }, output),
-    },
-    get policy() {
+    report: (line) => swarm.log(line),
+    onOutput: (connection, output) => swarm.printed({ connection }, output),
+    policy: () => {
       const { supervision, heartbeat } = currentPlan.value.settings;
       return { ...supervision, heartbeat };
     },

@@ -16,18 +16,14 @@ import type { AskAgentOptions } from '../swarm/ask-agent.ts';
 import { addressEvent } from '../ingress/address-event.ts';
 import { routeEvent } from '../ingress/route-event.ts';
 
-/** Resolves after the durable write; rejects with a `GoondanError`. The same event id again adds nothing. */
-export type AcceptEvent = (to: AgentAddress, event: AgentEvent) => Promise<void>;
-
-/** The same, and resolves when the turn of the event is over. */
-export type AskEvent = (to: AgentAddress, event: AgentEvent, options: AskAgentOptions) => Promise<TurnEnd>;
-
 export interface Ingress {
   /** Gets what names no agent. */
   readonly entryAgent: () => string;
   readonly newTraceId: () => string;
-  readonly accept: AcceptEvent;
-  readonly ask: AskEvent;
+  /** Resolves after the durable write; rejects with a `GoondanError`. The same event id again adds nothing. */
+  readonly accept: (to: AgentAddress, event: AgentEvent) => Promise<void>;
+  /** The same, and resolves when the turn of the event is over. */
+  readonly ask: (to: AgentAddress, event: AgentEvent, options: AskAgentOptions) => Promise<TurnEnd>;
 }
 
 /** Our own runner never has more: it refuses the next one itself. */

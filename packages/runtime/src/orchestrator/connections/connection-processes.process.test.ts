@@ -12,7 +12,8 @@ import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { killTagged } from '../guardian/kill-tagged.ts';
 import { newTag } from '../guardian/process-tag.ts';
 import { childSpawner } from '../child/spawn-child.ts';
-import type { AcceptEvent } from './accept-heard.ts';
+import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
+import type { Ingress } from './accept-heard.ts';
 import { backoffMs } from '../supervision/backoff.ts';
 import { Connections } from './connections.ts';
 
@@ -93,6 +94,7 @@ function planOf(connector: string, over: Partial<ConnectionPlan> = {}): Connecti
 }
 
 const policy = {
+  ...defaultSupervisionPolicy,
   restart: { quickCrashes: 2, baseMs: 200, maxMs: 400, healthyMs: 600_000 },
   heartbeat: { everyMs: 1_000, missedPings: 4 },
   startTimeoutMs: 30_000,
@@ -108,7 +110,7 @@ const openStore = (inboxEvents = 1_000) =>
 
 function open(
   plans: readonly ConnectionPlan[],
-  accept: AcceptEvent = async () => undefined,
+  accept: Ingress['accept'] = async () => undefined,
   restart: RestartPolicy = policy.restart,
 ) {
   const lines: LogLine[] = [];
@@ -123,18 +125,15 @@ function open(
     void child.exited.then(() => (life.endedAt = systemClock.elapsed()));
     return child;
   };
-  const connections = new Connections({
-    plans,
-    ports: {
-      spawn,
-      clock: systemClock,
-      runner: join(import.meta.dir, '../../connector/main.ts'),
-      frameFolderFor: (connection) => join(scratch, 'frames', connection),
-      makeWorkFolder: (connection) => {
-        const made = join(scratch, 'work', connection);
-        mkdirSync(made, { recursive: true });
-        return made;
-      },
+  const connections = new Connections(plans, {
+    spawn,
+    clock: systemClock,
+    runner: join(import.meta.dir, '../../connector/main.ts'),
+    frameFolderFor: (connection) => join(scratch, 'frames', connection),
+    makeWorkFolder: (connection) => {
+      const made = join(scratch, 'work', connection);
+      mkdirSync(made, { recursive: true });
+      return made;
     },
     ingress: {
       entryAgent: () => 'coder',
@@ -142,11 +141,9 @@ function open(
       accept,
       ask: never,
     },
-    listeners: {
-      report: (line) => lines.push(line),
-      onOutput: (_, output) => printed.push(output.kind === 'line' ? output.text : `${output.lines} dropped`),
-    },
-    policy: { ...policy, restart },
+    report: (line) => lines.push(line),
+    onOutput: (_, output) => printed.push(output.kind === 'line' ? output.text : `${output.lines} dropped`),
+    policy: () => ({ ...policy, restart }),
   });
   connections.start();
   const statusOf = (connection: string) => connections.status().find((each) => each.connection === connection);

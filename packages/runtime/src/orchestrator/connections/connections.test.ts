@@ -10,10 +10,12 @@ import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
 import { type FakeSpawnOptions, fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import type { AcceptEvent, AskEvent } from './accept-heard.ts';
+import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
+import type { Ingress } from './accept-heard.ts';
 import { Connections } from './connections.ts';
 
 const policy = {
+  ...defaultSupervisionPolicy,
   restart: { quickCrashes: 2, baseMs: 100, maxMs: 1_000, healthyMs: 10_000 },
   heartbeat: { everyMs: 1_000, missedPings: 3 },
   startTimeoutMs: 2_000,
@@ -36,8 +38,8 @@ const event = { name: 'message', input: 'hi', createdAt: new Date(0) };
 
 interface Options extends FakeSpawnOptions {
   readonly plans?: readonly ConnectionPlan[];
-  readonly accept?: AcceptEvent;
-  readonly ask?: AskEvent;
+  readonly accept?: Ingress['accept'];
+  readonly ask?: Ingress['ask'];
   /** Asked for whenever the connections ask. */
   readonly policyNow?: () => typeof policy;
 }
@@ -50,20 +52,16 @@ function open(given: Options = {}) {
   const { spawn, children } = fakeSpawn<ToConnector, FromConnector>({ clock, ...options });
   const lines: LogLine[] = [];
   const output: [string, ChildOutput][] = [];
-  const connections = new Connections({
-    plans,
-    ports: {
-      spawn,
-      clock,
-      runner: '/runner.js',
-      frameFolderFor: (connection) => `/frames/${connection}`,
-      makeWorkFolder: (connection) => `/scratch/${connection}`,
-    },
+  const connections = new Connections(plans, {
+    spawn,
+    clock,
+    runner: '/runner.js',
+    frameFolderFor: (connection) => `/frames/${connection}`,
+    makeWorkFolder: (connection) => `/scratch/${connection}`,
     ingress: { entryAgent: () => 'coder', newTraceId: () => 'f'.repeat(32), accept, ask },
-    listeners: { report: (line) => lines.push(line), onOutput: (...each) => output.push(each) },
-    get policy() {
-      return policyNow?.() ?? policy;
-    },
+    report: (line) => lines.push(line),
+    onOutput: (...each) => output.push(each),
+    policy: () => policyNow?.() ?? policy,
   });
   /** The newest child of that connection. */
   const child = (connection = 'one') => {

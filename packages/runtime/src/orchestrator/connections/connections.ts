@@ -1,45 +1,20 @@
 /** The connections of a swarm: one process each, kept alive from `start` to `drain`, none of another's concern. */
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { ConnectionStatus } from '../../control/swarm.ts';
-import { defaultHeartbeatPolicy } from '../supervision/heartbeat.ts';
-import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
-import type { Ingress } from './accept-heard.ts';
-import {
-  type ConnectionHost,
-  type ConnectionListeners,
-  type ConnectionPorts,
-  KeptConnection,
-} from './kept-connection.ts';
-
-export interface ConnectionsParts {
-  /** Each with its own name. */
-  readonly plans: readonly ConnectionPlan[];
-  readonly ports: ConnectionPorts;
-  readonly ingress: Ingress;
-  readonly listeners: ConnectionListeners;
-  /** Asked at every step: it may change. */
-  readonly policy?: Partial<ConnectionHost['policy']>;
-}
+import { type ConnectionDeps, KeptConnection } from './kept-connection.ts';
 
 export class Connections {
-  readonly #host: ConnectionHost;
+  readonly #deps: ConnectionDeps;
   /** By name. */
   #connections: ReadonlyMap<string, KeptConnection>;
   /** Those that were replaced or removed and are not gone yet. */
   readonly #leaving = new Map<KeptConnection, Promise<void>>();
   #isDraining = false;
 
-  constructor(parts: ConnectionsParts) {
-    const { plans, ports, ingress, listeners } = parts;
-    this.#host = {
-      ...ports,
-      ...listeners,
-      ingress,
-      get policy() {
-        return { ...defaultSupervisionPolicy, heartbeat: defaultHeartbeatPolicy, ...parts.policy };
-      },
-    };
-    this.#connections = new Map(plans.map((plan) => [plan.connection, new KeptConnection(plan, this.#host)]));
+  /** Each plan has its own name. */
+  constructor(plans: readonly ConnectionPlan[], deps: ConnectionDeps) {
+    this.#deps = deps;
+    this.#connections = new Map(plans.map((plan) => [plan.connection, new KeptConnection(plan, deps)]));
   }
 
   start(): void {
@@ -56,7 +31,7 @@ export class Connections {
     const kept = (name: string) => (changed.has(name) ? undefined : before.get(name));
     const after = plans.map((plan) => ({
       name: plan.connection,
-      connection: kept(plan.connection) ?? new KeptConnection(plan, this.#host),
+      connection: kept(plan.connection) ?? new KeptConnection(plan, this.#deps),
     }));
     this.#connections = new Map(after.map(({ name, connection }) => [name, connection]));
     for (const [name, connection] of before) {

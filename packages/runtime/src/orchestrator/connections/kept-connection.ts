@@ -28,7 +28,7 @@ import { acceptHeard, askHeard, type Ingress } from './accept-heard.ts';
 import { connectionStatus } from './connection-status.ts';
 import { tellStep } from './tell-step.ts';
 
-export interface ConnectionPorts {
+export interface ConnectionDeps {
   readonly spawn: Spawn;
   readonly clock: Clock;
   /** The program of a connector's process. */
@@ -37,24 +37,18 @@ export interface ConnectionPorts {
   readonly frameFolderFor: (connection: string) => string;
   /** Makes the folder that the connection's process works in, if it is not there yet. */
   readonly makeWorkFolder: (connection: string) => string;
-}
-
-/** None of these may throw. */
-export interface ConnectionListeners {
-  /** What a connector logs, and what happens to it. */
-  readonly report: (line: LogLine) => void;
-  /** What a connector prints, secrets masked. */
-  readonly onOutput: (connection: string, output: ChildOutput) => void;
-}
-
-export interface ConnectionHost extends ConnectionPorts, ConnectionListeners {
   readonly ingress: Ingress;
-  readonly policy: SupervisionPolicy & { readonly heartbeat: HeartbeatPolicy };
+  /** What a connector logs, and what happens to it. Must not throw. */
+  readonly report: (line: LogLine) => void;
+  /** What a connector prints, secrets masked. Must not throw. */
+  readonly onOutput: (connection: string, output: ChildOutput) => void;
+  /** Asked at every step: the policy may change. */
+  readonly policy: () => SupervisionPolicy & { readonly heartbeat: HeartbeatPolicy };
 }
 
 export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector> {
   readonly #plan: ConnectionPlan;
-  readonly #host: ConnectionHost;
+  readonly #deps: ConnectionDeps;
   readonly #accept: EmitConnectorEvent;
   readonly #answer: AnswerAsk;
   readonly #stopped = Promise.withResolvers<void>();
@@ -66,13 +60,13 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   #hasTold = false;
   #refusals = { toldAt: -Infinity, untold: 0 };
 
-  constructor(plan: ConnectionPlan, host: ConnectionHost) {
-    super(host.clock);
+  constructor(plan: ConnectionPlan, deps: ConnectionDeps) {
+    super(deps.clock);
     this.#plan = plan;
-    this.#host = host;
-    const accept = acceptHeard(plan, host.ingress);
+    this.#deps = deps;
+    const accept = acceptHeard(plan, deps.ingress);
     this.#accept = (id, event) => accept(id, event).catch((error: unknown) => this.#refuse(event.name, error));
-    this.#answer = this.#tellRefusals(askHeard(plan, host.ingress));
+    this.#answer = this.#tellRefusals(askHeard(plan, deps.ingress));
   }
 
   start(): void {
@@ -86,11 +80,11 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   }
 
   status(): ConnectionStatus {
-    const { clock, policy } = this.#host;
+    const { clock, policy } = this.#deps;
     const { pid } = this;
     return {
       connection: this.#plan.connection,
-      ...connectionStatus(this.state, this.#problem, clock.elapsed(), policy),
+      ...connectionStatus(this.state, this.#problem, clock.elapsed(), policy()),
       ...(pid === undefined ? {} : { pid }),
     };
   }
@@ -109,12 +103,12 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   }
 
   protected override policy(): SupervisionPolicy {
-    return this.#host.policy;
+    return this.#deps.policy();
   }
 
   protected override spawn(_process: number, listener: ProcessListener<FromConnector>): RunningProcess<ToConnector> {
     this.#hasTold = false;
-    const { spawn, runner, frameFolderFor, makeWorkFolder, onOutput, clock, ingress } = this.#host;
+    const { spawn, runner, frameFolderFor, makeWorkFolder, onOutput, clock, ingress } = this.#deps;
     const { connection, environment, secrets, masked = [] } = this.#plan;
     const mask = maskSecrets([...Object.values(secrets), ...masked]);
     const child = spawn(connectorLanguage, {
@@ -128,13 +122,13 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     acceptConnectorEvents(child.channel, this.#accept);
     answerConnectorAsks(child.channel, this.#answer);
     const start = toStart(this.#plan, ingress.entryAgent());
-    const heartbeat = () => this.#host.policy.heartbeat;
+    const heartbeat = () => this.#deps.policy().heartbeat;
     return superviseProcess<ToConnector, FromConnector>(child, start, { heartbeat, clock }, listener);
   }
 
   protected override stepped(before: InstanceState, input: InstanceInput): void {
-    const { clock, policy } = this.#host;
-    const told = tellStep({ before, input, after: this.state, now: clock.elapsed(), policy });
+    const { clock, policy } = this.#deps;
+    const told = tellStep({ before, input, after: this.state, now: clock.elapsed(), policy: policy() });
     if (told === undefined) return;
     const { problem, level, event, message } = told;
     this.#problem = problem ?? this.#problem;
@@ -181,13 +175,13 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   }
 
   protected override report(level: LogLevel, event: string, message: string): void {
-    const time = this.#host.clock.now().toISOString();
-    this.#host.report({ time, level, message, connection: this.#plan.connection, event });
+    const time = this.#deps.clock.now().toISOString();
+    this.#deps.report({ time, level, message, connection: this.#plan.connection, event });
   }
 
   /** The channel says whose line it is. */
   #relay({ agent: _agent, instance: _instance, ...line }: LogLine): void {
-    this.#host.report({ ...line, connection: this.#plan.connection });
+    this.#deps.report({ ...line, connection: this.#plan.connection });
   }
 
   /** What was accepted is not refused, however its turn ends. */
@@ -209,7 +203,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
 
   /** Told to the connector always, to the log once a second: anybody outside may cause it. */
   #refuse(name: string, error: unknown): never {
-    const now = this.#host.clock.elapsed();
+    const now = this.#deps.clock.elapsed();
     const { toldAt, untold } = this.#refusals;
     if (now - toldAt < REFUSALS_TOLD_EVERY_MS) {
       this.#refusals = { toldAt, untold: untold + 1 };
