@@ -6,6 +6,7 @@ import type { FromConnector } from '../../ipc/from-connector.ts';
 import type { ToConnector } from '../../ipc/to-connector.ts';
 import { fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { swarmSettings } from '../plan/swarm-settings.ts';
 import { tryConnection } from './try-connection.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'try-connection-'));
@@ -21,7 +22,7 @@ function start() {
     clock,
     folder,
     entryAgent: 'a',
-    timeoutMs: 900,
+    settings: swarmSettings({ policy: { startTimeoutMs: 900 } }),
     signal: new AbortController().signal,
   };
   const told: ToConnector[] = [];

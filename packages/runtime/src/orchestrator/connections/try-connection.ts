@@ -4,17 +4,19 @@
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { GoondanError } from '@goondan/types';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { connectorLanguage } from '../../ipc/codec.ts';
-import { copyJsonObject } from '../../json/copy-json.ts';
+import type { FromConnector } from '../../ipc/from-connector.ts';
+import type { ToConnector } from '../../ipc/to-connector.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { maskOutput } from '../child/child-output.ts';
 import { connectorRunner } from '../child/runner-path.ts';
+import type { SwarmSettings } from '../plan/swarm-settings.ts';
+import { awaitAnswer } from '../supervision/await-answer.ts';
 import { toStart } from './kept-connection.ts';
 
 export interface ConnectionTrial {
@@ -23,7 +25,7 @@ export interface ConnectionTrial {
   /** Where its temporary folder is made. It exists. */
   readonly folder: string;
   readonly entryAgent: string;
-  readonly timeoutMs: number;
+  readonly settings: Pick<SwarmSettings, 'heartbeat' | 'supervision'>;
   /** Ends it early, `E_CANCELLED`. */
   readonly signal: AbortSignal;
   /** None of these may throw. */
@@ -31,44 +33,37 @@ export interface ConnectionTrial {
   readonly onLog: (line: LogLine) => void;
 }
 
-/** **Errors** — `E_PROCESS_START` (also when it was not loaded in time), `E_CANCELLED`, those of loading a connector. */
+/** **Errors** — those of `awaitAnswer`, and those of loading a connector. */
 export async function tryConnection(plan: ConnectionPlan, trial: ConnectionTrial): Promise<void> {
-  const { spawn, clock, timeoutMs, signal } = trial;
+  const { spawn, clock, settings, signal } = trial;
   const { connection, environment, secrets, masked = [] } = plan;
   const mask = maskSecrets([...Object.values(secrets), ...masked]);
+  const name = `connection ${connection}`;
   const folder = mkdtempSync(join(trial.folder, 'goondan-connection-'));
   try {
     const work = join(folder, 'cwd');
     mkdirSync(work, { mode: 0o700 });
     const child = spawn(connectorLanguage, {
-      name: `connection ${connection}`,
+      name,
       runner: connectorRunner,
       frameFolder: join(folder, 'frames'),
       args: [work],
       ...(environment === undefined ? {} : { environment }),
       onOutput: (output) => trial.onOutput(maskOutput(output, mask)),
     });
-    const loaded = Promise.withResolvers<void>();
-    const fail = (problem: string) =>
-      loaded.reject(new GoondanError('E_PROCESS_START', `The process of connection ${connection} ${problem}.`));
-    const cancel = () => loaded.reject(new GoondanError('E_CANCELLED', `Connection "${connection}" was ended early.`));
-    const callOff = clock.after(timeoutMs, () => fail(`was not ready within ${timeoutMs} ms`));
-    child.channel.onMessage((message) => {
-      if (message.type === 'ready') loaded.resolve();
-      if (message.type === 'failed') loaded.reject(fromFrameError(message.error));
-      if (message.type === 'log') trial.onLog(message.line);
-    });
-    void child.exited.then(({ code, signal: ending }) => fail(`ended before it was ready (${ending ?? code ?? '?'})`));
-    signal.addEventListener('abort', cancel, { once: true });
-    if (signal.aborted) cancel();
-    child.channel
-      .send({ type: 'start', plan: copyJsonObject({ ...toStart(plan, trial.entryAgent), isTrial: true }) })
-      .catch((error: unknown) => fail(`could not be told: ${String(error)}`));
+    const { heartbeat, supervision } = settings;
     try {
-      await loaded.promise;
+      await awaitAnswer<true, ToConnector, FromConnector>(
+        child,
+        { ...toStart(plan, trial.entryAgent), isTrial: true },
+        { name, clock, heartbeat, timeoutMs: supervision.startTimeoutMs, signal, mask },
+        (message) => {
+          if (message.type === 'failed') throw fromFrameError(message.error);
+          if (message.type === 'log') trial.onLog(message.line);
+          return message.type === 'ready' ? true : undefined;
+        },
+      );
     } finally {
-      callOff();
-      signal.removeEventListener('abort', cancel);
       await child.kill(0);
     }
   } finally {

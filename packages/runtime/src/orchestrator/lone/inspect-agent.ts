@@ -43,7 +43,7 @@ export async function describeLoneAgent(
   hear: (message: FromAgent) => void = () => undefined,
 ): Promise<AgentDescription> {
   const { clock = systemClock } = options;
-  return runLoneAgent(options, (message, { process, child }) => {
+  return runLoneAgent(options, (message, process, child) => {
     if (message.type !== 'ready') {
       hear(message);
       return undefined;

@@ -36,7 +36,7 @@ export function processTrials({ spawn, clock, folder, swarm }: TrialDeps): Trial
         clock,
         folder,
         entryAgent,
-        timeoutMs: settings.supervision.startTimeoutMs,
+        settings,
         signal,
         onOutput: (output) => swarm.printed({ connection: connection.connection }, markOutput(output)),
         onLog: (line) => swarm.log(markLine(line, { connection: connection.connection })),

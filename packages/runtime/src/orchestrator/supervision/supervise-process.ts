@@ -12,12 +12,12 @@ import type { ChildExit, ChildProcess } from '../../ipc/spawn.ts';
 import { answerPing, beat, firstHeartbeat } from './heartbeat.ts';
 
 /** Messages that every process understands. */
-type Upkeep =
+export type Upkeep =
   | { readonly type: 'start'; readonly plan: JsonObject }
   | { readonly type: 'ping'; readonly n: number }
   | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number };
 
-interface Pong {
+export interface Pong {
   readonly type: 'pong';
   readonly n: number;
 }
