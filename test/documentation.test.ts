@@ -45,9 +45,9 @@ describe('the documents', () => {
 
   test.each(Object.keys(floors))('ARCHITECTURE.md lists the rooms of %s/ in the order of their floors', (parent) => {
     const listed = [...read('ARCHITECTURE.md').text.matchAll(/^- `(\w+)\/([\w-]+)\/`/gm)];
-    const rooms = listed.filter(([, first]) => first === parent).map(([, , room]) => room);
+    const inside = listed.filter(([, first]) => first === parent).map(([, , room]) => room);
     const expected = floors[parent]?.filter((room) => /^[\w-]+$/.test(room));
-    expect(rooms).toEqual(expected ?? []);
+    expect(inside).toEqual(expected ?? []);
   });
 
   test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'GLOSSARY.md', 'CHANGELOG.md', 'LICENSE'])(

@@ -1,16 +1,10 @@
-/** Whom a new bundle asks: the first provider whose key is set, or the script of its template. */
+/** The provider of a new bundle: the first one whose key is set, or the script of its template. */
+import { providerVariables } from '@goondan/runtime/internal';
 
-export const keyVariables = {
-  anthropic: 'ANTHROPIC_API_KEY',
-  openai: 'OPENAI_API_KEY',
-  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
-} as const;
-
-export type Provider = keyof typeof keyVariables | 'scripted';
+export type Provider = keyof typeof providerVariables | 'scripted';
 
 export function chooseProvider(environment: Readonly<Record<string, string | undefined>>): Provider {
-  const isSet = (name: string) => (environment[name] ?? '').trim() !== '';
-  if (isSet(keyVariables.anthropic)) return 'anthropic';
-  if (isSet(keyVariables.openai)) return 'openai';
-  return isSet(keyVariables.google) ? 'google' : 'scripted';
+  // The keys of an object literal.
+  const names = Object.keys(providerVariables) as (keyof typeof providerVariables)[];
+  return names.find((name) => (environment[providerVariables[name].key] ?? '').trim() !== '') ?? 'scripted';
 }

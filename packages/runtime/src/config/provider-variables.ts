@@ -4,9 +4,9 @@ export interface ProviderVariables {
   readonly endpoint: string;
 }
 
-/** Providers that need a key. */
+/** Providers that need a key; a new bundle takes the first one whose key is set. */
 export const providerVariables = {
   anthropic: { key: 'ANTHROPIC_API_KEY', endpoint: 'ANTHROPIC_BASE_URL' },
-  google: { key: 'GOOGLE_GENERATIVE_AI_API_KEY', endpoint: 'GOOGLE_GENERATIVE_AI_BASE_URL' },
   openai: { key: 'OPENAI_API_KEY', endpoint: 'OPENAI_BASE_URL' },
+  google: { key: 'GOOGLE_GENERATIVE_AI_API_KEY', endpoint: 'GOOGLE_GENERATIVE_AI_BASE_URL' },
 } as const satisfies Record<string, ProviderVariables>;

@@ -1,0 +1,51 @@
+// Each test names the place that an addition has forgotten: see CONTRIBUTING.md, "Adding …".
+import { describe, expect, test } from 'bun:test';
+import { answerGet } from '../packages/cli/src/studio/api/answer-get.ts';
+import { answerPost } from '../packages/cli/src/studio/api/answer-post.ts';
+import { openModel } from '../packages/runtime/src/agent/model-call/open-model.ts';
+import { providers } from '../packages/runtime/src/agent/model/providers/provider-table.ts';
+import { providerCases } from '../packages/runtime/src/agent/model/providers/wire/provider-cases.ts';
+import { manualClock } from '../packages/runtime/src/testing/manual-clock.ts';
+import { listRepository, readRepository } from './read-repository.ts';
+
+const read = (path: string) => readRepository(path)[0]?.text ?? '';
+
+describe.each(Object.keys(providers))('the provider %s', (name) => {
+  test('has a local server in the tests', () => {
+    expect(providerCases.map(([known]) => known)).toContain(name);
+  });
+
+  test('is a value of `provider` in a bundle', () => {
+    expect(read('packages/runtime/schema/goondan.schema.json')).toContain(`"${name}"`);
+  });
+
+  test('has its row in docs/models.md', () => {
+    expect(read('docs/models.md')).toContain(`| \`${name}\``);
+  });
+
+  test('is opened by its name', async () => {
+    const spec = { provider: name, model: 'm', endpoint: 'http://localhost:1', apiKey: 'a-key' };
+    const model = await openModel('Model/m', spec, { clock: manualClock(), environment: {}, folder: '.' });
+    expect(model).toHaveProperty('generate');
+  });
+});
+
+describe('the requests of Studio', () => {
+  const table = [...read('packages/cli/src/studio/contract.ts').matchAll(/(GET|POST) +workspaces\/ID\/?([\w-]*)/g)];
+  const listed = (method: string) => table.filter(([, each]) => each === method).map(([, , last]) => last);
+
+  test('that are answered are in the table of the contract', () => {
+    // The stream of notices is a WebSocket, which the server answers before it looks at the tables.
+    expect(listed('GET').filter((last) => last !== 'events')).toEqual([...answerGet.keys()]);
+    expect(listed('POST')).toEqual([...answerPost.keys()]);
+  });
+});
+
+describe('a part of the base library', () => {
+  const parts = listRepository('docs/base/*.md').map((path) => path.replace(/^.*\/|\.md$/g, ''));
+
+  test.each(parts)('%s has an example and a line in docs/base-library.md', (name) => {
+    expect(listRepository(`packages/base/examples/${name}/goondan.yaml`)).toHaveLength(1);
+    expect(read('docs/base-library.md')).toContain(`base/${name}.md`);
+  });
+});
