@@ -1,4 +1,4 @@
-/** The first thing an agent's process is told: who it is, what it is made of, where its conversation lives. JSON. */
+/** The first message to an agent process: its identity, its plan, and where its conversation is stored. JSON. */
 import type { AgentAddress, AgentCard } from '@goondan/types';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 import type { ReplaySource } from '../trace/replay.ts';
@@ -7,15 +7,15 @@ import type { DeclaredAgent } from './declared-agent.ts';
 export interface AgentStart {
   readonly address: AgentAddress;
   readonly agent: DeclaredAgent;
-  /** Everyone in the swarm, itself included. */
+  /** All agents of the swarm, including this one. */
   readonly agents: readonly AgentCard[];
   readonly store: { readonly stateRoot: string; readonly workspaceId: string };
-  /** Nothing of its conversation was written yet: there is nothing to read before its first turn. */
+  /** True while no part of its conversation was written: the first turn then has nothing to read. */
   readonly isNew?: boolean;
-  /** The folder to work in, into which the process moves. It exists. */
+  /** The working folder, to which the process changes. It exists. */
   readonly cwd: string;
-  /** Where the spans of its turns go; nowhere when absent. */
+  /** Where to export the spans of its turns; nowhere when absent. */
   readonly telemetry?: TelemetrySettings;
-  /** Run this turn again from what was recorded of it, say what came of it, and end: nothing else is asked. */
+  /** A recorded turn to run again: the process reports the result and ends, and accepts no other input. */
   readonly replay?: ReplaySource;
 }

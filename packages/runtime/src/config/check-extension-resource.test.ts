@@ -33,7 +33,7 @@ describe('an Extension resource', () => {
   );
 
   test.each(['node', 'bun', undefined])(
-    'X-16 a runtime field is rejected with a hint, also when it says %p',
+    'X-16 a runtime field is rejected with a hint, even with the value %p',
     (runtime) => {
       expect(() => checkExtensionResource({ ...whole, spec: { ...whole.spec, runtime } })).toThrow(
         expect.objectContaining({
@@ -62,7 +62,7 @@ describe('an Extension resource', () => {
     ['Extension/logging: spec.config must be an object', { ...whole, spec: { entry: 'a.ts', config: 'debug' } }],
     ['Extension/logging: spec.config must be an object', { ...whole, spec: { entry: 'a.ts', config: [] } }],
     ['Extension/logging: spec.configSchema must be', { ...whole, spec: { entry: 'a.ts', configSchema: true } }],
-  ])('X-16 is refused by name: %s', (message, resource) => {
+  ])('X-16 is rejected by name: %s', (message, resource) => {
     expect(() => checkExtensionResource(resource)).toThrow(
       expect.objectContaining({ code: 'E_RESOURCE_INVALID', message: expect.stringContaining(message) }),
     );

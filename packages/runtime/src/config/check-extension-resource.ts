@@ -1,4 +1,4 @@
-/** `kind: Extension`, checked before anything of it is loaded. */
+/** Checks an Extension resource before any of its code is loaded. */
 import { type ExtensionResource, GoondanError } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 import { API_VERSION } from './api-version.ts';
@@ -31,7 +31,7 @@ export function checkExtensionResource(resource: unknown): ExtensionResource {
   if (spec.configSchema !== undefined && !isPlainObject(spec.configSchema)) {
     throw invalid(what, 'spec.configSchema must be a JSON Schema object');
   }
-  // Every field the runtime reads was looked at above.
+  // Every field that the runtime reads was checked above.
   return resource as unknown as ExtensionResource;
 }
 

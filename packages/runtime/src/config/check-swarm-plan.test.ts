@@ -15,7 +15,7 @@ const connection = {
 };
 
 describe('a plan', () => {
-  test('that is one comes back as a copy', () => {
+  test('a valid plan comes back as a copy', () => {
     const whole: SwarmPlan = {
       ...plan,
       entryAgent: 'clerk',
@@ -52,13 +52,13 @@ describe('a plan', () => {
       { agents: [{ agentName: 'clerk', models, params: { f: () => 1 } as never }] },
       'a plan is JSON, but agents[0].params.f',
     ],
-  ])('is refused: %#', (change, problem) => {
+  ])('is rejected: %#', (change, problem) => {
     const check = () => checkSwarmPlan({ ...plan, ...change });
     expect(check).toThrow(problem);
     expect(check).toThrow(expect.objectContaining({ code: 'E_SWARM_PLAN' }));
   });
 
-  test('that has several problems is told all of them', () => {
+  test('with several problems has all of them in its error', () => {
     expect(() => checkSwarmPlan({ name: '', agents: [], entryAgent: 'x' })).toThrow(
       'The swarm cannot be started: "" is not a name for a swarm; it has no agent; its entry agent "x" is not one of its agents.',
     );

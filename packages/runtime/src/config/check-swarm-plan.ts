@@ -1,4 +1,4 @@
-/** Whether a plan is one, before anything is started: every problem at once. */
+/** Checks a plan before anything is started, and lists all its problems. */
 import { GoondanError } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../json/copy-json.ts';
 import type { IngressRule } from './ingress-rule.ts';
@@ -6,7 +6,7 @@ import { resourceNamePattern } from './resource-name.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
 import type { SwarmPolicy } from './swarm-policy.ts';
 
-/** A copy of its own. **Errors** — `E_SWARM_PLAN`. */
+/** Returns a copy of a valid plan. **Errors** — `E_SWARM_PLAN`. */
 export function checkSwarmPlan(given: SwarmPlan): SwarmPlan {
   const plan = copyPlan(given);
   const problems = [...findProblems(plan)];
@@ -71,7 +71,7 @@ function* findRuleProblems(
   }
 }
 
-/** From the number on that makes sense. */
+/** The lowest valid value of each. */
 const leastNumbers = {
   maxProcesses: 1,
   startTimeoutMs: 1,

@@ -12,15 +12,15 @@ describe('closestName', () => {
     ['call', 'call'],
     ['callls', 'calls'],
     ['wen', 'when'],
-  ])('%s is meant to be %s', (name, meant) => {
+  ])('%s becomes %s', (name, meant) => {
     expect(closestName(name, known)).toBe(meant);
   });
 
-  test.each(['', 'x', 'response', 'xyz'])('nothing is near %p', (name) => {
+  test.each(['', 'x', 'response', 'xyz'])('finds nothing near %p', (name) => {
     expect(closestName(name, known)).toBeUndefined();
   });
 
-  test('a very long name is not compared letter by letter', () => {
+  test('does not compare a very long name letter by letter', () => {
     expect(closestName('a'.repeat(10_000_000), known)).toBeUndefined();
   });
 });

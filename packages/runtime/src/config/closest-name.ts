@@ -1,11 +1,11 @@
-/** For "did you mean": the known name a mistyped one most likely stands for. */
+/** For "did you mean": the known name that a mistyped one most likely means. */
 
-/** The known name nearest to `name`, if it is near enough to be a slip of the finger. */
+/** Returns the known name nearest to `name`, if the difference is small enough for a typing mistake. */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   let closest: string | undefined;
   let leastSlips = Math.floor(Math.max(name.length, 3) / 3) + 1;
   for (const candidate of known) {
-    // Names whose lengths differ this much need not be compared, however long the mistyped one is.
+    // Skips a name whose length differs too much, however long the mistyped one is.
     if (Math.abs(candidate.length - name.length) >= leastSlips) continue;
     const slips = countSlips(name.toLowerCase(), candidate.toLowerCase());
     if (slips >= leastSlips) continue;
@@ -15,7 +15,7 @@ export function closestName(name: string, known: readonly string[]): string | un
   return closest;
 }
 
-/** Letters missing, added, changed, or swapped with their neighbour, on the way from one word to the other. */
+/** Counts the letters that are missing, added, changed, or swapped with their neighbour between two words. */
 function countSlips(from: string, to: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);

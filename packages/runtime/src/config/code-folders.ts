@@ -5,7 +5,10 @@ type Located = Partial<Pick<DeclaredAgent, 'bundleFolder'>> & {
   readonly tools?: readonly { readonly root?: string }[];
 };
 
-/** Where the code of an agent's bundle is: its folder, or those of its parts when the agent was declared by a program. */
+/**
+ * Returns the folders with an agent's code: that of its bundle, or those of its parts when a program declared the
+ * agent.
+ */
 export function codeFolders({ bundleFolder, extensions = [], tools = [] }: Located): readonly string[] {
   if (bundleFolder !== undefined) return [bundleFolder];
   return [...new Set([...extensions, ...tools].flatMap(({ root }) => (root === undefined ? [] : [root])))];

@@ -1,4 +1,4 @@
-/** The first thing a connector's process is told: what to load and how it is configured here. JSON. */
+/** The first message to a connector process: the module to load and its config. JSON. */
 import type { JsonObject, JsonSchema } from '@goondan/types';
 
 export interface ConnectorStart {
@@ -9,19 +9,19 @@ export interface ConnectorStart {
   /** The folder that `entry` is relative to and must not leave. */
   readonly root: string;
   readonly entry: string;
-  /** The names it may emit; anything when absent. */
+  /** The names of events it may emit; any when absent. */
   readonly events?: readonly string[];
   readonly config: JsonObject;
-  /** What the config has to fit. */
+  /** The schema that the config must fit. */
   readonly configSchema?: JsonSchema;
   /** Resolved values: never written down. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Further values that must never be written down, wherever they are used. */
   readonly masked?: readonly string[];
-  /** Those that its events can reach; the orchestrator fills it in. */
+  /** The agents its events can reach; the orchestrator fills it in. */
   readonly agents?: readonly string[];
-  /** A hash of its module and what that imports: another one is another connector. */
+  /** A hash of its module and imports: with another hash it is another connector. */
   readonly digest?: string;
-  /** Only load the module and check its config and export: its function is not called. For a reload. */
+  /** Only load the module and check its config and export, without a call of its function. For a reload. */
   readonly isTrial?: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * What an agent is made of, resolved: no references, no variables, nothing left to look up. It is JSON, because it goes
- * to the agent's process as a message.
+ * An agent with everything resolved: no references, no variables. It is JSON, because it goes to the agent process in a
+ * message.
  */
 import type { ModelParams } from '@goondan/types';
 import type { DeclaredExtension } from './declared-extension.ts';
@@ -10,13 +10,13 @@ import type { TurnPolicy } from './turn-policy.ts';
 
 export interface DeclaredAgent {
   readonly agentName: string;
-  /** What it is for: other agents read it in `agents__catalog`. */
+  /** The purpose of the agent, which other agents read in `agents__catalog`. */
   readonly description?: string;
-  /** The first system message, and the only words that are not somebody's message. */
+  /** The first system message; not part of the conversation. */
   readonly systemPrompt?: string;
   /** By reference: `Model/name`. */
   readonly models: Readonly<Record<string, ModelSpec>>;
-  /** The one the steps use; the first of `models` when absent. */
+  /** The model of the steps; the first of `models` when absent. */
   readonly modelRef?: string;
   readonly params?: ModelParams;
   readonly tools?: readonly DeclaredTool[];
@@ -27,9 +27,9 @@ export interface DeclaredAgent {
   readonly policy?: Partial<TurnPolicy>;
   /** The folder that files named in resources are relative to; the current one when absent. */
   readonly bundleFolder?: string;
-  /** The folder tools work in; the current one when absent. */
+  /** The folder in which tools work; the current one when absent. */
   readonly workdir?: string;
-  /** Environment variables for its process, beside what every process gets. */
+  /** Environment variables for its process, in addition to those of every process. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Resolved values that must never be written down. */
   readonly secrets?: readonly string[];

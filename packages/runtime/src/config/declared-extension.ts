@@ -1,7 +1,7 @@
-/** An Extension resource, resolved: where its module is and how it is configured here. */
+/** An Extension resource, resolved: the place of its module and its config. */
 import type { ExtensionResource, JsonObject } from '@goondan/types';
 
-/** Swarm-wide extensions stand outside the agent's own whatever the numbers, declarative hooks inside. */
+/** Swarm-wide extensions are outside the agent's own ones, and declarative hooks inside, whatever their priorities. */
 export type Tier = 'swarm' | 'agent' | 'hook';
 
 export interface DeclaredExtension {
@@ -11,6 +11,6 @@ export interface DeclaredExtension {
   /** Merged over the resource's own config. */
   readonly config?: JsonObject;
   readonly tier?: Tier;
-  /** A hash of its module and what that imports: another one is another extension. */
+  /** A hash of its module and imports: with another hash it is another extension. */
   readonly digest?: string;
 }

@@ -1,11 +1,11 @@
-/** A Tool resource, resolved: where its module is and what it exports. */
+/** A Tool resource, resolved: the place of its module and its exports. */
 import type { JsonObject, JsonSchema } from '@goondan/types';
 
 export interface ToolExport {
   readonly name: string;
   readonly description: string;
   readonly parameters?: JsonSchema;
-  /** May run beside other calls of the same step. */
+  /** May run at the same time as other calls of the step. */
   readonly parallel?: boolean;
   /** May be run again when a crash left its outcome unknown. */
   readonly idempotent?: boolean;
@@ -15,13 +15,13 @@ export interface ToolExport {
 export interface DeclaredTool {
   readonly name: string;
   readonly exports: readonly ToolExport[];
-  /** What its handlers find in `ctx.config`; nothing when absent. */
+  /** The value of `ctx.config` for its handlers; nothing when absent. */
   readonly config?: JsonObject;
   readonly configSchema?: JsonSchema;
   readonly errorMessageLimit?: number;
   /** The folder that `entry` is relative to and must not leave. */
   readonly root: string;
   readonly entry: string;
-  /** A hash of its module and what that imports: another one is another tool. */
+  /** A hash of its module and imports: with another hash it is another tool. */
   readonly digest?: string;
 }

@@ -3,7 +3,9 @@ import { type Mask, maskJson } from '../log/mask-secrets.ts';
 import type { DeclaredExtension } from './declared-extension.ts';
 import { planDigest } from './plan-digest.ts';
 
-/** A hash of an extension's module, what that imports, and its config. Secrets are masked, so it may be written down. */
+/**
+ * Returns a hash of an extension's module, its imports and its config. Secrets are masked, so it may be written down.
+ */
 export function extensionDigest({ resource, config = {}, tier = 'agent', digest = '' }: DeclaredExtension, mask: Mask) {
   const said: JsonValue = { own: resource.spec.config ?? {}, given: config };
   return planDigest({ tier, digest, config: maskJson(said, mask) });

@@ -1,8 +1,8 @@
-/** The rules of a Connection as `kind: Connection` has them, in their order. */
+/** The ingress rules of a Connection resource, in order. */
 import type { JsonPrimitive } from '@goondan/types';
 
 export interface IngressRule {
-  /** Everything that is named here must fit; nothing named fits every event. */
+  /** An event must match every condition; without conditions every event matches. */
   readonly match?: {
     readonly event?: string;
     readonly properties?: Readonly<Record<string, JsonPrimitive>>;
@@ -17,6 +17,6 @@ export interface IngressRoute {
   readonly instanceKey?: string;
   /** The property of the event whose value is the key. */
   readonly instanceKeyProperty?: string;
-  /** Goes before that value. */
+  /** A prefix for that value. */
   readonly instanceKeyPrefix?: string;
 }

@@ -2,9 +2,12 @@ import { readField } from '../json/read-field.ts';
 import { CodeOwners } from '../log/code-owners.ts';
 import { gatheredErrors } from '../log/gathered-errors.ts';
 
-/** Why a module of a bundle cannot be loaded, in one line: the first of several errors, paths relative to `root`. */
+/**
+ * Says in one line why a module of a bundle cannot be loaded: the first of several errors, with paths relative to
+ * `root`.
+ */
 export function loadProblem(thrown: unknown, root: string): string {
-  // Bun gathers the syntax errors of a module; its own words only count them.
+  // Bun gathers the syntax errors of a module; its own message only counts them.
   const errors = gatheredErrors(thrown);
   const [first, ...more] = errors.length > 0 ? errors : [thrown];
   const message = readField(first, 'message');
@@ -17,7 +20,7 @@ function describe(thrown: unknown): string {
   try {
     return JSON.stringify(thrown) ?? 'something was thrown';
   } catch {
-    // It refuses to be looked at.
+    // The thrown value throws when its fields are read.
     return 'something was thrown';
   }
 }

@@ -22,7 +22,7 @@ describe('a config over another', () => {
     expect(mergeConfig(under, over)).toEqual(merged);
   });
 
-  test('X-05 leaves both as they were and shares nothing with them', () => {
+  test('X-05 leaves both unchanged and shares nothing with them', () => {
     const under = { list: [1], deep: { kept: [1] } };
     const over = { deep: { added: [2] } };
     const merged = mergeConfig(under, over);
@@ -43,7 +43,7 @@ describe('a config over another', () => {
     expect(Reflect.get({}, 'isAdmin')).toBeUndefined();
   });
 
-  test('X-05 nothing over it, or it over nothing, is itself', () => {
+  test('X-05 a config merged with an empty one is unchanged', () => {
     fc.assert(
       fc.property(jsonObject, (config) => {
         expect(mergeConfig(config, {})).toEqual(config);

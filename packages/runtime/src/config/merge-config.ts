@@ -1,7 +1,10 @@
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { copyJson, isPlainObject } from '../json/copy-json.ts';
 
-/** `over` on top of `under`: objects are merged deep, arrays and single values replaced. Both stay as they were. */
+/**
+ * Merges `over` into a copy of `under`: objects deeply, arrays and single values replaced. Both arguments stay
+ * unchanged.
+ */
 export function mergeConfig(under: JsonObject, over: JsonObject): JsonObject {
   const merged: JsonObject = {};
   for (const key of new Set([...Object.keys(under), ...Object.keys(over)])) {

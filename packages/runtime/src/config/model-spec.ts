@@ -1,4 +1,4 @@
-/** What a Model resource says, its secrets already looked up. */
+/** A Model resource with its secrets looked up. */
 import type { JsonObject, ModelParams } from '@goondan/types';
 
 export interface ModelSpec {
@@ -10,7 +10,7 @@ export interface ModelSpec {
   readonly apiKey?: string;
   /** The base URL; the provider's `*_BASE_URL` variable, then its public address, when it is absent. */
   readonly endpoint?: string;
-  /** What only this provider's opener understands. */
+  /** Options that only this provider understands. */
   readonly options?: JsonObject;
   /** Sampling settings for every call; those of a request win. */
   readonly params?: ModelParams;

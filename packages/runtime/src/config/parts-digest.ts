@@ -2,8 +2,8 @@ import type { DeclaredAgent } from './declared-agent.ts';
 import { planDigest } from './plan-digest.ts';
 
 /**
- * A hash of the modules an agent loads, and of nothing else: no value of a config is in it, so it may be written down.
- * Another one means that what an earlier start loaded may be out of date.
+ * Returns a hash of the modules an agent loads. No value of a config is in it, so it may be written down. Another hash
+ * means that data from an earlier start may be out of date.
  */
 export function partsDigest({ extensions = [], tools = [], agentTools = false }: DeclaredAgent): string {
   return planDigest({

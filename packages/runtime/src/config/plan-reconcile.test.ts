@@ -40,7 +40,7 @@ const plan = (agents: DeclaredAgent[], more: Partial<SwarmPlan> = {}): SwarmPlan
   ...more,
 });
 
-describe('from one plan to another', () => {
+describe('the changes from one plan to another', () => {
   test('L-01 reordering alone changes nothing', () => {
     const before = plan([agent('a'), agent('b')], { connections: [connection('x'), connection('y')] });
     const after = plan([agent('b'), agent('a')], { connections: [connection('y'), connection('x')] });
@@ -52,7 +52,7 @@ describe('from one plan to another', () => {
     });
   });
 
-  test('L-01 what is changed, added and removed is named, and nothing else', () => {
+  test('L-01 names the changed, added and removed parts, and nothing else', () => {
     const before = plan([agent('a'), agent('b'), agent('c')], { connections: [connection('x')] });
     const after = plan([agent('c'), agent('d'), agent('a', { systemPrompt: 'new' })], {
       connections: [connection('x')],
@@ -89,13 +89,13 @@ describe('from one plan to another', () => {
     expect(planReconcile(of({ a: 1 }), of({ a: 2 })).changed).toEqual(['Agent/a']);
   });
 
-  test('L-01 what the swarm itself says is a part of its own', () => {
+  test("L-01 the swarm's own fields are a part of their own", () => {
     const before = plan([agent('a'), agent('b')], { entryAgent: 'a' });
     const after = plan([agent('a'), agent('b')], { entryAgent: 'b', policy: { maxProcesses: 2 } });
     expect(planReconcile(before, after)).toMatchObject({ kept: ['Agent/a', 'Agent/b'], changed: ['Swarm/default'] });
   });
 
-  test('L-01 whatever the plans, each part is in exactly one list', () => {
+  test('L-01 for any two plans, each part is in exactly one list', () => {
     const agents = fc.uniqueArray(
       fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), prompt: fc.constantFrom('x', 'y') }),
       { selector: ({ name }) => name },

@@ -1,11 +1,11 @@
 /**
- * What has to change to get from one plan to another. Parts are compared by identity and content, never by their place
- * in a list: moving an agent changes nothing. The order of an agent's own layers is part of what it is.
+ * Compares two plans and lists the changes. Parts are compared by identity and content, never by their position in a
+ * list: moving an agent changes nothing. The order of an agent's own layers does count.
  */
 import { planDigest } from './plan-digest.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
 
-/** `Agent/name`, `Connection/name`, and `Swarm/name` for what the swarm itself says: its entry agent and its policy. */
+/** `Agent/name`, `Connection/name`, and `Swarm/name` for the swarm's own fields: its entry agent and its policy. */
 export interface PlanReconcile {
   readonly kept: readonly string[];
   readonly changed: readonly string[];
@@ -25,7 +25,7 @@ export function planReconcile(running: SwarmPlan, wanted: SwarmPlan): PlanReconc
   };
 }
 
-/** For people: `changed Agent/coder; added Agent/tester; 3 kept`. */
+/** Describes the changes for people: `changed Agent/coder; added Agent/tester; 3 kept`. */
 export function describeChanges({ kept, changed, added, removed }: PlanReconcile): string {
   const lists = [
     ['changed', changed],
@@ -36,7 +36,7 @@ export function describeChanges({ kept, changed, added, removed }: PlanReconcile
   return told.length === 0 ? 'Nothing has changed.' : `Reloaded: ${told.join('; ')}; ${kept.length} kept.`;
 }
 
-/** By identity, in the order of the alphabet. */
+/** By identity, in alphabetical order. */
 function digestsOf({ agents, connections = [], name, ...swarm }: SwarmPlan): Map<string, string> {
   const parts: [identity: string, part: object][] = [
     ...agents.map((agent): [string, object] => [`Agent/${agent.agentName}`, agent]),

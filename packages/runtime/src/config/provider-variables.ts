@@ -1,4 +1,4 @@
-/** The environment variables that the providers' own tools read, and so do we: the key, and another address. */
+/** The environment variables that the providers' own tools use: the key, and another address. */
 export interface ProviderVariables {
   readonly key: string;
   readonly endpoint: string;

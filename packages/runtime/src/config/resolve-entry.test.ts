@@ -49,10 +49,10 @@ describe('an entry', () => {
     ['link-out.ts', 'is a link that leads out of the bundle'],
     ['folder-out/secret.ts', 'is a link that leads out of the bundle'],
     ['folder-out', 'is a link that leads out of the bundle'],
-    // Its path starts with the bundle's own.
+    // Its path begins with the same characters as the bundle's.
     ['sibling.ts', 'is a link that leads out of the bundle'],
     ['index.ts\0.png', 'contains a NUL byte'],
-  ])('X-16 %j is refused', async (entry, why) => {
+  ])('X-16 %j is rejected', async (entry, why) => {
     expect(await refusal(entry)).toMatchObject({
       code: 'E_PATH_OUTSIDE',
       message: `Extension/logging: entry "${entry.replaceAll('\0', '\\0')}" ${why}.`,
@@ -65,11 +65,11 @@ describe('an entry', () => {
     ['below a file', 'extensions/logging/index.ts/more.ts'],
     ['that is a circle of links', 'loop-a.ts'],
     ['with a name no disk can hold', `${'x'.repeat(300)}.ts`],
-  ])('X-04 one %s is no file', async (_title, entry) => {
+  ])('X-04 an entry %s is not a file', async (_title, entry) => {
     expect(await resolveEntry(root, entry, 'Extension/logging: entry')).toBeUndefined();
   });
 
-  test('X-04 in a bundle that is not there is no file', async () => {
+  test('X-04 in a bundle that does not exist is not a file', async () => {
     expect(await resolveEntry(join(root, 'nowhere'), 'index.ts', 'Extension/logging: entry')).toBeUndefined();
   });
 });

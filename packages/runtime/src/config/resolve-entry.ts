@@ -1,4 +1,4 @@
-/** Finds a file a resource names, and refuses every way out of the bundle: `..`, absolute paths, links. */
+/** Finds a file that a resource names, and rejects every way out of the bundle: `..`, absolute paths, links. */
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
@@ -6,7 +6,8 @@ import { GoondanError } from '@goondan/types';
 const meansNoFile: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 
 /**
- * The real path of `entry` inside `root`; undefined when there is no such file. `what` is what to call it before its name.
+ * Returns the real path of `entry` inside `root`; undefined when there is no such file. `what` names the file in the
+ * error.
  *
  * **Errors** — `E_PATH_OUTSIDE`.
  */

@@ -1,2 +1,2 @@
-/** How resources are named. A name becomes part of a path and of a tool's name, so nothing else is one. */
+/** The form of resource names. A name becomes part of paths and of tool names, so no other characters are allowed. */
 export const resourceNamePattern = /^[a-z][a-z0-9-]{0,62}$/;

@@ -1,22 +1,22 @@
-/** `Swarm.spec.policy`: the limits of a swarm, each with a default. Those of a turn are in `turn-policy.ts`. */
+/** `Swarm.spec.policy`: the limits of a swarm, each with a default. The limits of a turn are in `turn-policy.ts`. */
 import type { TurnPolicy } from './turn-policy.ts';
 
 export interface SwarmPolicy extends Partial<TurnPolicy> {
-  /** Agent processes at a time; idle ones hibernate to make room. */
+  /** The most agent processes at a time; idle ones hibernate to make room. */
   readonly maxProcesses?: number;
   readonly restart?: Partial<RestartPolicy>;
-  /** `null`: never for being idle, only to make room. */
+  /** `null`: an idle process ends only to make room. */
   readonly idle?: { readonly hibernateAfterSeconds?: number | null };
   readonly heartbeat?: Partial<HeartbeatPolicy>;
   readonly shutdown?: { readonly gracePeriodSeconds?: number };
-  /** From the start of a process to its readiness. */
+  /** The time from the start of a process until it is ready. */
   readonly startTimeoutMs?: number;
-  /** Processes that are started ahead of time, so that a first message does not wait for one: 0 or 1. */
+  /** The number of processes started in advance, so that a first message does not wait for one: 0 or 1. */
   readonly spares?: number;
 }
 
 export interface RestartPolicy {
-  /** Crashes after which a restart waits. */
+  /** The number of crashes before a restart is delayed. */
   readonly quickCrashes: number;
   readonly baseMs: number;
   readonly maxMs: number;
@@ -24,7 +24,7 @@ export interface RestartPolicy {
 }
 
 export interface IdlePolicy {
-  /** `undefined`: never for being idle, only to make room. */
+  /** `undefined`: an idle process ends only to make room. */
   readonly hibernateAfterSeconds: number | undefined;
 }
 

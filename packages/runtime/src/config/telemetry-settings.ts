@@ -1,24 +1,27 @@
 import type { AgentEvent } from '@goondan/types';
 
-/** Where spans go and what is in them, as the operator said it. JSON: it goes to agents' processes with their plan. */
+/**
+ * The operator's settings for spans: where to send them and what to include. JSON: agent processes get them with their
+ * plan.
+ */
 export interface TelemetrySettings {
   /** The whole URL that spans are posted to. */
   readonly endpoint: string;
-  /** They may hold keys: never written down. */
+  /** May hold keys. Never write them down. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For one post. */
+  /** The deadline of one post. */
   readonly timeoutMs: number;
-  /** What every span is of: `service.name` and whatever else was given. */
+  /** Attributes of every span: `service.name` and the operator's own. */
   readonly resource: Readonly<Record<string, string>>;
-  /** Messages, arguments and results are in the spans too. */
+  /** True when messages, arguments and results are included. */
   readonly hasContent: boolean;
 }
 
-/** What a swarm that exports spans does about it. */
+/** The telemetry of a swarm that exports spans. */
 export interface SwarmTelemetry {
-  /** For the processes of its agents. */
+  /** For its agent processes. */
   readonly settings: TelemetrySettings;
-  /** An input from outside, with the decision whether its trace is exported. */
+  /** Adds to an input from outside the decision whether its trace is exported. */
   readonly sample: (event: AgentEvent) => AgentEvent;
 }
 
@@ -29,18 +32,18 @@ export const endpointVariables = {
   everything: 'OTEL_EXPORTER_OTLP_ENDPOINT',
 } as const;
 
-/** Whether the operator's other wishes need be read. */
+/** Whether a collector is named; without one the other settings need not be read. */
 export function namesCollector(environment: Environment): boolean {
   return Object.values(endpointVariables).some((variable) => valueOf(environment, variable) !== undefined);
 }
 
-/** One that is empty is not set. */
+/** Returns a variable's value; an empty one counts as not set. */
 export function valueOf(environment: Environment, name: string): string | undefined {
   const value = environment[name]?.trim();
   return value === '' ? undefined : value;
 }
 
-/** For people: without what may be a key. */
+/** Shows an endpoint without the parts that may hold a key. */
 export function showEndpoint(endpoint: string): string {
   const { origin, pathname } = new URL(endpoint);
   return origin + pathname;

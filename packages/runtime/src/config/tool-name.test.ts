@@ -33,15 +33,15 @@ describe('a tool name', () => {
     null,
     7,
     { name: 'weather__get' },
-  ])('X-09 %p is none', (name) => {
+  ])('X-09 %p is not a tool name', (name) => {
     expect(() => checkToolName(name)).toThrow(expect.objectContaining({ code: 'E_TOOL_NAME' }));
   });
 
-  test('X-09 the error shows the name and what it must look like', () => {
+  test('X-09 the error shows the name and the required form', () => {
     expect(() => checkToolName('getWeather')).toThrow('"getWeather" is no tool name: it must be {resource}__{export}');
   });
 
-  test('X-09 every accepted name is one that providers accept, with exactly one double underscore', () => {
+  test('X-09 providers accept every accepted name, which has exactly one double underscore', () => {
     const character = fc.constantFrom(...Array.from('abAB09-_. é'));
     fc.assert(
       fc.property(fc.string({ unit: character, maxLength: 70 }), (name) => {
@@ -53,7 +53,7 @@ describe('a tool name', () => {
     );
   });
 
-  test('X-09 every resource and export name that the bundle allows gives one that fits', () => {
+  test('X-09 every resource and export name that a bundle allows gives a valid tool name', () => {
     const letters = Array.from('abcdefghijklmnopqrstuvwxyz');
     const others = Array.from('0123456789-');
     const resource = fc

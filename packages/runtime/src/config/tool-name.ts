@@ -1,9 +1,9 @@
 import { GoondanError } from '@goondan/types';
 
-/** `{resource}__{export}`; 64 of these characters is what every provider accepts. */
+/** `{resource}__{export}`: every provider accepts up to 64 of these characters. */
 const pattern = /^(?=.{1,64}$)[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 
-/** Throws `E_TOOL_NAME` unless the name has the form every tool's has. */
+/** Returns the name, or throws `E_TOOL_NAME` when it does not have the form of tool names. */
 export function checkToolName(name: unknown): string {
   if (typeof name === 'string' && isToolName(name)) return name;
   throw new GoondanError(

@@ -8,35 +8,36 @@ export interface TurnPolicy {
   readonly retryBaseMs: number;
   readonly retryMaxMs: number;
   /**
-   * For a request to another agent that says nothing else, from the start of the callee's turn. Undefined:
+   * The deadline of a request to another agent that sets none, from the start of the callee's turn. Undefined:
    * `defaultRequestTimeoutMs` for `ctx.agents.request`, the callee's `turnTimeoutMs` for the tool `agents__request`.
    */
   readonly requestTimeoutMs: number | undefined;
   /**
-   * For requests to this agent, until their turn begins; the start of its process does not count. Undefined:
-   * `turnTimeoutMs`.
+   * The deadline for requests to this agent until their turn begins; the start of its process does not count.
+   * Undefined: `turnTimeoutMs`.
    */
   readonly queueTimeoutMs: number | undefined;
   /**
-   * One tool call, the time it waits for another agent excluded: a request has bounds of its own, which may be longer.
+   * The deadline of one tool call, without the time it waits for another agent: a request has its own deadline, which
+   * may be longer.
    */
   readonly toolTimeoutMs: number;
-  /** One model call in all. */
+  /** The deadline of one whole model call. */
   readonly modelTimeoutMs: number;
   readonly turnTimeoutMs: number;
   /** An event whose turn crashed the process this often is folded as a failed turn and put aside. */
   readonly crashesBeforeDeadLetter: number;
-  /** How long a cancelled turn's layers may take to unwind before the turn ends without them. */
+  /** The time for a cancelled turn's layers to unwind before the turn ends without them. */
   readonly unwindMs: number;
-  /** Input and output tokens of all steps; undefined: no limit. */
+  /** The limit of input and output tokens of all steps; undefined: no limit. */
   readonly maxTokensPerTurn: number | undefined;
-  /** Characters of a tool's error message that the model gets to read. */
+  /** The most characters of a tool's error message that the model sees. */
   readonly errorMessageLimit: number;
-  /** Whether what the layers of its turns did is written down, for `gdn trace`. */
+  /** Whether the trace of its turns is written, for `gdn trace`. */
   readonly trace: 'on' | 'off';
 }
 
-/** For `ctx.agents.request`, where neither the request nor the bundle says otherwise. */
+/** For `ctx.agents.request`, when neither the request nor the bundle sets a deadline. */
 export const defaultRequestTimeoutMs = 15_000;
 
 export const defaultPolicy: TurnPolicy = {

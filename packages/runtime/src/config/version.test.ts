@@ -3,7 +3,7 @@ import { Glob } from 'bun';
 import { join } from 'node:path';
 import { VERSION } from './version.ts';
 
-test('every package has the version that the runtime says it is', async () => {
+test('every package has the version that the runtime reports', async () => {
   const packages = join(import.meta.dir, '../../..');
   const versions = await Promise.all(
     [...new Glob('*/package.json').scanSync(packages)].map(async (path) => {

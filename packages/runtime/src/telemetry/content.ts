@@ -1,6 +1,6 @@
 /**
- * What was said, as the GenAI conventions have it: messages with parts, as JSON in one attribute. Only where the operator
- * asked for it. Secrets are masked before anything is cut; what is cut stays JSON. Pure.
+ * Contents as the GenAI conventions define them: messages with parts, as JSON in one attribute. Only included when the
+ * operator asks for them. Secrets are masked before anything is cut; a cut value is still JSON. Pure.
  */
 import type { ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
@@ -8,11 +8,11 @@ import { shortenMasked } from '../json/shorten-masked.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { AttributeValue } from './otlp.ts';
 
-/** Characters of one text, and of one list of messages: of those the newest are kept. */
+/** The most characters of one text, and of one list of messages, which keeps the newest. */
 const LONGEST_TEXT = 4_000;
 const LONGEST_LIST = 32_000;
 const LONGEST_VALUE = 8_000;
-/** Of one message: the last ones. */
+/** The most parts of one message; the last ones are kept. */
 const MOST_PARTS = 32;
 
 type Attributes = Readonly<Record<string, AttributeValue>>;
@@ -33,7 +33,7 @@ export function contentOfModelCall(
   return {
     'gen_ai.input.messages': newest(said, (message) => toMessage(message, mask)),
     ...(system.length === 0 ? {} : { 'gen_ai.system_instructions': newest(system, instruction) }),
-    // The chain has just checked that it is a reply.
+    // The chain has checked that it is a reply.
     ...(reply === undefined ? {} : replyContent(reply as ModelReply, mask)),
   };
 }
@@ -44,7 +44,7 @@ export function contentOfToolCall(
   mask: Mask,
 ): Attributes {
   const shorten = shortenMasked(mask);
-  // The chain has just checked that it is a result.
+  // The chain has checked that it is a result.
   const { output, error } = (result ?? {}) as Partial<ToolCallResult>;
   const answer = error ?? output;
   return {
@@ -53,7 +53,7 @@ export function contentOfToolCall(
   };
 }
 
-/** What a turn was asked and what it answered. */
+/** Returns the input and the response of a turn. */
 export function contentOfTurn(
   input: string | undefined,
   { responseMessage, finishReason, truncated }: TurnResult,
@@ -75,7 +75,7 @@ function replyContent({ content, finishReason }: ModelReply, mask: Mask): Attrib
   return { 'gen_ai.output.messages': outputText({ content }, ended, mask) };
 }
 
-/** One that is said has how it ended with it. */
+/** An output message includes its finish reason. */
 function outputText(message: unknown, finishReason: string, mask: Mask): string {
   return JSON.stringify([{ role: 'assistant', parts: partsOf(message, mask), finish_reason: finishReason }]);
 }
@@ -111,7 +111,7 @@ function toPart(part: unknown, mask: Mask): Part {
   }
 }
 
-/** What is cut is a text: half an object is none. */
+/** Returns a text when the value was cut: a part of an object is not valid JSON. */
 function toJson(value: unknown, mask: Mask): unknown {
   const text = shortenMasked(mask)(value, LONGEST_TEXT);
   if (typeof value !== 'object') return text;
@@ -130,7 +130,7 @@ function textPart(type: string, text: unknown, mask: Mask): Part {
   return { type, content: shortenMasked(mask)(text, LONGEST_TEXT) };
 }
 
-/** As many of the last ones as fit, as a list of JSON; the others are not even looked at. */
+/** Lists as many of the last items as fit, as JSON; the others are not converted. */
 function newest(items: readonly unknown[], toText: (item: unknown) => string): string {
   let length = 0;
   const kept: string[] = [];

@@ -1,4 +1,4 @@
-/** What has to be looked at the moment a chain ends, because later it may be changed: the rest is put into words when it is sent. */
+/** The parts of an ended chain that may change later, copied at its end. The rest is described when it is sent. */
 import { isPlainObject } from '../json/copy-json.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
 import { contentOfModelCall, contentOfToolCall } from './content.ts';
@@ -6,12 +6,12 @@ import type { AttributeValue } from './otlp.ts';
 
 export interface EndedSpan {
   readonly recorded: RunningSpan;
-  /** Of a model call: who was asked in the end. */
+  /** The model that a model call used in the end. */
   readonly modelRef: string;
-  /** Of a model call: with which parameters. */
+  /** The parameters of a model call. */
   readonly params: Fields;
   readonly content: Readonly<Record<string, AttributeValue>>;
-  /** Its turn was given up while it ran: when, on the clock that only grows, and why. */
+  /** For a chain that ran when its turn was given up: the time on the monotonic clock, and the reason. */
   readonly leftAt?: { readonly elapsed: number; readonly error: unknown };
 }
 
@@ -30,7 +30,7 @@ export function endedSpan(recorded: RunningSpan, hasContent: boolean, leftAt?: E
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A layer may have left anything there; what cannot be looked at is not told. */
+/** Reads the fields; a layer may have put anything there, and a field that throws gives none. */
 function fieldsOf({ chain }: RunningSpan): Fields {
   try {
     return chain.inspect?.() ?? {};

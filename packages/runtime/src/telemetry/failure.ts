@@ -1,4 +1,4 @@
-/** What went wrong, as attributes and status of a span. */
+/** An error as attributes and status of a span. */
 import type { Mask } from '../log/mask-secrets.ts';
 import { shortenMasked } from '../json/shorten-masked.ts';
 import { FAILED, type OtlpSpan } from './otlp.ts';
@@ -7,7 +7,7 @@ import { readField } from '../json/read-field.ts';
 
 const LONGEST_MESSAGE = 1_000;
 
-/** The code in the catalogue, else what kind of error it is. */
+/** Returns the code of the catalogue, or else the name of the error. */
 export function errorType(thrown: unknown, mask: Mask): string {
   const code: unknown = readField(thrown, 'code');
   if (typeof code === 'string' && code !== '') return nameText(code, mask);
@@ -15,7 +15,7 @@ export function errorType(thrown: unknown, mask: Mask): string {
   return typeof name === 'string' && name !== '' ? nameText(name, mask) : '_OTHER';
 }
 
-/** A message may quote what somebody said: it is content. */
+/** Makes the status of a failed span. A message may quote contents, so it is only included with them. */
 export function failedStatus(thrown: unknown, mask: Mask, hasContent: boolean): OtlpSpan['status'] {
   const message: unknown = readField(thrown, 'message');
   if (!hasContent || typeof message !== 'string') return { code: FAILED };

@@ -1,4 +1,4 @@
-/** The telemetry of one agent's process, put together. Imported only where spans are exported. */
+/** The telemetry of one agent process. Imported only when spans are exported. */
 import { VERSION } from '../config/version.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { TurnListener } from '../trace/watch-turn.ts';
@@ -10,20 +10,23 @@ import type { ModelName } from './turn-place.ts';
 import { TurnSpans } from './turn-spans.ts';
 
 export interface Telemetry {
-  /** For one turn. */
+  /** Creates the listener for one turn. */
   listen(): TurnListener;
-  /** Sends what is left, within `withinMs`. Never rejects. */
+  /** Sends the remaining spans, within `withinMs`. Never rejects. */
   finish(withinMs: number): Promise<void>;
 }
 
 export interface TelemetryParts {
   readonly clock: Clock;
-  /** Its models by reference; a spec has more, which is left alone. Its own is the first when none is named. */
+  /**
+   * The models of the agent by reference; the other fields of a spec are not used. The first one is its own when none
+   * is named.
+   */
   readonly agent: { readonly modelRef?: string; readonly models: Readonly<Record<string, ModelName>> };
   readonly report: (level: 'info' | 'warn', message: string) => void;
 }
 
-// Taken when this is loaded, before any code of a bundle: that may put another function in its place.
+// Read when this module is loaded, before any code of a bundle, which may replace the global function.
 const send = globalThis.fetch;
 const { pid } = process;
 

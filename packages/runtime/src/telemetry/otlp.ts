@@ -1,5 +1,5 @@
 /**
- * Spans in the JSON of OTLP: ids in lower-case hexadecimal digits, times and whole numbers as texts, kinds and codes as
+ * Spans in the JSON of OTLP: ids as lower-case hexadecimal digits, times and whole numbers as texts, kinds and codes as
  * numbers. Pure.
  */
 
@@ -23,7 +23,7 @@ export interface OtlpAttribute {
 export type OtlpValue =
   | { readonly stringValue: string }
   | { readonly boolValue: boolean }
-  /** 64 bits are too many for a number of JSON. */
+  /** A text, because JSON numbers cannot hold 64 bits. */
   | { readonly intValue: string }
   | { readonly doubleValue: number }
   | { readonly arrayValue: { readonly values: readonly OtlpValue[] } };
@@ -31,10 +31,10 @@ export type OtlpValue =
 export const spanKinds = { internal: 1, server: 2, client: 3 } as const;
 export const FAILED = 2;
 
-/** A number is a whole one; one that need not be stands in `{ double }`, so that an attribute is always of one type. */
+/** A plain number is whole; a fraction is written as `{ double }`, so that an attribute always has one type. */
 export type AttributeValue = string | boolean | number | { readonly double: number } | readonly string[] | undefined;
 
-/** What is `undefined` is left out. */
+/** Converts attributes, without those that are `undefined`. */
 export function toAttributes(values: Readonly<Record<string, AttributeValue>>): OtlpAttribute[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const shown = toValue(value);
@@ -44,7 +44,7 @@ export function toAttributes(values: Readonly<Record<string, AttributeValue>>): 
 
 function toValue(value: AttributeValue): OtlpValue | undefined {
   if (value === undefined) return undefined;
-  // Half a character is none in UTF-8, which is what a collector reads.
+  // A collector reads UTF-8, which cannot hold half of a surrogate pair.
   if (typeof value === 'string') return { stringValue: value.toWellFormed() };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'number') return toWhole(Math.round(value));
@@ -52,17 +52,17 @@ function toValue(value: AttributeValue): OtlpValue | undefined {
   return { arrayValue: { values: value.map((text) => ({ stringValue: text.toWellFormed() })) } };
 }
 
-/** One that is too large would not be written as digits alone. */
+/** A number that is too large would not be written as digits alone. */
 function toWhole(value: number): OtlpValue | undefined {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : undefined;
 }
 
-/** `ms` after a moment of the calendar, in nanoseconds. */
+/** Returns the time `ms` after a date, in nanoseconds. */
 export function unixNanos(moment: Date, ms = 0): string {
   return String(BigInt(moment.getTime()) * 1_000_000n + BigInt(Math.round(ms * 1_000_000)));
 }
 
-/** The body of a post: `spans` are JSON already. */
+/** Makes the body of a post from spans that are already JSON. */
 export function toRequest(
   resource: Readonly<Record<string, AttributeValue>>,
   scope: OtlpScope,

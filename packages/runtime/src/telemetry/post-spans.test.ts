@@ -1,4 +1,4 @@
-// What the answers of a collector mean, over real HTTP.
+// The meaning of a collector's answers, over real HTTP.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { systemClock } from '../ports/clock.ts';
 import { postSpansTo } from './post-spans.ts';
@@ -22,7 +22,7 @@ const post = (endpoint: string, { timeoutMs = 10_000, signal = new AbortControll
     { clock: systemClock, send: fetch },
   )('{"resourceSpans":[]}', signal);
 
-test('R-08 a post is JSON with the headers it should have', async () => {
+test('R-08 a post is JSON with the configured headers', async () => {
   const heard: unknown[] = [];
   const url = serve(async (request) => {
     const { headers, method } = request;
@@ -50,7 +50,7 @@ test.each([
   [502, 'away'],
   [503, 'away'],
   [504, 'away'],
-])('R-08 an answer of %p is %p', async (status, type) => {
+])('R-08 an answer with status %p means %p', async (status, type) => {
   const elsewhere: Request[] = [];
   const other = serve((request) => {
     elsewhere.push(request);
@@ -72,7 +72,7 @@ test.each([
   expect('retryAfterMs' in outcome ? outcome.retryAfterMs : undefined).toEqual(retryAfterMs);
 });
 
-test('R-08 spans that were rejected are counted, whatever else is in the answer', async () => {
+test('R-08 rejected spans are counted, whatever else is in the answer', async () => {
   const rejecting = { partialSuccess: { rejectedSpans: '7', errorMessage: 'too old' } };
   expect(await post(serve(() => Response.json(rejecting)))).toEqual({ type: 'taken', rejected: 7, why: 'too old' });
   for (const answer of [
@@ -87,7 +87,7 @@ test('R-08 spans that were rejected are counted, whatever else is in the answer'
   }
 });
 
-test('R-08 an answer without end is not read to it', async () => {
+test('R-08 an endless answer is not read to the end', async () => {
   const url = serve(
     () =>
       new Response(
@@ -102,7 +102,7 @@ test('R-08 an answer without end is not read to it', async () => {
   expect(await post(url)).toMatchObject({ type: 'taken' });
 });
 
-test('R-08 nobody there, no answer in time, somebody who gives up: none of it throws', async () => {
+test('R-08 a closed port, a timeout and an abort do not throw', async () => {
   const closed = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') });
   const { port } = closed;
   await closed.stop(true);

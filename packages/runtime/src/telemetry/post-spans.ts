@@ -1,14 +1,14 @@
-/** One post of spans to the collector, and what its answer means. The only place that reaches it. */
+/** Posts spans to the collector and interprets its answer. The only place that talks to the collector. */
 import { VERSION } from '../config/version.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { TelemetrySettings } from '../config/telemetry-settings.ts';
 
 export type PostOutcome =
-  /** `rejected`: spans that the collector did not want, and why. */
+  /** `rejected` is the number of spans that the collector did not accept; `why` is its reason. */
   | { readonly type: 'taken'; readonly rejected: number; readonly why: string }
-  /** Sending the same again would not help. */
+  /** Sending the same spans again would not help. */
   | { readonly type: 'refused'; readonly why: string }
-  /** It may work later. */
+  /** A retry may work. */
   | { readonly type: 'away'; readonly why: string; readonly retryAfterMs?: number };
 
 /** Never rejects. */
@@ -16,9 +16,9 @@ export type PostSpans = (body: string, signal: AbortSignal) => Promise<PostOutco
 
 export type SendRequest = (url: string, request: RequestInit) => Promise<Response>;
 
-/** Who sends, in which language and version, as the OTLP specification asks for. */
+/** Names the sender, its language and version, as the OTLP specification requires. */
 const USER_AGENT = `goondan-otlp-exporter-js/${VERSION}`;
-/** As the OTLP specification has it. */
+/** The statuses to retry, as the OTLP specification lists them. */
 const LATER: readonly number[] = [429, 502, 503, 504];
 const LONGEST_ANSWER = 64_000;
 const LONGEST_WHY = 200;
@@ -37,7 +37,7 @@ export function postSpansTo(
         headers: { 'user-agent': USER_AGENT, ...headers, 'content-type': 'application/json' },
         body,
         signal: given,
-        // Another place must not get the headers.
+        // A redirect target must not get the headers.
         redirect: 'manual',
       });
       return await outcomeOf(response, clock);
@@ -60,12 +60,12 @@ async function outcomeOf(response: Response, clock: Clock): Promise<PostOutcome>
   return { type: 'away', why, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** Its beginning: whoever is there may answer without end. */
+/** Reads the beginning of an answer, which may be endless. */
 async function readAnswer({ body }: Response): Promise<string> {
   if (body === null) return '';
   const decoder = new TextDecoder();
   let text = '';
-  // Leaving the loop cancels what is left of it.
+  // Leaving the loop cancels the rest of the body.
   for await (const bytes of body) {
     text += decoder.decode(bytes, { stream: true });
     if (text.length > LONGEST_ANSWER) break;
@@ -75,7 +75,7 @@ async function readAnswer({ body }: Response): Promise<string> {
 
 function readPartialSuccess(answer: string): { rejected: number; why: string } {
   try {
-    // Foreign: whatever is there is looked at field by field.
+    // The answer is foreign data, so every field is checked.
     const { partialSuccess } = JSON.parse(answer) as {
       partialSuccess?: { rejectedSpans?: unknown; errorMessage?: unknown };
     };
@@ -84,12 +84,12 @@ function readPartialSuccess(answer: string): { rejected: number; why: string } {
     const why = typeof message === 'string' && message !== '' ? message.slice(0, LONGEST_WHY) : 'it gives no reason';
     return { rejected: Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0, why };
   } catch {
-    // What it says beside "taken" is its own business.
+    // The post was accepted; an unreadable answer does not matter.
     return { rejected: 0, why: '' };
   }
 }
 
-/** Seconds, or a date. */
+/** Reads seconds or a date. */
 function readRetryAfter(header: string | null, now: Date): number | undefined {
   if (header === null) return undefined;
   const seconds = Number(header);

@@ -1,20 +1,23 @@
-/** Whether spans would be exported, where to, and whether somebody takes them there: for whoever sets a machine up. */
+/**
+ * Checks whether spans would be exported, where to, and whether the collector accepts them, for a person who sets up a
+ * machine.
+ */
 import { type Clock, systemClock } from '../ports/clock.ts';
 import type { PostOutcome, SendRequest } from './post-spans.ts';
 import { type Environment, namesCollector, showEndpoint } from '../config/telemetry-settings.ts';
 
 export interface CollectorProbe {
-  /** Without what may be a key; absent when no spans are exported. */
+  /** Without parts that may be a key; absent when no spans are exported. */
   readonly endpoint?: string;
-  /** Contents of messages would be in the spans. */
+  /** True when spans would include the contents of messages. */
   readonly hasContent: boolean;
-  /** What was said and does not count, and why the collector does not take spans. */
+  /** Settings that are ignored, and the reason why the collector does not accept spans. */
   readonly problems: readonly string[];
 }
 
 const PROBE_MS = 2_000;
 
-/** Sends an empty list of spans, as the swarm would send its own. Never rejects. */
+/** Sends an empty list of spans the way a swarm sends its own. Never rejects. */
 export async function probeCollector(
   environment: Environment,
   { clock = systemClock, send = fetch }: { readonly clock?: Clock; readonly send?: SendRequest } = {},

@@ -17,12 +17,12 @@ describe('the collector', () => {
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: given })).toMatchObject({ settings: { endpoint: used }, warnings: [] });
   });
 
-  test('R-08 that of traces counts first, and is used as it is', () => {
+  test('R-08 the endpoint for traces takes precedence, and is used unchanged', () => {
     const given = { ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://example.org/in' };
     expect(read(given).settings?.endpoint).toBe('https://example.org/in');
   });
 
-  test('R-08 without one, or with an empty one, nothing is read', () => {
+  test('R-08 without an endpoint, or with an empty one, no setting is read', () => {
     for (const environment of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }, { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }]) {
       expect(namesCollector(environment)).toBe(false);
       expect(read(environment as Record<string, string>)).toEqual({ settings: undefined, warnings: [] });
@@ -31,7 +31,7 @@ describe('the collector', () => {
   });
 
   test.each(['collector', 'localhost:4318', 'ftp://example.org', 'unix:///x', 'http://', '%%%'])(
-    'R-08 %p is none: that is said, and nothing is exported',
+    'R-08 %p is not an endpoint: a warning, and nothing is exported',
     (text) => {
       const { settings, warnings } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: text });
       expect(settings).toBeUndefined();
@@ -42,19 +42,19 @@ describe('the collector', () => {
   );
 
   test.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }])(
-    'R-08 %p turns it off without a word',
+    'R-08 %p turns the export off without a warning',
     (environment) => {
       expect(read({ ...endpoint, ...environment })).toEqual({ settings: undefined, warnings: [] });
     },
   );
 
-  test('R-08 another exporter is not there, and is not replaced by this one', () => {
+  test('R-08 another exporter is not supported, and not replaced by this one', () => {
     const { settings, warnings } = read({ ...endpoint, OTEL_TRACES_EXPORTER: 'zipkin' });
     expect([settings, warnings.length]).toEqual([undefined, 1]);
     expect(settingsOf({ OTEL_TRACES_EXPORTER: 'console, otlp' })).toBeDefined();
   });
 
-  test.each(['grpc', 'http/protobuf'])('R-08 %s is not spoken: that is said, and http/json is', (protocol) => {
+  test.each(['grpc', 'http/protobuf'])('R-08 %s is not supported: a warning, and http/json is used', (protocol) => {
     const { settings, warnings } = read({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol });
     expect(settings).toBeDefined();
     expect(warnings).toEqual([expect.stringContaining(`"${protocol}", but only http/json is supported`)]);
@@ -65,7 +65,7 @@ describe('the collector', () => {
 });
 
 describe('headers', () => {
-  test('R-08 are decoded; those of traces count first', () => {
+  test('R-08 are decoded; those for traces take precedence', () => {
     const given = {
       OTEL_EXPORTER_OTLP_HEADERS: ' Api-Key = one , x-tenant=a%20b,, x-both=1',
       OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'X-Both=2',
@@ -74,7 +74,7 @@ describe('headers', () => {
   });
 
   test.each(['nothing', '=secret', 'na me=secret', 'name=a%0d%0ab', 'name=%zz'])(
-    'R-08 %p is none: it is left out, and its value is not in the warning',
+    'R-08 %p is not a header: it is left out, and its value is not in the warning',
     (text) => {
       const { settings, warnings } = read({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: `api-key=one,${text}` });
       expect(settings?.headers).toEqual({ 'api-key': 'one' });
@@ -83,7 +83,7 @@ describe('headers', () => {
     },
   );
 
-  test('R-08 are bounded', () => {
+  test('R-08 have a limit', () => {
     const many = Array.from({ length: 100 }, (_, index) => `h${index}=1`).join(',');
     expect(Object.keys(settingsOf({ OTEL_EXPORTER_OTLP_HEADERS: many })?.headers ?? {})).toHaveLength(64);
   });
@@ -100,7 +100,7 @@ test.each([
   expect(warningsOf({ OTEL_EXPORTER_OTLP_TIMEOUT: text })).toHaveLength(warnings);
 });
 
-test('R-08 the service is what the operator calls it, else the swarm', () => {
+test("R-08 the service has the operator's name for it, or else the swarm's", () => {
   const nameOf = (environment: Record<string, string>) => settingsOf(environment)?.resource['service.name'];
   const attributes = { OTEL_RESOURCE_ATTRIBUTES: 'service.name=desk,deployment.environment.name=test%2C1' };
   expect(nameOf({})).toBe('shop');

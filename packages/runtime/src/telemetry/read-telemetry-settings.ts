@@ -1,21 +1,21 @@
 /**
- * The variables of OpenTelemetry, read once where a swarm starts. They are the operator's: a bundle and its `.env` have no
- * say in them, and agents' processes get the result with their plan, never the variables. Pure.
+ * Reads the variables of OpenTelemetry once, when a swarm starts. They belong to the operator: a bundle and its `.env`
+ * cannot set them, and agent processes get the result with their plan, never the variables. Pure.
  */
 import { readSampler } from './read-sampler.ts';
 import type { Sampler } from './sample-event.ts';
 import { endpointVariables, type Environment, type TelemetrySettings, valueOf } from '../config/telemetry-settings.ts';
 
 export interface ReadSettings {
-  /** Undefined: no spans are exported. */
+  /** Undefined when no spans are exported. */
   readonly settings: TelemetrySettings | undefined;
-  /** Which of them, when any are. */
+  /** The traces to export, if any are. */
   readonly sampler?: Sampler;
-  /** What was said and does not count, for people. Holds no value of a header. */
+  /** Settings that are ignored, for people. Without the values of headers. */
   readonly warnings: readonly string[];
 }
 
-/** `swarm` is the service's name when nobody gave one. */
+/** `swarm` is the name of the service unless the operator gave one. */
 export function readTelemetrySettings(environment: Environment, swarm: string): ReadSettings {
   const warnings: string[] = [];
   const warn = (warning: string) => void warnings.push(warning);
@@ -39,7 +39,7 @@ type Warn = (warning: string) => void;
 interface NamedEndpoint {
   readonly variable: string;
   readonly text: string;
-  /** That of traces alone is used as it is; to the one for everything its path is added. */
+  /** True for the endpoint of traces, which is used unchanged; the path of traces is added to the general one. */
   readonly isWhole: boolean;
 }
 
@@ -70,7 +70,7 @@ function urlOf({ variable, text, isWhole }: NamedEndpoint, warn: Warn): string |
   return url.href;
 }
 
-/** What is spoken is taken by every collector; whoever asked for something else should know. */
+/** Warns when another protocol is set; every collector accepts the one that is used. */
 function warnAboutProtocol(environment: Environment, warn: Warn): void {
   const name = firstSet(environment, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL');
   const protocol = name && valueOf(environment, name);
@@ -81,7 +81,7 @@ function warnAboutProtocol(environment: Environment, warn: Warn): void {
   );
 }
 
-/** Those of traces count before those of everything. */
+/** Reads the headers; those of traces override the general ones. */
 function headersOf(environment: Environment, warn: Warn): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const variable of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS']) {
@@ -122,7 +122,7 @@ function resourceOf(environment: Environment, swarm: string, warn: Warn): Record
 
 const CONTENT = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
 
-/** Nothing but a plain yes is one: what people say does not leave because of a typing error. */
+/** Accepts only `true` as a yes, so that a typing mistake does not export what people write. */
 function wantsContent(environment: Environment, warn: Warn): boolean {
   const text = valueOf(environment, CONTENT)?.toLowerCase() ?? 'false';
   if (text === 'true') return true;
@@ -130,10 +130,10 @@ function wantsContent(environment: Environment, warn: Warn): boolean {
   return false;
 }
 
-/** Of one variable; the rest is left out. */
+/** The most pairs of one variable; the rest is left out. */
 const MOST_PAIRS = 64;
 
-/** `name=value,name=value`, with what is special in values percent-encoded. */
+/** Parses `name=value,name=value`, with special characters in values percent-encoded. */
 function pairsOf(environment: Environment, variable: string, warn: Warn): (readonly [string, string])[] {
   const texts = (valueOf(environment, variable) ?? '').split(',').filter((text) => text.trim() !== '');
   if (texts.length > MOST_PAIRS) warn(`${variable} has more than ${MOST_PAIRS} entries; the others are ignored.`);

@@ -12,7 +12,7 @@ function eventOf(more: Partial<AgentEvent> = {}): AgentEvent {
   return { id: 'e', type: 'user.message', instanceKey: 'k', source, traceId: high, createdAt: new Date(0), ...more };
 }
 
-/** Whether the spans of an event would be exported, and what its tools would pass on. */
+/** Whether the spans of an event would be exported, and its tools would be told so. */
 function isSampled(sampler: string, more: Partial<AgentEvent> = {}, share = ''): boolean {
   const environment = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share };
   const warnings: string[] = [];
@@ -24,7 +24,7 @@ function isSampled(sampler: string, more: Partial<AgentEvent> = {}, share = ''):
   return decided.isSampled ?? true;
 }
 
-describe('R-08 what is sampled', () => {
+describe('R-08 sampling', () => {
   const fromNobody = {};
   const fromSampled = { parentSpanId };
   const fromUnsampled = { parentSpanId, isSampled: false };
@@ -35,11 +35,11 @@ describe('R-08 what is sampled', () => {
     ['parentbased_always_off', [false, true, false]],
     ['always_on', [true, true, true]],
     ['Always_Off', [false, false, false]],
-  ])('%p: without a caller, of one that samples, of one that does not: %p', (sampler, expected) => {
+  ])('%p: without a caller, with one that samples, with one that does not: %p', (sampler, expected) => {
     expect([fromNobody, fromSampled, fromUnsampled].map((event) => isSampled(sampler, event))).toEqual(expected);
   });
 
-  test('a share of the traces, by their ids alone; a larger one has all of a smaller one', () => {
+  test('a share of the traces depends on their ids alone; a larger share includes a smaller one', () => {
     const ids = Array.from({ length: 1_000 }, () => crypto.randomUUID().replaceAll('-', ''));
     const sampled = (share: string) => ids.filter((traceId) => isSampled('traceidratio', { traceId }, share));
     const [none, tenth, half, all] = ['0', '0.1', '0.5', '1'].map(sampled);
@@ -49,18 +49,18 @@ describe('R-08 what is sampled', () => {
     expect(half).toEqual(expect.arrayContaining(tenth ?? []));
   });
 
-  test('a share asks the caller only when it is told to', () => {
+  test('a share follows the caller only when configured to', () => {
     expect(isSampled('parentbased_traceidratio', { ...fromSampled, traceId: low }, '0.5')).toBe(true);
     expect(isSampled('traceidratio', { ...fromSampled, traceId: low }, '0.5')).toBe(false);
     expect(isSampled('traceidratio', { ...fromUnsampled, traceId: high }, '0.5')).toBe(true);
   });
 
-  test('a trace id that a sender made up is decided about, too', () => {
+  test('an invalid trace id from a sender is sampled, too', () => {
     expect(isSampled('traceidratio', { traceId: 'order 7' }, '1')).toBe(true);
     expect(isSampled('traceidratio', { traceId: 'order 7' }, '0')).toBe(false);
   });
 
-  test('what an agent asks for goes on as it was decided', () => {
+  test('an event of an agent keeps the decision of its trace', () => {
     const source = { kind: 'agent', name: 'front' } as const;
     expect(isSampled('always_off', { source })).toBe(true);
     expect(isSampled('always_on', { source, isSampled: false })).toBe(false);
@@ -78,7 +78,7 @@ test.each([
         'OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1',
       ] as const,
   ),
-] as const)('R-08 %p is said to be wrong, and what is safe counts', (environment, expected, warning) => {
+] as const)('R-08 a wrong value %p is reported, and the safe default is used', (environment, expected, warning) => {
   const warnings: string[] = [];
   expect(readSampler(environment, (text) => warnings.push(text))).toEqual(expected);
   expect(warnings).toEqual([expect.stringContaining(warning)]);

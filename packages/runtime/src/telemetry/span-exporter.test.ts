@@ -7,7 +7,7 @@ import { exporterLimits, SpanExporter } from './span-exporter.ts';
 const taken: PostOutcome = { type: 'taken', rejected: 0, why: '' };
 const away: PostOutcome = { type: 'away', why: 'it is not there' };
 
-/** Answers with these, one after the other, then with the last; `undefined` never answers. */
+/** Makes an exporter whose posts get these answers in turn, then the last one again; `undefined` never answers. */
 function exporterWith(...answers: readonly (PostOutcome | undefined)[]) {
   const clock = manualClock();
   const posts: { readonly at: number; readonly spans: readonly string[] }[] = [];
@@ -30,7 +30,7 @@ function exporterWith(...answers: readonly (PostOutcome | undefined)[]) {
   return { clock, posts, said, exporter, counts: () => posts.map(({ spans }) => spans.length) };
 }
 
-/** Only its name matters here. */
+/** Only the name matters here. */
 const spansNamed = (count: number, name: string) =>
   Array.from({ length: count }, () => ({ name }) as unknown as OtlpSpan);
 const source = (count = 1, name = 'span') => ({ count, spans: () => spansNamed(count, name) });
@@ -49,7 +49,7 @@ describe('spans', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('R-08 go in posts of a bounded size, in order', async () => {
+  test('R-08 are sent in posts of limited size, in order', async () => {
     const { exporter, clock, counts } = exporterWith(taken);
     for (let index = 0; index < 130; index++) exporter.add(source(10));
     await clock.advance(exporterLimits.gatherMs);
@@ -61,7 +61,7 @@ describe('spans', () => {
     expect(large.counts()).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('R-08 are put into words a moment later, not when they are added; one that cannot be is dropped alone', async () => {
+  test('R-08 are serialised later, not when they are added; one that fails is dropped alone', async () => {
     const { exporter, clock, counts, said } = exporterWith(taken);
     let isAsked = false;
     exporter.add({
@@ -79,8 +79,8 @@ describe('spans', () => {
   });
 });
 
-describe('when the collector is away', () => {
-  test('R-08 a post is tried again with growing delays, and its spans arrive when it is back', async () => {
+describe('while the collector is away', () => {
+  test('R-08 a post is retried with growing delays, and its spans arrive when the collector is back', async () => {
     const { exporter, clock, posts, said } = exporterWith(away, away, away, taken);
     exporter.add(source());
     await clock.advance(20_000);
@@ -88,14 +88,14 @@ describe('when the collector is away', () => {
     expect([exporter.dropped, said]).toEqual([0, []]);
   });
 
-  test('R-08 what it asks for in Retry-After counts', async () => {
+  test('R-08 the delay in Retry-After is used', async () => {
     const { exporter, clock, posts } = exporterWith({ ...away, retryAfterMs: 9_000 }, taken);
     exporter.add(source());
     await clock.advance(20_000);
     expect(posts.map(({ at }) => at)).toEqual([500, 9_500]);
   });
 
-  test('R-08 a post is given up within its bound, also when Retry-After is longer; it is said once, and again when it is over', async () => {
+  test('R-08 a post is given up within its limit, even with a longer Retry-After; this is reported once, and again after a recovery', async () => {
     const { exporter, clock, posts, said } = exporterWith(
       { ...away, retryAfterMs: 86_400_000 },
       away,
@@ -121,7 +121,7 @@ describe('when the collector is away', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('R-08 at most so many wait; the newest are dropped and counted', async () => {
+  test('R-08 the number of waiting spans is limited; the newest are dropped and counted', async () => {
     const { exporter, clock, counts } = exporterWith(undefined);
     exporter.add(source());
     await clock.advance(exporterLimits.gatherMs);
@@ -129,7 +129,7 @@ describe('when the collector is away', () => {
     expect([exporter.dropped, counts()]).toEqual([5_000 - exporterLimits.mostWaiting, [1]]);
   });
 
-  test('R-08 nothing of a turn is held on to while the collector does not answer, and what waits has a bounded size', async () => {
+  test('R-08 the data of a turn is not kept while the collector does not answer, and waiting spans have a limited size', async () => {
     const { exporter, clock } = exporterWith(undefined);
     exporter.add(source());
     await clock.advance(exporterLimits.gatherMs);
@@ -149,7 +149,7 @@ describe('when the collector is away', () => {
     expect(exporter.dropped).toBe(1);
   });
 
-  test('R-08 whatever is thrown on the way is a drop, and no error of anybody', async () => {
+  test('R-08 anything thrown on the way drops spans and fails no turn', async () => {
     const clock = manualClock();
     const exporter = new SpanExporter({
       clock,
@@ -165,7 +165,7 @@ describe('when the collector is away', () => {
     expect(exporter.dropped).toBe(5);
   });
 
-  test('R-08 a refusal is final, and so are spans that the collector did not want', async () => {
+  test('R-08 a refusal is final, and so are spans that the collector rejects', async () => {
     const refused = exporterWith({ type: 'refused', why: 'it answers 400' });
     refused.exporter.add(source(2));
     await refused.clock.advance(60_000);
@@ -180,7 +180,7 @@ describe('when the collector is away', () => {
 });
 
 describe('the end', () => {
-  test('R-08 what waits is sent at once', async () => {
+  test('R-08 waiting spans are sent at once', async () => {
     const { exporter, clock, counts } = exporterWith(taken);
     exporter.add(source(2));
     const finished = exporter.finish(2_000);
@@ -189,7 +189,7 @@ describe('the end', () => {
     expect([counts(), exporter.dropped, clock.pending]).toEqual([[2], 0, 0]);
   });
 
-  test('R-08 a post that waits to be tried again is tried once more, at once', async () => {
+  test('R-08 a post that waits for a retry is tried once more at once', async () => {
     const { exporter, clock, posts, said } = exporterWith(away);
     exporter.add(source());
     await clock.advance(600);
@@ -200,7 +200,7 @@ describe('the end', () => {
     expect([exporter.dropped, said.at(-1)]).toEqual([1, 'warn 1 spans were not exported.']);
   });
 
-  test('R-08 nobody waits longer than the bound for a collector that does not answer; what comes after it is dropped', async () => {
+  test('R-08 a collector that does not answer delays the end only up to the limit; later spans are dropped', async () => {
     const { exporter, clock, counts } = exporterWith(undefined);
     exporter.add(source(2));
     exporter.add(source(3));
@@ -215,7 +215,7 @@ describe('the end', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('R-08 with nothing to send it is over at once, however often it is asked for', async () => {
+  test('R-08 with nothing to send it ends at once, however often it is called', async () => {
     const { exporter, posts, said } = exporterWith(taken);
     await Promise.all([exporter.finish(2_000), exporter.finish(2_000)]);
     expect([posts, said]).toEqual([[], []]);

@@ -1,14 +1,14 @@
 /**
- * Spans on their way to the collector.
+ * Sends spans to the collector.
  *
- * 1. No turn waits for it, and none fails with it: `add` puts something in a queue, and what goes wrong is counted and said
- *    once, until it works again.
- * 2. Spans are gathered for `gatherMs` and then put into words, also while the collector does not answer: what a turn left
- *    is not held on to.
- * 3. One post at a time, of at most `mostInPost` spans and about `longestPost` characters.
- * 4. At most `mostWaiting` spans and `longestWaiting` characters wait; past it the newest are dropped. A post is tried again
- *    for `retryForMs`; then its spans are dropped.
- * 5. `finish` tries what is left once more, for so long and no longer.
+ * 1. No turn waits for it or fails because of it: `add` only fills a queue. Failures are counted and reported once,
+ *    until sending works again.
+ * 2. Spans are gathered for `gatherMs` and then serialised, even while the collector does not answer, so that the data
+ *    of a turn is not kept in memory.
+ * 3. It sends one post at a time, of at most `mostInPost` spans and about `longestPost` characters.
+ * 4. At most `mostWaiting` spans and `longestWaiting` characters wait; beyond that the newest are dropped. A post is
+ *    retried for `retryForMs`; then its spans are dropped.
+ * 5. `finish` tries the remaining spans once more, for a limited time.
  */
 import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
 import type { PostOutcome, PostSpans } from './post-spans.ts';
@@ -19,7 +19,7 @@ export interface ExporterLimits {
   readonly longestWaiting: number;
   readonly mostInPost: number;
   readonly longestPost: number;
-  /** How long spans are gathered. */
+  /** The time for which spans are gathered. */
   readonly gatherMs: number;
   readonly retryForMs: number;
   readonly firstDelayMs: number;
@@ -37,15 +37,15 @@ export const exporterLimits: ExporterLimits = {
   longestDelayMs: 8_000,
 };
 
-/** For a post that was given up to come back and be counted. */
+/** The time for an aborted post to return and be counted. */
 const LAST_MOMENT_MS = 100;
 
 export interface SpanExporterParts {
   readonly post: PostSpans;
-  /** The body of a post, of spans that are JSON already. */
+  /** Makes the body of a post from spans that are already JSON. */
   readonly toBody: (spans: readonly string[]) => string;
   readonly clock: Clock;
-  /** From 0 to 1: processes whose collector went away together must not all come back together. */
+  /** From 0 to 1. Random delays keep processes that lost their collector together from retrying together. */
   readonly random: () => number;
   readonly report: (level: 'info' | 'warn', message: string) => void;
   readonly limits?: ExporterLimits;
@@ -54,17 +54,17 @@ export interface SpanExporterParts {
 export class SpanExporter {
   readonly #parts: SpanExporterParts;
   readonly #limits: ExporterLimits;
-  /** Aborted when nothing is tried again any more. */
+  /** Aborted when no post is retried any more. */
   readonly #hurry = new AbortController();
   /** Aborted when nothing is sent any more. */
   readonly #over = new AbortController();
   #gathered: SpanSource[] = [];
   #gatheredSpans = 0;
-  /** JSON. */
+  /** Each is JSON. */
   #waiting: string[] = [];
   #waitingLength = 0;
   #dropped = 0;
-  /** It was said that spans are dropped. */
+  /** True after dropped spans were reported. */
   #isAway = false;
   #callOff: (() => void) | undefined;
   #sending: Promise<void> | undefined;
@@ -75,7 +75,7 @@ export class SpanExporter {
     this.#limits = parts.limits ?? exporterLimits;
   }
 
-  /** Spans that did not arrive, so far. */
+  /** The number of spans dropped so far. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -89,7 +89,7 @@ export class SpanExporter {
     this.#callOff ??= this.#parts.clock.after(gatherMs, () => this.#start());
   }
 
-  /** Sends what is left, within `withinMs`, and drops the rest. A second call changes nothing. Never rejects. */
+  /** Sends the remaining spans within `withinMs`, and drops the rest. A second call changes nothing. Never rejects. */
   finish(withinMs: number): Promise<void> {
     this.#finished ??= this.#finish(withinMs);
     return this.#finished;
@@ -112,7 +112,10 @@ export class SpanExporter {
     if (this.#waiting.length > 0) this.#sending ??= this.#sendAll();
   }
 
-  /** What cannot be is dropped: it is foreign, down to errors that throw when they are looked at. */
+  /**
+   * Serialises the gathered spans, and drops those that cannot be: their data is foreign, and even an error may throw
+   * when it is read.
+   */
   #putIntoWords(): void {
     const gathered = this.#gathered;
     this.#gathered = [];
@@ -136,7 +139,7 @@ export class SpanExporter {
       const batch = this.#takeBatch();
       await this.#send(batch).catch((error: unknown) => this.#drop(batch.length, String(error)));
     }
-    // At once: what comes a moment later must not be left to somebody who has just gone.
+    // Reset at once: a span that comes a moment later needs a new sender.
     this.#sending = undefined;
   }
 
@@ -161,7 +164,7 @@ export class SpanExporter {
       const delayMs = this.#delayOf(outcome, tries);
       const isLast = this.#hurry.signal.aborted || clock.elapsed() + delayMs > giveUpAt;
       if (outcome.type === 'refused' || isLast) return this.#drop(spans.length, outcome.why);
-      // Whoever finishes tries once more, at once.
+      // `finish` ends this wait, for one more try at once.
       await sleep(clock, delayMs, this.#hurry.signal).catch(() => undefined);
     }
   }

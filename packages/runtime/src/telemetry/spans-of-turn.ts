@@ -1,4 +1,4 @@
-/** A turn that is committed, as spans: one for itself, and the layers of its own chain below it. Pure. */
+/** Makes the spans of a committed turn: one for the turn, and one below it for each layer of its own chain. Pure. */
 import type { RunningSpan } from '../trace/running-span.ts';
 import type { WatchedEnd } from '../trace/layer-span.ts';
 import { contentOfTurn } from './content.ts';
@@ -8,9 +8,9 @@ import { describeUsage, spansOfLayers } from './to-otlp-spans.ts';
 import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
 
 export interface EndedTurn extends WatchedEnd {
-  /** Its own chain; undefined when it did not come so far. */
+  /** Its own chain; undefined when the turn ended before it. */
   readonly chain: RunningSpan | undefined;
-  /** On the clock that only grows. */
+  /** On the monotonic clock. */
   readonly endedAt: number;
 }
 
@@ -47,15 +47,15 @@ export function spansOfTurn(ended: EndedTurn, place: TurnPlace, hasContent: bool
   return chain === undefined ? [own] : [own, ...spansOfLayers(chain, { place, endedAt, hasContent })];
 }
 
-/** The other side of a call that another service traces; everything else happens inside the swarm. */
+/** `server` for a turn that answers a call traced by another service; everything else happens inside the swarm. */
 function kindOf({ turn: { event, spanIds } }: TurnPlace): number {
   const isAnswer = event.source.kind !== 'agent' && spanIds.fields.parentSpanId !== undefined;
   return isAnswer ? spanKinds.server : spanKinds.internal;
 }
 
 /**
- * A turn that went on after a crash began before this process did, and nobody wrote down when. It was asked for before
- * that, so its span holds everything that happened in it.
+ * A turn that continued after a crash began in an earlier process, at an unknown time. The time of its event is
+ * earlier, so the span covers everything in the turn.
  */
 function startOf(place: TurnPlace): string {
   const { resumed, event } = place.turn;

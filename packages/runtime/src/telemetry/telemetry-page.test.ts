@@ -1,4 +1,4 @@
-// The page and the sources say the same: which variables are read, which attributes are sent, what the bounds are.
+// Compares the page with the sources: the variables read, the attributes sent, and the limits.
 import { expect, test } from 'bun:test';
 import { isTest, readRepository } from '../../../../test/read-repository.ts';
 import { exporterLimits } from './span-exporter.ts';
@@ -24,7 +24,7 @@ test('R-08 every attribute that is sent is on the page, and no other', () => {
   expect(namesIn(page ?? '', /`((?:gen_ai|goondan|error|service|process|telemetry)\.[a-z_.]+)`/g)).toEqual(sent);
 });
 
-test('R-08 the bounds on the page are those that hold', () => {
+test('R-08 the limits on the page are the real ones', () => {
   const { mostWaiting, longestWaiting, mostInPost, longestPost, retryForMs, gatherMs } = exporterLimits;
   expect({ mostWaiting, longestWaiting, mostInPost, longestPost, retryForMs, gatherMs }).toEqual({
     mostWaiting: 4_096,
@@ -37,7 +37,7 @@ test('R-08 the bounds on the page are those that hold', () => {
   for (const bound of ['4 096, 16 MB', '512 spans, 1 MB', '30 s', 'half a second']) expect(page).toContain(bound);
 });
 
-test('R-08 nothing but the settings is loaded before somebody wants spans: the rest is imported when it is needed', () => {
+test('R-08 only the settings are loaded before spans are exported: the rest is imported when needed', () => {
   const eager = sources
     .filter(({ path }) => !path.includes('/telemetry/'))
     .flatMap(({ path, text }) =>

@@ -1,4 +1,4 @@
-/** A chain that is over, as spans: one for itself, one for each of its layers below it. Pure. */
+/** Makes the spans of an ended chain: one for the chain, and one below it for each of its layers. Pure. */
 import type { ModelReply, TokenUsage, ToolCallResult } from '@goondan/types';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
@@ -10,7 +10,7 @@ import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } fr
 
 type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** A step, a model call or a tool call; `spansOfTurn` describes turns. */
+/** Describes a step, a model call or a tool call; `spansOfTurn` describes turns. */
 export function toOtlpSpans(seen: EndedSpan, place: TurnPlace, hasContent: boolean): OtlpSpan[] {
   const { recorded, leftAt } = seen;
   const { chain, startedAt, totalMs } = recorded;
@@ -37,7 +37,7 @@ export function toOtlpSpans(seen: EndedSpan, place: TurnPlace, hasContent: boole
   return [own, ...spansOfLayers(recorded, { place, endedAt, hasContent })];
 }
 
-/** What it threw, or the error that a tool answered with; in a chain that was given up, why that was. */
+/** Returns the error that the chain threw or that a tool returned; for a chain that was given up, the reason. */
 function whatWentWrong({ recorded, leftAt }: EndedSpan): unknown {
   if (leftAt !== undefined) return leftAt.error ?? {};
   if (recorded.outcome === 'failed') return recorded.error ?? {};
@@ -78,13 +78,13 @@ function describeModelCall({ recorded, modelRef, params }: EndedSpan, place: Tur
     ...(reply === undefined ? {} : describeReply(reply, mask)),
     ...whose(place),
     'goondan.model_ref': nameText(modelRef, mask),
-    // No model was asked: a layer had the answer.
+    // A layer gave the answer, and no model was called.
     'goondan.answered_by': answeredBy,
   };
   return { name: `chat ${named['gen_ai.request.model']}`, kind: spanKinds.client, attributes };
 }
 
-/** A layer may have put anything there: what is no number is left out, and what stops a reply are words. */
+/** A layer may have put anything there: values of a wrong type are left out. */
 function describeParams({ temperature, maxTokens, topP, topK, seed }: Readonly<Record<string, unknown>>): Attributes {
   const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
   const double = (value: unknown) => (typeof value === 'number' ? { double: value } : undefined);
@@ -130,12 +130,12 @@ function describeToolCall({ chain }: RunningSpan, place: TurnPlace) {
 
 interface LayersPlace {
   readonly place: TurnPlace;
-  /** When their chain was over, on the clock that only grows. */
+  /** The end of their chain on the monotonic clock. */
   readonly endedAt: number;
   readonly hasContent: boolean;
 }
 
-/** Each below the chain itself: which is inside which is seen by when they began and ended. */
+/** All layers are below the chain itself: their nesting shows in the times at which they began and ended. */
 export function spansOfLayers(recorded: RunningSpan, where: LayersPlace): OtlpSpan[] {
   return recorded.layers.map((layer, index) => spanOfLayer(recorded, layer, index, where));
 }
@@ -169,7 +169,7 @@ function spanOfLayer(
       'goondan.message_events': (recorded.events?.length ?? 0) + (recorded.emittedMore ?? 0),
       ...(error === undefined ? {} : { 'error.type': errorType(error, mask) }),
     }),
-    // One that was skipped has failed, and nothing has failed with it.
+    // A skipped layer failed, but the chain did not.
     status: outcome === 'failed' ? failedStatus(error, mask, hasContent) : {},
   };
 }

@@ -1,4 +1,4 @@
-/** What all spans of one turn have in common. */
+/** The data that all spans of one turn share. */
 import type { Mask } from '../log/mask-secrets.ts';
 import type { WatchedTurn } from '../trace/layer-span.ts';
 import { toTraceId } from '../trace/span-id.ts';
@@ -11,24 +11,27 @@ export interface ModelName {
 
 export interface TurnPlace {
   readonly turn: WatchedTurn;
-  /** On the clock that only grows. */
+  /** On the monotonic clock. */
   readonly startedAt: number;
   readonly swarm: string;
-  /** The agent's own, by reference; a step may ask another. */
+  /** The reference of the agent's own model; a step may use another one. */
   readonly modelRef: string;
   /** By reference. */
   readonly models: Readonly<Record<string, ModelName>>;
 }
 
-/** Of a name: some are a model's own words. */
+/** The most characters of a name, which may come from a model. */
 const LONGEST_NAME = 200;
 
-/** Masked first: half a secret would not be found. */
+/** Masks before it cuts: a part of a secret would not be found. */
 export function nameText(text: string, mask: Mask): string {
   return mask(text).slice(0, LONGEST_NAME);
 }
 
-/** The agent's name has no slash in it: no two conversations of a swarm have the same id. */
+/**
+ * Names the agent and the conversation. An agent's name has no slash, so the ids of two conversations of a swarm
+ * differ.
+ */
 export function whose({ turn, swarm }: TurnPlace): Readonly<Record<string, AttributeValue>> {
   const { agentName, instanceKey, mask } = turn;
   return {
@@ -38,7 +41,7 @@ export function whose({ turn, swarm }: TurnPlace): Readonly<Record<string, Attri
   };
 }
 
-/** Who is asked for a reply, as the conventions spell it. */
+/** Names the model in the words of the conventions. */
 export function describeModel({ models }: Pick<TurnPlace, 'models'>, modelRef: string, mask: Mask) {
   const named = Object.hasOwn(models, modelRef) ? models[modelRef] : undefined;
   return {
@@ -47,7 +50,7 @@ export function describeModel({ models }: Pick<TurnPlace, 'models'>, modelRef: s
   };
 }
 
-/** One that the conventions do not know is called what the Model calls it. */
+/** A provider that is not in the conventions keeps its name from the Model resource. */
 function providerName(provider: string | undefined): string {
   return provider === 'google' ? 'gcp.gemini' : (provider ?? '_OTHER');
 }
@@ -56,7 +59,7 @@ export function traceIdOf({ turn }: TurnPlace): string {
   return toTraceId(turn.spanIds.traceId);
 }
 
-/** A moment of the clock that only grows, as one of the calendar. */
+/** Converts a time of the monotonic clock to one of the calendar. */
 export function nanosAt({ turn, startedAt }: TurnPlace, elapsed: number): string {
   return unixNanos(turn.startedAt, elapsed - startedAt);
 }

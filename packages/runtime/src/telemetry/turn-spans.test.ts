@@ -23,7 +23,7 @@ const models = {
   'Model/other': { provider: 'anthropic', model: 'claude' },
 };
 
-/** Of one turn, in the order they would be sent. */
+/** Returns the spans of one turn in the order they would be sent. */
 async function spansOf({ register = () => undefined, hasContent = false, signal, traceId, ...options }: Asked) {
   const { input = 'go', ...agentOptions } = options;
   const agent = await scriptedAgent({ extensions: [extension('tested', register)], ...agentOptions });
@@ -71,7 +71,7 @@ describe('a model call', () => {
   };
   const model: Model = { generate: async () => structuredClone(reply) };
 
-  test('R-08 has what the provider said of it', async () => {
+  test('R-08 has the data that the provider reported', async () => {
     const { told } = await spansOf({ model });
     expect(valuesOf(only(told, 'chat flash'))).toEqual({
       'gen_ai.operation.name': 'chat',
@@ -91,7 +91,7 @@ describe('a model call', () => {
     });
   });
 
-  test('R-08 has the parameters it was asked with, as they were in the end; what is no number is left out', async () => {
+  test('R-08 has its final parameters; those that are not numbers are left out', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('model', (ctx) => {
         const odd = { topK: 'many', seed: Number.NaN } as unknown as typeof ctx.params;
@@ -109,7 +109,7 @@ describe('a model call', () => {
     });
   });
 
-  test("R-08 is told of the turn, too: the agent's own model, whichever its layers asked", async () => {
+  test("R-08 the turn names the agent's own model, whichever one its layers used", async () => {
     const { told } = await spansOf({ model });
     expect(valuesOf(only(told, 'invoke_agent tested'))).toMatchObject({
       'gen_ai.provider.name': 'gcp.gemini',
@@ -118,7 +118,7 @@ describe('a model call', () => {
     });
   });
 
-  test('R-08 is of the model that a layer chose in the end', async () => {
+  test('R-08 names the model that a layer chose in the end', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('model', (ctx) => {
         ctx.modelRef = 'Model/other';
@@ -128,7 +128,7 @@ describe('a model call', () => {
     expect(valuesOf(only(told, 'chat claude'))).toMatchObject({ 'gen_ai.provider.name': 'anthropic' });
   });
 
-  test('R-08 that a layer answered says whose answer it is, and the layer that it called nobody', async () => {
+  test('R-08 answered by a layer names that layer, which called no model', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('model', async () => structuredClone(reply), { mayShortCircuit: true });
     const { told } = await spansOf({ register });
@@ -136,7 +136,7 @@ describe('a model call', () => {
     expect(valuesOf(only(told, 'layer tested'))).toMatchObject({ 'goondan.outcome': 'short_circuit' });
   });
 
-  test('R-08 of a layer hangs under the chain of that layer', async () => {
+  test('R-08 made by a layer is below the chain of that layer', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('turn', async (ctx) => {
         await ctx.model.generate({ messages: [{ role: 'user', content: 'hm' }], modelRef: 'Model/other' });
@@ -149,7 +149,7 @@ describe('a model call', () => {
 });
 
 describe('layers', () => {
-  test('R-08 one that is skipped has failed, and nothing has failed with it', async () => {
+  test('R-08 a skipped layer has failed, and its chain has not', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register(
         'step',
@@ -164,7 +164,7 @@ describe('layers', () => {
     expect(told.map(({ status }) => status).filter(({ code }) => code !== undefined)).toEqual([]);
   });
 
-  test('R-08 one that fails fails its chain and what is around it', async () => {
+  test('R-08 a layer that fails makes its chain and the chains around it fail', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('step', () => {
         throw new TypeError('REASON');
@@ -176,7 +176,7 @@ describe('layers', () => {
   });
 });
 
-test('R-08 every span of a turn has an id of its own, also those of layers of one extension in one chain', async () => {
+test('R-08 every span of a turn has its own id, even those of layers of one extension in one chain', async () => {
   const register: ExtensionRegister = ({ pipeline }) => {
     for (let count = 0; count < 3; count++) {
       pipeline.register('turn', (ctx) => ctx.next());
@@ -191,7 +191,7 @@ test('R-08 every span of a turn has an id of its own, also those of layers of on
   expect(new Set(told.map(({ spanId }) => spanId)).size).toBe(told.length);
 });
 
-test('R-08 parallel calls are spans of their own below their step, and overlap', async () => {
+test('R-08 parallel calls are separate spans below their step, and overlap', async () => {
   const meet = Promise.withResolvers<void>();
   let inside = 0;
   const tool: ToolDeclaration = {
@@ -214,13 +214,13 @@ test('R-08 parallel calls are spans of their own below their step, and overlap',
   expect(BigInt(other.startTimeUnixNano) < BigInt(one.endTimeUnixNano)).toBe(true);
 });
 
-test('R-08 what ran when its turn was given up is told as unfinished: nothing that hangs under it is lost', async () => {
+test('R-08 a chain that ran when its turn was given up is exported as unfinished: the spans below it keep their parent', async () => {
   const abort = new AbortController();
   const tool = toolOf(async () => {
     abort.abort(new Error('enough'));
     await new Promise(() => undefined);
   });
-  // It does not let go, so the turn is given up with it inside.
+  // It does not stop, so the turn is given up with the call still running.
   const register: ExtensionRegister = ({ pipeline }) =>
     pipeline.register('toolCall', async (ctx) => {
       await ctx.next();
@@ -235,7 +235,7 @@ test('R-08 what ran when its turn was given up is told as unfinished: nothing th
   expect(roots).toEqual(['invoke_agent tested']);
 });
 
-test('R-08 a trace id that a sender made up is told in a valid form, the same for every span', async () => {
+test('R-08 an invalid trace id from a sender is exported in a valid form, the same for every span', async () => {
   const { told } = await spansOf({ traceId: 'order 17' });
   const ids = new Set(told.map(({ traceId }) => traceId));
   expect(ids.size).toBe(1);
@@ -286,7 +286,7 @@ describe('contents', () => {
     for (const said of ['ARGUMENT', 'ANSWER', 'PROMPT', 'after ***']) expect(all).toContain(said);
   });
 
-  test('R-08 a secret that a layer tells a model, or a tool, is masked there too', async () => {
+  test('R-08 a secret that a layer passes to a model or a tool is masked there, too', async () => {
     const telling: ExtensionRegister = ({ pipeline }) => {
       pipeline.register('model', (ctx) => {
         ctx.messages.push({ role: 'user', content: `the key is ${secret}` }, { role: 'system', content: secret });
@@ -304,7 +304,7 @@ describe('contents', () => {
     expect([all.includes('the key is ***'), all.includes(String.raw`{\"key\":\"***\"}`)]).toEqual([true, true]);
   });
 
-  test('R-08 of a long conversation the newest are kept', async () => {
+  test('R-08 keep the newest messages when a conversation is long', async () => {
     const many: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('step', (ctx) => {
         for (let index = 0; index < 50; index++) {
@@ -322,7 +322,7 @@ describe('contents', () => {
     ]);
   });
 
-  test('R-08 are shown as the conventions have them', async () => {
+  test('R-08 have the form of the conventions', async () => {
     const { told } = await spansOf({ ...options, register: () => undefined, hasContent: true });
     const [first, second] = told.filter(({ name }) => name === 'chat flash').map(valuesOf);
     expect(JSON.parse(String(first?.['gen_ai.system_instructions']))).toEqual([{ type: 'text', content: 'PROMPT' }]);

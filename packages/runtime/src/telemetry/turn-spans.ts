@@ -1,11 +1,11 @@
 /**
- * One turn's spans while it runs: a chain is handed on when it is over, the turn itself when it is committed, so that a
- * crash loses only what ran.
+ * The spans of one turn while it runs: a chain is passed on when it ends, the turn itself when it is committed, so that
+ * a crash loses only running parts.
  *
- * 1. A span is told once. What an interrupted run had recorded was told by that run; the steps and the turn, which were
- *    not over then, are told by this one, under the ids they had.
- * 2. Whatever hangs under a span of this turn finds it: a chain whose turn was given up is told as unfinished.
- * 3. Nothing is put into words while the turn needs the time, but what may be changed until later.
+ * 1. A span is passed on once. The spans of an interrupted run were passed on by that run; this run passes on the steps
+ *    and the turn that had not ended, under the ids they had.
+ * 2. The parent of every span is exported: a chain whose turn was given up is passed on as unfinished.
+ * 3. Nothing is described while the turn runs, except values that may change later.
  */
 import type { WatchedEnd, WatchedTurn } from '../trace/layer-span.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
@@ -16,9 +16,9 @@ import { toOtlpSpans } from './to-otlp-spans.ts';
 import { spansOfTurn } from './spans-of-turn.ts';
 import type { TurnPlace } from './turn-place.ts';
 
-/** Spans that are put into words a moment later. */
+/** Spans that are described a moment later. */
 export interface SpanSource {
-  /** How many there will be. */
+  /** The number of spans. */
   readonly count: number;
   spans(): readonly OtlpSpan[];
 }
@@ -31,7 +31,7 @@ export interface TurnSpansParts extends Pick<TurnPlace, 'swarm' | 'modelRef' | '
 export class TurnSpans implements TurnListener {
   readonly #parts: TurnSpansParts;
   readonly #open = new Set<RunningSpan>();
-  /** A step that is over may turn out to be no success: it is still the same one. */
+  /** A step that ended may turn out later to be a failure: it is still the same span. */
   readonly #told = new WeakSet<RunningSpan>();
   #place: TurnPlace | undefined;
   #chain: RunningSpan | undefined;
@@ -41,7 +41,7 @@ export class TurnSpans implements TurnListener {
   }
 
   started(turn: WatchedTurn, startedAt: number): void {
-    // Whoever began the trace does not record it.
+    // The caller does not record this trace.
     if (turn.event.isSampled === false) return;
     const { swarm, modelRef, models } = this.#parts;
     this.#place = { turn, startedAt, swarm, modelRef, models };

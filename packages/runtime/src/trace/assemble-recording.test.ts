@@ -46,7 +46,7 @@ const end: LineOf<'end'> = {
 };
 const whole: readonly TraceLine[] = [start, beginning, effect, chain, end];
 
-test('the lines of a turn are its recording', () => {
+test('the lines of a turn give its recording', () => {
   const { type: _, ...recorded } = effect;
   expect(assembleRecording(whole)).toMatchObject({
     earlier: [],
@@ -95,14 +95,14 @@ describe('a turn in several runs', () => {
     expect(finished.recording).not.toHaveProperty('halt');
   });
 
-  test('one that lost records is not replayed, the others are', () => {
+  test('replays the other runs when one lost records', () => {
     const runs = assembleRecording([start, beginning, running, { type: 'dropped', count: 2 }, ...last]) as TurnRuns;
     expect(runs.earlier).toEqual([{ startedAt: start.time, fromStep: 0, problem: '2 records are missing or damaged' }]);
     expect(runs.last.fromStep).toBe(3);
   });
 });
 
-test('of a run that was halted, what came after is left out, and what ran is as far as it was', () => {
+test('the recording of a halted run leaves out later records and shows the stage of running parts', () => {
   const layer = madeLayer('guard', { name: 'guard', kind: 'turn' });
   const failed = { outcome: 'failed', error: 'E_CANCELLED: no' } as const;
   const turn = {
@@ -161,13 +161,13 @@ test('of a run that was halted, what came after is left out, and what ran is as 
   });
 });
 
-describe('it is said what is missing', () => {
+describe('the problem names the missing part', () => {
   const { outcome: _, ...long } = effect;
   test.each<[string, readonly TraceLine[], string]>([
     ['the start', [], 'its beginning is not there'],
-    ['what it began with', whole.filter((line) => line !== beginning), 'a version of goondan'],
-    ['what came after the file was full', [...whole, { type: 'cut' }], 'its file is full'],
-    ['what was let go', [...whole, { type: 'dropped', count: 3 }], '3 records'],
+    ['the beginning', whole.filter((line) => line !== beginning), 'a version of goondan'],
+    ['records after the file was full', [...whole, { type: 'cut' }], 'its file is full'],
+    ['dropped records', [...whole, { type: 'dropped', count: 3 }], '3 records'],
     ['chains', [start, beginning, chain, { ...end, chainsMore: 1 }], 'more chains and layers'],
     [
       'layers',
@@ -203,7 +203,7 @@ describe('it is said what is missing', () => {
     expect(assembleRecording(lines)).toEqual({ problem: expect.stringContaining(problem) });
   });
 
-  test('the end, which may come', () => {
+  test('the end, which may still come', () => {
     expect(assembleRecording(whole.slice(0, -1))).toMatchObject({ isUnfinished: true });
   });
 });

@@ -1,11 +1,11 @@
-/** The lines of one turn's file as what a replay of its runs needs; or why they are not enough. Pure. */
+/** Assembles the recording of each run of a turn from the lines of its file, or says why they are not enough. Pure. */
 import { assembleTurn, summarise } from './assemble-turn.ts';
 import type { ChainRecord } from './turn-trace.ts';
 import { haltRun, placeOfHalt } from './halt-run.ts';
 import type { Recording } from './recording.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 
-/** Why a turn cannot be replayed: `unfinished` may change. */
+/** Why a turn cannot be replayed. With `isUnfinished` this may change. */
 export interface NoRecording {
   readonly problem: string;
   readonly isUnfinished?: true;
@@ -15,12 +15,12 @@ export interface RecordedRun {
   readonly startedAt: string;
   /** The first step it ran. */
   readonly fromStep: number;
-  /** Absent, with a problem in its place, when this run cannot be replayed. */
+  /** Absent when this run cannot be replayed; then `problem` says why. */
   readonly recording?: Recording;
   readonly problem?: string;
 }
 
-/** Its runs in order. The last one is there as a whole: that one made the turn what it was. */
+/** The runs of a turn in order. The last one, which produced the result of the turn, is complete. */
 export interface TurnRuns {
   readonly earlier: readonly RecordedRun[];
   readonly last: RecordedRun & { readonly recording: Recording };

@@ -1,8 +1,14 @@
-/** The turns of one trace, each hung under the span that asked for it: turn ⊃ step ⊃ tool call ⊃ turn of another agent. */
+/**
+ * Assembles the turns of one trace, each under the span that asked for it: turn ⊃ step ⊃ tool call ⊃ turn of another
+ * agent.
+ */
 import { isCancellation } from '@goondan/types';
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
-/** Those that hang under none, oldest first; with `only`, the span id of a turn, that one, whoever asked for it. Pure. */
+/**
+ * Lists the turns without a caller in the trace, oldest first; with `only`, the span id of a turn, just that turn.
+ * Pure.
+ */
 export function assembleTrace(turns: readonly TurnTrace[], only?: string): TurnTrace[] {
   const ordered = turns.toSorted((one, other) => Date.parse(one.startedAt) - Date.parse(other.startedAt));
   const places = findPlaces(ordered);
@@ -35,7 +41,7 @@ interface Place {
   readonly chain: ChainRecord;
 }
 
-/** By span id. */
+/** Indexes the chains of the turns by span id. */
 function findPlaces(turns: readonly TurnTrace[]): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>();
   const add = (turn: TurnTrace, chain: ChainRecord): void => {
@@ -49,7 +55,7 @@ function findPlaces(turns: readonly TurnTrace[]): ReadonlyMap<string, Place> {
   return places;
 }
 
-/** Files can be damaged: a turn must not hang under itself. */
+/** Prevents a turn from being its own caller, which a damaged file can claim. */
 function isInside(turn: TurnTrace, other: TurnTrace, callers: ReadonlyMap<TurnTrace, Place | undefined>): boolean {
   const seen = new Set<TurnTrace>();
   for (let at: TurnTrace | undefined = turn; at !== undefined && !seen.has(at); at = callers.get(at)?.turn) {

@@ -35,7 +35,7 @@ const end = (second: number): TraceLine => ({
   stepCount: 2,
 });
 
-test('chains are nested as they ran, each as it was written last', () => {
+test('chains are nested as they ran, each in its last version', () => {
   const turn = assembleTurn([
     start(1),
     chain(1, 0, 'step', { isUnfinished: true }),
@@ -54,7 +54,7 @@ test('chains are nested as they ran, each as it was written last', () => {
   expect(turn?.chain.inside[0]).not.toHaveProperty('isUnfinished');
 });
 
-test('a turn that went on after a crash says so, and shows what each run wrote down', () => {
+test('a turn that continued after a crash says so, and shows the records of each run', () => {
   const turn = assembleTurn([
     start(1),
     chain(0, undefined, 'turn', { isUnfinished: true }),
@@ -75,7 +75,7 @@ test('a turn that went on after a crash says so, and shows what each run wrote d
   ]);
 });
 
-test('what is missing is said: lines, chains, the end', () => {
+test('missing lines, chains and ends are counted', () => {
   const turn = assembleTurn([start(1), { type: 'dropped', count: 3 }, { type: 'cut' }, chain(9, 4, 'model')]);
   expect(turn?.missing).toEqual({ chains: 0, lines: 3, isCut: true });
   expect(turn?.chain).toMatchObject({ kind: 'turn', label: 'host', isUnfinished: true, inside: [{ kind: 'model' }] });
@@ -83,7 +83,7 @@ test('what is missing is said: lines, chains, the end', () => {
   expect(assembleTurn([chain(0, undefined, 'turn')])).toBeUndefined();
 });
 
-test('F-10 a turn has the state of each server, as it was last', () => {
+test('F-10 a turn has the last state of each server', () => {
   const status = (extension: string, state: 'failed' | 'connected'): TraceLine => ({
     type: 'status',
     status: {

@@ -1,11 +1,11 @@
-/** The lines of one turn's file as the turn they tell of. Pure; what is missing is said, not invented. */
+/** Assembles a turn from the lines of its file. Pure; missing parts are reported. */
 import { endingOf, type ExtensionStatusChanged } from '@goondan/types';
 import type { EffectRecord } from './effect-record.ts';
 import { reachedBy } from './reached-by.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 import type { ChainRecord, TurnSummary, TurnTrace } from './turn-trace.ts';
 
-/** `undefined` when its beginning is not there. */
+/** Returns `undefined` when its first line is missing. */
 export function assembleTurn(lines: readonly TraceLine[]): TurnTrace | undefined {
   const runs = splitRuns(lines);
   const summary = summarise(lines);
@@ -30,7 +30,7 @@ function newestStatuses(lines: readonly TraceLine[]): readonly ExtensionStatusCh
   return [...new Map(statuses.map((status) => [status.extension, status])).values()];
 }
 
-/** Also of a few of its lines: the first and the last ones will do. */
+/** Summarises a turn, also from only its first and last lines. */
 export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined {
   const starts = lines.filter((line) => line.type === 'start');
   const [first] = starts;
@@ -54,7 +54,7 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
 
 function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
   const { finishReason, truncated, stepCount, error, place, stack, durationMs } = end;
-  // Of the last run alone; after a crash the calendar knows better.
+  // The duration covers the last run alone; after a crash the difference of the dates is right.
   const sinceFirst = Date.parse(end.time) - Date.parse(first.time);
   return {
     durationMs: sinceFirst > durationMs + 1_000 ? sinceFirst : durationMs,
@@ -70,7 +70,7 @@ function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
 
 interface Run {
   readonly start: LineOf<'start'>;
-  /** By number, as each was written last. */
+  /** By number; the last written version of each. */
   readonly chains: Map<number, LineOf<'chain'>>;
 }
 
@@ -83,7 +83,7 @@ function splitRuns(lines: readonly TraceLine[]): readonly Run[] {
   return runs;
 }
 
-/** One chain for the turn: that of its last run, and inside it what ran in all of them. */
+/** Joins the runs into one chain for the turn: the chain of its last run, with the chains of all runs inside. */
 function joinRuns(
   runs: readonly Run[],
   { turnId, agentName, spanId, startedAt }: TurnSummary,
@@ -96,16 +96,16 @@ function joinRuns(
 }
 
 interface Nested {
-  /** The turn's own chain, when it was written. */
+  /** The turn's own chain, if it was written. */
   readonly root: ChainRecord | undefined;
   readonly inside: readonly ChainRecord[];
 }
 
-/** `offsetMs`: how long after the turn's first run this one began. */
+/** Nests the chains of a run. `offsetMs` is the time from the turn's first run to this one. */
 function nest({ chains }: Run, offsetMs: number, effects: ReadonlyMap<string, EffectRecord>): Nested {
   const children = new Map<number, LineOf<'chain'>[]>();
   for (const line of [...chains.values()].toSorted((one, other) => one.n - other.n)) {
-    // What holds it may be missing, when the file was full or the disk failed. It began before.
+    // The parent may be missing, when the file was full or the disk failed. A parent begins before its child.
     const { n, parent = ROOT } = line;
     const at = parent < n && chains.has(parent) ? parent : ROOT;
     if (n !== ROOT) children.set(at, [...(children.get(at) ?? []), line]);

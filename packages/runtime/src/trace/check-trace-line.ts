@@ -1,6 +1,6 @@
 /**
- * Whether a line of a trace file is what it says it is. Files can be damaged, and what is not there cannot be shown: below
- * this everybody leans on the shapes of `trace-lines.ts`.
+ * Checks the shape of a line of a trace file, which may be damaged. The other files of this folder trust the shapes of
+ * `trace-lines.ts`.
  */
 import { isPlainObject } from '../json/copy-json.ts';
 import { isMiddlewareKind } from '../ports/middleware-kinds.ts';
@@ -42,7 +42,7 @@ function isStart(line: Fields): boolean {
   );
 }
 
-/** As deep as damage goes: half a line is no JSON. */
+/** Checks the top level only: a damaged line is not valid JSON anyway. */
 function isResumePoint(value: unknown): boolean {
   return (
     isPlainObject(value) &&

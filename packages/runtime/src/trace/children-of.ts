@@ -1,7 +1,7 @@
-/** The inside of a chain: other chains, and turns of called agents, in the order they started. */
+/** The contents of a chain: other chains, and turns of called agents, in the order they started. */
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
-/** `turnStart`: when the chain's own turn began, in milliseconds. */
+/** `turnStart` is the time when the chain's own turn began, in milliseconds. */
 export function childrenOf({ inside, called }: ChainRecord, turnStart: number): readonly (ChainRecord | TurnTrace)[] {
   if (called.length === 0) return inside;
   const placed = [

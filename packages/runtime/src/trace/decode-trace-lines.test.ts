@@ -61,7 +61,7 @@ const lines: readonly TraceLine[] = [
 ];
 const write = (...written: readonly unknown[]) => written.map((line) => `${JSON.stringify(line)}\n`).join('');
 
-test('encodeTraceLine leaves out what is empty, and the chains inside', () => {
+test('encodeTraceLine leaves out empty lists and the chains inside', () => {
   const idle = madeRecord('step', '0', { layers: [madeLayer('idle')], inside: [chain('model')] });
   const encoded = JSON.parse(encodeTraceLine({ type: 'chain', n: 1, parent: 0, chain: idle })) as unknown;
   const layers = [{ extension: 'idle', name: 'step', kind: 'step', startMs: 0, ownMs: 1, totalMs: 2 }];
@@ -70,12 +70,12 @@ test('encodeTraceLine leaves out what is empty, and the chains inside', () => {
 });
 
 describe('decodeTraceLines', () => {
-  test('gives what was written', () => {
+  test('returns the lines that were written', () => {
     expect(decodeTraceLines(lines.map(encodeTraceLine).join('\n'))).toEqual([...lines]);
   });
 
   test.each(['{', 'null', '7', '{"type":"start"}', '{"type":7}', '{"type":"chain","n":1,"chain":null}'])(
-    '%p between others is damage: one that is missing',
+    'counts %p between others as one missing line',
     (text) => {
       expect(decodeTraceLines(`${write(start)}${text}\n${write(end)}`)).toEqual([
         start,
@@ -85,25 +85,25 @@ describe('decodeTraceLines', () => {
     },
   );
 
-  test('what a crash left of a line says that something is missing there', () => {
+  test('counts the rest of a line after a crash as missing', () => {
     const resumed: TraceLine = { ...start, resumed: true };
     const dropped: TraceLine = { type: 'dropped', count: 1 };
     expect(decodeTraceLines(`${write(start)}{"type":"ch\n${write(resumed)}`)).toEqual([start, dropped, resumed]);
     expect(decodeTraceLines(`${write(start)}{"type":"ch\n${write({ type: 'later' })}`)).toEqual([start, dropped]);
   });
 
-  test('a line of format 1 that says where a run went on has its point under the name of today', () => {
+  test('reads the resume point of a line of format 1 under its new name', () => {
     const point = { events: 1, effects: {}, intents: [], steps: [], nextStep: 1 };
     expect(decodeTraceLines(write({ type: 'resume', takenUp: point }))).toMatchObject([{ type: 'resume', point }]);
   });
 
-  test('a line that is being written, and what a later version adds, is none', () => {
+  test('skips an incomplete last line and line types of a later version', () => {
     expect(decodeTraceLines(`${write(start)}{"type":"ch`)).toEqual([start]);
     expect(decodeTraceLines(write(start, { type: 'later', n: 1 }, end))).toEqual([start, end]);
   });
 });
 
-test('however a line is damaged, what is left is shown, and how much is missing', () => {
+test('after any damage to a line, shows the rest and counts the missing lines', () => {
   const wrong = fc.constantFrom<unknown>(null, 0, -1, 'x', [], {}, true, [null], [{}], 1e308);
   const choices = fc.infiniteStream(fc.nat(1_000));
   fc.assert(
@@ -121,7 +121,7 @@ test('however a line is damaged, what is left is shown, and how much is missing'
   );
 });
 
-/** `value` in one place somewhere in it, or nothing there. */
+/** Returns a copy with `value`, or nothing, in one place. */
 function damage(whole: unknown, value: unknown, choose: (most: number) => number): unknown {
   if (typeof whole !== 'object' || whole === null || choose(8) === 0) return value;
   const entries = Object.entries(whole);

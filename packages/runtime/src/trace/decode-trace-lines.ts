@@ -1,10 +1,10 @@
-/** The text of a turn's file as its lines. Pure; what cannot be read is counted, like what was not written. */
+/** Decodes the text of a turn's file to lines. Pure; unreadable lines are counted as missing. */
 import { isPlainObject } from '../json/copy-json.ts';
 import { isTraceLine, isTraceLineType } from './check-trace-line.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 import type { ChainRecord } from './turn-trace.ts';
 
-/** Decodes a whole file or a part. The last line may be on its way. Line types of a later version are left out. */
+/** Decodes a whole file or a part. The last line may be incomplete. Line types of a later version are left out. */
 export function decodeTraceLines(text: string): TraceLine[] {
   const decoded = text.split('\n').map(decodeLine);
   return decoded.flatMap((line, index) => {
@@ -29,7 +29,7 @@ function decodeLine(text: string): TraceLine | 'damaged' | undefined {
 
 /** Puts back the lists and counts that `encodeTraceLine` leaves out. */
 function withEmpty(line: LineOf<'chain'>): TraceLine {
-  // A chain in a file has no empty lists.
+  // A chain in a file has no empty lists, although its type requires them.
   const { layers = [] } = line.chain as Partial<ChainRecord>;
   const whole = layers.map(({ extension, name, kind, ...rest }) => ({ extension, name, kind, ...emptyLayer, ...rest }));
   return { ...line, chain: { ...line.chain, layers: whole, inside: [], called: [] } };

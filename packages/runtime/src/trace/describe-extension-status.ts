@@ -1,7 +1,7 @@
 import type { ExtensionStatusChanged } from '@goondan/types';
 
 /**
- * For people: how it is in one line, then the last lines it printed that the first does not quote already.
+ * Describes a status for people: one line, then the last printed lines that the first one does not quote.
  *
  * @example
  * ['files: failed since 2026-01-02T03:04:05.678Z: MCP server "files" cannot be reached. (E_MCP_CONNECT)', 'bad token']

@@ -1,6 +1,6 @@
 /**
- * What was kept of a chain, in words: changes as paths with before and after, events and errors in short. Done when
- * somebody wants to read it, never while the chain runs.
+ * Describes a recorded chain: changes as paths with before and after, events and errors in short. Runs when the record
+ * is read or written, never while the chain runs.
  */
 import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { cutJson, type Diff, diffJson, type DiffLimits, type Shorten } from '../json/diff-json.ts';
@@ -14,24 +14,24 @@ import type { RunningSpan } from './running-span.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
 export interface DescribeOptions {
-  /** When its turn began, on the clock that only grows. */
+  /** The start of its turn on the monotonic clock. */
   readonly turnStartedAt: number;
-  /** Finds out where code of the bundle threw; places are left out when absent. */
+  /** Finds the place where code of the bundle threw; without it records have no places. */
   readonly locate?: LocateThrown | undefined;
   readonly limits?: DescribeLimits;
 }
 
 export interface DescribeLimits extends DiffLimits {
-  /** Characters of all changes of one chain; past it a layer's changes are left out. */
+  /** The most characters for all changes of one chain; changes of further layers are left out. */
   readonly chainCharacters: number;
 }
 
 const defaultLimits: DescribeLimits = { changes: 50, characters: 2_000, chainCharacters: 500_000 };
 const LONGEST_ERROR = 1_000;
-/** What `markCut` leaves at the end. A text that ends so by itself is taken for one that was cut, which does no harm. */
+/** The end of a text that `markCut` cut. A text that happens to end like this counts as cut, which does no harm. */
 const CUT = /…(?: \(\d+ characters\))?$/;
 
-/** Without the chains inside it: the caller knows those. */
+/** Describes a chain without the chains inside it, which the caller adds. */
 export function describeSpan(recorded: RunningSpan, options: DescribeOptions): ChainRecord {
   const { chain, layersMore, retryMs, startedAt, totalMs, by } = recorded;
   const { spanIds, kind, label, id, mask } = chain;
@@ -57,11 +57,11 @@ export function describeSpan(recorded: RunningSpan, options: DescribeOptions): C
     ...describeOutcome(recorded, writer),
     ...(retryMs === undefined ? {} : { retryMs }),
   };
-  // Names and paths too. It is JSON, and stays what it is.
+  // Masks names and paths, too. The record is JSON and keeps its shape.
   return maskJson(described as unknown as JsonObject, mask) as unknown as typeof described;
 }
 
-/** One layer by itself, as far as it got. */
+/** Describes one layer alone, up to its current stage. */
 export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerRecord {
   const described = describeLayer(recorded, new ChangeWriter(mask, { turnStartedAt: 0 }), 0);
   return maskJson(described as unknown as JsonObject, mask) as unknown as LayerRecord;
@@ -104,7 +104,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
 function describeOutcome(recorded: RunningSpan, writer: ChangeWriter): Partial<ChainRecord> {
   if (recorded.outcome === 'running') return { isUnfinished: true };
   if (recorded.outcome === 'failed') return { error: writer.error(recorded.error), ...writer.place(recorded.error) };
-  // The chain has just checked what its kind of result is.
+  // The type of the result was checked when the chain ended.
   switch (recorded.chain.kind) {
     case 'turn': {
       const { finishReason, error } = recorded.result as TurnResult;
@@ -125,7 +125,7 @@ function describeOutcome(recorded: RunningSpan, writer: ChangeWriter): Partial<C
 }
 
 class ChangeWriter {
-  /** A value is not written as a whole. */
+  /** True when a value was shortened. */
   hasShortened = false;
   readonly mask: Mask;
   readonly locate: LocateThrown;
@@ -153,7 +153,7 @@ class ChangeWriter {
     return this.#count(diffJson(before, after, this.#limits, this.#shorten));
   }
 
-  /** What events put into messages: of a replaced one, only what it became. */
+  /** Lists the messages in events; for a replaced message, only the new one. */
   messages(events: readonly MessageEvent[]): Diff {
     const put = events.flatMap((event) => ('message' in event ? [event] : []));
     if (put.length === 0) return nothing;
@@ -170,12 +170,12 @@ class ChangeWriter {
     return this.#shorten(errorText(thrown), LONGEST_ERROR);
   }
 
-  /** The origin of an error that the code of this extension threw; others only passed it on. */
+  /** Returns the origin of an error if the code of this extension threw it; others only passed it on. */
   origin(thrown: unknown, extension: string): ThrownOrigin {
     return readField(thrown, 'extensionName') === extension ? this.locate(thrown) : {};
   }
 
-  /** The origin of an error that a layer threw, wherever that was. */
+  /** Returns the place of an error that any layer threw. */
   place(thrown: unknown): Pick<ThrownOrigin, 'place'> {
     const { place } = readField(thrown, 'extensionName') === undefined ? nowhere() : this.locate(thrown);
     return place === undefined ? {} : { place };
@@ -193,7 +193,7 @@ function nowhere(): ThrownOrigin {
 
 const nothing: Diff = { changes: [], isCut: false };
 
-/** An event says more than its id, its role and its content. */
+/** Whether an event holds more than an id, a role and content. */
 function hasMore(event: MessageEvent): boolean {
   return 'message' in event && Object.keys(event.message.metadata).length > 0;
 }

@@ -1,10 +1,10 @@
 /**
- * In which chain code runs, wherever it awaits and whatever it calls. Of nested layers one runs at a time, so the chain
- * knows whose code it is: what that draws from the clock or from chance is the layer's.
+ * The chain in which code runs, across every `await` and call. One of its nested layers runs at a time, so the chain
+ * knows which layer draws a value from the clock or from random numbers.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The clock, the clock that only grows, a number from 0 to 1, a UUID, bytes as hexadecimal digits. */
+/** The clock, the monotonic clock, a number from 0 to 1, a UUID, bytes as hexadecimal digits. */
 export interface DrawnValues {
   readonly now: number;
   readonly elapsed: number;
@@ -15,15 +15,15 @@ export interface DrawnValues {
 
 export type DrawKind = keyof DrawnValues;
 
-/** One value that was drawn. */
+/** One drawn value. */
 export type Draw = { readonly [Kind in DrawKind]: readonly [Kind, DrawnValues[Kind]] }[DrawKind];
 
-/** Decides what code that draws a value gets. */
+/** Decides which value a draw returns. */
 export interface DrawScope {
   draw?<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind];
 }
 
-/** Made when a turn is watched for the first time: a process that starts need not load it. */
+/** Created when a turn is first watched, so that a process need not load it at its start. */
 let scopes: AsyncLocalStorage<DrawScope | undefined> | undefined;
 
 export function inScope<Value>(scope: DrawScope, run: () => Value): Value {
@@ -31,7 +31,7 @@ export function inScope<Value>(scope: DrawScope, run: () => Value): Value {
   return scopes.run(scope, run);
 }
 
-/** What is being loaded: one thing at a time, before the first turn, so that no storage is needed to know it. */
+/** The part that is being loaded. Parts load one at a time, before the first turn, so a variable is enough. */
 let loading: DrawScope | undefined;
 
 export async function whileLoading<Value>(scope: DrawScope, load: () => Promise<Value>): Promise<Value> {
@@ -43,7 +43,7 @@ export async function whileLoading<Value>(scope: DrawScope, load: () => Promise<
   }
 }
 
-/** What the runtime does for a layer is not the layer's doing. */
+/** Runs code of the runtime outside of any layer, so that its draws are not the layer's. */
 export function outsideLayers<Value>(run: () => Value): Value {
   return scopes === undefined ? run() : scopes.run(undefined, run);
 }

@@ -1,27 +1,27 @@
-/** What is kept of an effect in a recording: what was asked for, and how it ended. JSON. */
+/** An effect in a recording: the request and its outcome. JSON. */
 import type { JsonValue } from '@goondan/types';
 import type { RequestReferences } from './model-request.ts';
 
-/** What goes through the one road to the outside, and which. */
+/** The kinds of effects. */
 export type EffectKind = 'model' | 'tool' | 'agent' | 'approval';
 
 export interface EffectRecord {
   readonly key: string;
   readonly kind: EffectKind;
-  /** The layer whose code asked, in the chain with this span; absent when the runtime did. */
+  /** The layer whose code made the request, and the span of its chain; absent when the runtime made it. */
   readonly by?: { readonly extension: string; readonly name: string; readonly span: string };
-  /** Of a model call a `ModelRequestRecord`; else what was asked for, as it was. */
+  /** For a model call a `ModelRequestRecord`; otherwise the request itself. */
   readonly asked: JsonValue;
-  /** Present in a model call that sent something. */
+  /** Present in a model call that sent a request. */
   readonly request?: RequestReferences;
-  /** Absent when it was too long to be kept. */
+  /** Absent when it was too long to keep. */
   readonly outcome?: RecordedOutcome;
 }
 
 export type RecordedOutcome =
   { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly error: ThrownRecord };
 
-/** An error as far as layers look at one. */
+/** The fields of an error that layers look at. */
 export interface ThrownRecord {
   readonly name?: string;
   readonly message: string;

@@ -1,5 +1,5 @@
 /**
- * A line of a turn's file as text. Of a chain, lists that are empty and counts of 0 are left out: most layers change
+ * Encodes a line of a turn's file. Empty lists and counts of 0 are left out of a chain, because most layers change
  * nothing. The chains inside it have lines of their own.
  */
 import type { TraceLine } from './trace-lines.ts';
@@ -34,7 +34,7 @@ function layerWithoutEmpty(layer: LayerRecord): object {
   };
 }
 
-/** To the microsecond. */
+/** Rounds to the microsecond. */
 function round(ms: number): number {
   return Math.round(ms * 1_000) / 1_000;
 }

@@ -1,21 +1,21 @@
 /**
- * Where a run of a turn stood when it could not go on: it was cancelled, its time was up, or its process left it to the
- * next one while it waited for a person. JSON.
+ * The state of a run when it stopped early: it was cancelled, reached its deadline, or its process left while it waited
+ * for a person. JSON.
  */
 import type { LayerStage } from './turn-trace.ts';
 import type { ThrownRecord } from './effect-record.ts';
 
 export interface HaltRecord {
-  /** What it was cancelled with. Absent: its process left it. */
+  /** The reason of the cancel. Absent when its process left the turn. */
   readonly error?: ThrownRecord;
-  /** How many of its chains had begun. */
+  /** The number of its chains that had begun. */
   readonly begun: number;
-  /** Those that ran, by their numbers, with how far each of their layers was. */
+  /** The chains that were running, by number, with the stage of each layer. */
   readonly open: readonly {
     readonly n: number;
-    /** In the order in which they began; null of one that was over. */
+    /** In the order in which the layers began; null for a layer that had ended. */
     readonly stages: readonly (LayerStage | null)[];
   }[];
-  /** Keys of the effects that were asked for and had not ended. */
+  /** Keys of the effects that had begun and not ended. */
   readonly asked: readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * The lines of a run as it was when it went no further: what came after is left out, and what ran is unfinished. Those of
- * one that came to its end stay as they are. Pure.
+ * Cuts the lines of a run at the moment it stopped: later lines are left out, and running chains are unfinished. The
+ * lines of a completed run stay unchanged. Pure.
  */
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
 import type { HaltRecord } from './halt-record.ts';
@@ -12,7 +12,7 @@ export interface HaltedRun {
   readonly halt?: Omit<RecordedHalt, 'place' | 'layer'>;
 }
 
-/** `error`: how it ended; undefined when it has no end: another process went on with it. */
+/** `error` is the error of its end; undefined when it has no end because another process continued the turn. */
 export function haltRun(
   lines: readonly TraceLine[],
   error: string | undefined,
@@ -33,7 +33,7 @@ function halted(
 ): HaltedRun {
   const stages = new Map(open.map((each) => [each.n, each.stages]));
   const kept = lines.flatMap((line, index): TraceLine[] => {
-    // What had been asked for ended later, because it was halted.
+    // An effect that had begun ended later, because of the halt.
     if (line.type === 'effect') return index < at || asked.includes(line.key) ? [line] : [];
     if (line.type !== 'chain') return [line];
     if (line.n >= begun) return [];
@@ -45,9 +45,9 @@ function halted(
   return { lines: kept, halt: { how, ...(error === undefined ? {} : { error }), hasBegun: begun > 0, asked } };
 }
 
-/** What is written of a chain that ran is as it was at some moment: its layers were at least so far. */
+/** Reads a crashed run: the record of an unfinished chain shows a past moment, so its layers got at least that far. */
 function crashed(lines: readonly TraceLine[]): HaltedRun {
-  // Earlier versions did not write down how far one was: it had begun.
+  // Earlier versions did not record the stage of a layer: it had begun.
   const stageOf = ({ outcome, stage = 'in' }: LayerRecord) => (outcome === 'running' ? stage : undefined);
   const kept = lines.map((line) =>
     line.type === 'chain' && line.chain.isUnfinished === true ? stopped(line, stageOf) : line,
@@ -57,14 +57,14 @@ function crashed(lines: readonly TraceLine[]): HaltedRun {
 
 type StageOf = (layer: LayerRecord, place: number) => LayerRecord['stage'];
 
-/** `most`: so many of its layers had begun. */
+/** `most` is the number of its layers that had begun. */
 function stopped(line: LineOf<'chain'>, stageOf: StageOf, most?: number): TraceLine {
   const { outcome: _outcome, error: _error, retryMs: _retry, tokens: _tokens, ...chain } = line.chain;
   const layers = chain.layers.slice(0, most).map((layer, place) => asItWas(layer, stageOf(layer, place)));
   return { ...line, chain: { ...chain, layers, isUnfinished: true } };
 }
 
-/** Without what it did after that; of one on its way in, nothing is known for good. */
+/** Removes everything a layer did after this stage; for a layer on its way in, nothing is certain. */
 function asItWas(layer: LayerRecord, stage: LayerRecord['stage']): LayerRecord {
   if (stage === undefined) return layer;
   const { error: _error, isBeforeNext: _before, emittedAfter = 0, ...rest } = layer;
@@ -76,7 +76,7 @@ function asItWas(layer: LayerRecord, stage: LayerRecord['stage']): LayerRecord {
   return { ...begun, changed: [], messages: [], emittedMore: 0 };
 }
 
-/** The innermost chain that ran; of several, the one that began last. */
+/** Finds the innermost running chain; of several, the one that began last. */
 export function placeOfHalt(turn: ChainRecord): Pick<RecordedHalt, 'place' | 'layer'> {
   const place: string[] = [];
   let at = turn;

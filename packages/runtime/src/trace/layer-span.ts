@@ -1,6 +1,6 @@
 /**
- * What watches a turn while it runs. The runtime calls these when somebody watches, and nothing when nobody does.
- * Times are the watcher's business: it is called at the moments that matter.
+ * The observer of a turn. The runtime calls these methods at the moments that matter when a turn is watched, and does
+ * nothing otherwise. The observer reads the clock itself.
  */
 import type { AgentAddress, AgentEvent, MessageEvent, MiddlewareKind } from '@goondan/types';
 import type { TurnOutcome } from '../ports/turn-outcome.ts';
@@ -11,7 +11,7 @@ import type { DrawScope } from './draw-scope.ts';
 import type { SpanIds } from './span-id.ts';
 import type { ResumePoint } from './resume-point.ts';
 
-/** The layer as a watcher needs to know it. */
+/** The identity of a layer. */
 export interface WatchedLayer {
   readonly kind: MiddlewareKind;
   readonly extension: string;
@@ -20,25 +20,25 @@ export interface WatchedLayer {
 
 export interface SpanStart {
   readonly kind: MiddlewareKind;
-  /** What this chain is about: a step's number, a tool's name, a model's reference. */
+  /** The subject of this chain: a step's number, a tool's name, a model's reference. */
   readonly label: string;
   readonly id: string;
-  /** For whatever of it is written down or shown: what a watcher is given is as it is, with the secrets in it. */
+  /** Masks everything that is written or shown: the values that an observer gets are unmasked. */
   readonly mask: Mask;
   readonly spanIds: SpanIds;
-  /** The key of the effect that a model or tool call is. */
+  /** The key of the effect of a model or tool call. */
   readonly effect?: string;
-  /** A digest of the plan that a step runs with, made when somebody asks; undefined when the plan is not JSON. */
+  /** Returns a digest of the plan of a step; undefined when the plan is not JSON. */
   plan?(): string | undefined;
-  /** A call that was done before a crash: its outcome comes from the record, and only its layers run again. */
+  /** True for a call that was done before a crash: its outcome comes from the record, and only its layers run again. */
   readonly isRepeated?: boolean;
-  /** The fields its layers may change, as they are now: the things themselves, no copies. Absent: there are none. */
+  /** Returns the current fields that layers may change, without copying them. Absent when there are none. */
   inspect?(): Readonly<Record<string, unknown>>;
-  /** A value of a field that nobody changes in place while the chain runs: it need not be copied. */
+  /** A value of a field that is not changed in place while the chain runs, so it need not be copied. */
   readonly shared?: unknown;
-  /** What was asked for, in short; masked. */
+  /** Returns the input in short, masked. */
   input?(): string;
-  /** The error that the handler of a tool call threw; the result tells of it in short. */
+  /** Returns the error that the handler of a tool call threw; the result has a short form of it. */
   thrown?(): unknown;
 }
 
@@ -47,65 +47,67 @@ export interface WatchedTurn extends AgentAddress {
   readonly event: AgentEvent;
   readonly spanIds: SpanIds;
   readonly startedAt: Date;
-  /** As of its chains. */
+  /** The same as of its chains. */
   readonly mask: Mask;
-  /** Finds out where code of the bundle threw. */
+  /** Finds the place where code of the bundle threw. */
   readonly locate: LocateThrown;
-  /** It goes on from what an interrupted run had recorded. */
+  /** True when it continues an interrupted run. */
   readonly resumed: boolean;
-  /** Of one that does: from what. Made when it is asked for. */
+  /** Returns the point from which a resumed turn continues. */
   resumePoint?(): ResumePoint;
 }
 
 export interface WatchedEnd extends TurnOutcome {
-  /** The error that made it fail. */
+  /** The error with which it failed. */
   readonly thrown?: unknown;
 }
 
-/** A model call, a tool call, a call to another agent or a question to a person, as it ended. */
+/** A model call, a tool call, a call to another agent or a request for approval, after its end. */
 export interface WatchedEffect {
-  /** The same in every run that takes the same way. */
+  /** The same in every run that makes the same calls. */
   readonly key: string;
   readonly kind: EffectKind;
-  /** What was asked for: the thing itself, which nobody changes any more. */
+  /** The request itself, which is not changed any more. */
   readonly asked: unknown;
   readonly outcome: { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly thrown: unknown };
 }
 
 export interface TurnObserver {
-  /** The turn begins; not told of one that was handled before. */
+  /** The turn begins. Not called for a turn that was handled before. */
   started?(turn: WatchedTurn): void;
-  /** A chain starts, inside another one unless it is the turn's own. Undefined: this one is not watched. */
+  /** A chain begins, inside another one unless it is the turn's own. Undefined when it is not watched. */
   chain(chain: SpanStart, parent: ChainSpan | undefined): ChainSpan | undefined;
-  /** Something of the outside is asked for; `effect` follows under the same key. */
+  /** An effect begins; `effect` follows with the same key. */
   asked?(key: string): void;
-  /** Something of the outside answered, or failed. Not told of what a resumed turn had recorded. */
+  /** An effect ended. Not called for effects that a resumed turn had recorded. */
   effect?(effect: WatchedEffect): void;
-  /** It is cancelled, or out of time: told before anything of it hears of that. */
+  /** The turn is cancelled or reached its deadline. Called before any of its code learns of it. */
   cancelled?(reason: Error): void;
-  /** It is committed. */
+  /** The turn is committed. */
   ended?(end: WatchedEnd): void;
 }
 
 export interface ChainSpan {
-  /** What its layers' code draws from the clock and from chance is this one's. Absent: the chain runs in that around it. */
+  /** The scope that gets the draws of its layers' code. Absent: the scope of the chain around it. */
   readonly scope?: DrawScope | undefined;
-  /** Undefined: this one is not watched. */
+  /** Returns undefined when the layer is not watched. */
   enter(layer: WatchedLayer): LayerSpan | undefined;
-  /** The chain is over. */
+  /** The chain returned. */
   end(result: unknown): void;
-  /** It threw; or, after its end, what it gave turned out to be no success. `retryMs`: it is tried again after so long. */
+  /**
+   * The chain threw; or, after its end, its result turned out to be a failure. `retryMs` is the delay before a retry.
+   */
   fail(error: unknown, retryMs?: number): void;
 }
 
 export interface LayerSpan {
   /** The layer called `next()`. */
   next(): void;
-  /** What is inside the layer is done; `result` is what it gave, undefined when it threw. */
+  /** The inside of the layer settled; `result` is undefined when it threw. */
   innerSettled(result: unknown): void;
   emitted(event: MessageEvent): void;
   shortCircuit(): void;
   exit(result: unknown): void;
-  /** `skipped`: the chain goes on without it. */
+  /** `skipped`: the chain continues without this layer. */
   fail(error: unknown, skipped: boolean): void;
 }

@@ -1,6 +1,6 @@
 /**
- * All that a layer did, as two digests: on its way in and on its way out. Two layers with the same marks did the same,
- * however little of it is shown. Times are not in it.
+ * Digests everything a layer did on its way in and on its way out. Two layers with equal marks did the same, even when
+ * their records show only a part. Times are not included.
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
 import { diffJson } from '../json/diff-json.ts';
@@ -11,10 +11,10 @@ import type { LayerMarks } from './turn-trace.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
 const DIGITS = 16;
-/** As far as a comparison goes at all. */
+/** The limits of a comparison. */
 const everything = { changes: 20_000, characters: 10_000_000 };
 
-/** Secrets are masked first: a digest of one would be something to guess against. */
+/** Makes the marks of a layer. Secrets are masked first: a digest of one would allow guessing it. */
 export function markLayer(layer: RecordedLayer, mask: Mask): LayerMarks {
   const { changed, resultChanged, events = [], emittedBefore } = layer;
   const before = emittedBefore < 0 ? events.length : emittedBefore;
@@ -32,7 +32,7 @@ function markOf(difference: Difference | undefined, events: readonly MessageEven
   const shorten = (value: unknown, longest: number) => mask(previewJson(value, longest).text);
   const { changes } = difference ? diffJson(difference.before, difference.after, everything, shorten) : { changes: [] };
   const emitted = events.map((event) => mask(JSON.stringify(withoutTime(event))));
-  // Changes are texts.
+  // The values in changes are texts.
   return digestJson([changes as unknown as JsonValue, emitted]).slice(0, DIGITS);
 }
 
@@ -42,7 +42,7 @@ function withoutTime(event: MessageEvent): object {
   return { ...event, message };
 }
 
-/** Catalogs are compared by the names of their tools, not by their places. */
+/** Catalogs are compared by the names of their tools, not by position. */
 const CATALOGS = ['toolCatalog', 'tools'];
 
 export function byName(difference: Difference | undefined): Difference | undefined {

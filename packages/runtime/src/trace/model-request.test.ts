@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { WrittenRequests } from './model-request.ts';
 
-test('the newest request of each asker is referred to, of at most eight', () => {
+test('a request refers to the newest one of each asker, for at most eight askers', () => {
   const written = new WrittenRequests();
   written.add(undefined, 'old', ['a', 'b', 'c']);
   for (let index = 0; index < 8; index++) {

@@ -1,7 +1,7 @@
 /**
- * Requests to a model. `ModelRequestRecord` is the request in short: enough to tell whether another one is the same, and
- * to show where it is not. `RequestReferences` says where its parts are, so that all of it can be put together again, and
- * what was sent. A conversation is not copied: a part is written once in a run, and referred to after that.
+ * Requests to a model. `ModelRequestRecord` is the short form: enough to decide whether another request is equal, and
+ * to show the difference. `RequestReferences` holds a digest of the sent body, and references from which the request
+ * can be rebuilt. A conversation is not copied: each part is written once in a run, and referred to after that.
  */
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';
@@ -9,28 +9,28 @@ import type { Shorten } from '../json/diff-json.ts';
 
 /** A request on its way to its model. */
 export interface AskedModel {
-  /** The extension whose layer asks; absent when a step does. */
+  /** The extension whose layer makes the request; absent when a step does. */
   readonly extensionName?: string | undefined;
   readonly modelRef: string;
   readonly params: ModelParams;
   readonly tools: readonly ToolCatalogItem[];
   /** Not changed any more. */
   readonly messages: readonly ModelMessage[];
-  /** The id under which the conversation has this message; undefined when it is not in the conversation. */
+  /** Returns the id of this message in the conversation; undefined when it is not in the conversation. */
   idOf?(message: ModelMessage): string | undefined;
-  /** Put in when its model has sent something, with a digest of the body if there is one. */
+  /** Set when its model has sent a request, with a digest of the body if there is one. */
   sent?: Omit<SentRequest, 'body'> & Partial<Pick<RequestReferences, 'bodyDigest'>>;
 }
 
-/** The request that a model says it sends, at the moment it does. */
+/** The request that a model reports when it sends it. */
 export interface SentRequest {
   /** As a Model resource names it: `anthropic`. */
   readonly provider: string;
   /** The package that made the body, with its version: `@ai-sdk/anthropic@4.0.102`. */
   readonly package?: string;
-  /** The model's own name. */
+  /** The provider's own name of the model. */
   readonly model?: string;
-  /** The body of the HTTP request. Absent of a model that has no wire: what it gets is our own request. */
+  /** The body of the HTTP request. Absent for a model that is not on the network, which gets our own request. */
   readonly body?: string;
 }
 
@@ -38,46 +38,46 @@ export interface SentRequest {
 export type ModelRequestRecord = {
   readonly modelRef: string;
   readonly params: { readonly [name: string]: JsonValue };
-  /** A digest of each, by its name. */
+  /** A digest of each tool, by its name. */
   readonly tools: { readonly [name: string]: string };
   readonly messages: {
     readonly count: number;
-    /** Of all of them. */
+    /** A digest of all messages. */
     readonly digest: string;
-    /** The beginnings of the first and the last ones, by place and role. */
+    /** The beginnings of the first and the last messages, by position and role. */
     readonly shown: { readonly [place: string]: string };
   };
 };
 
-/** JSON, too. */
+/** Also JSON. */
 export type RequestReferences = Omit<SentRequest, 'body'> & {
-  /** SHA-256 of the body as it was sent; of our own request for a model that has no wire. */
+  /** SHA-256 of the sent body; for a model that is not on the network, of our own request. */
   readonly bodyDigest: string;
   /** The messages in order: the first `count` are those of an earlier request of the run, then come `more`. */
   readonly references: {
     readonly after?: { readonly effect: string; readonly count: number };
     readonly more: readonly MessageReference[];
   };
-  /** Messages that are not in the conversation, and tools, by their digests: those that no earlier request had. */
+  /** Messages that are not in the conversation, and tools, by digest; without those of earlier requests. */
   readonly parts?: { readonly [digest: string]: JsonValue };
 };
 
-/** By its id in the conversation, as it is there with this digest; without an id it is one of the parts. */
+/** A message by its digest and its id in the conversation; without an id, it is one of the parts. */
 export interface MessageReference {
   readonly id?: string;
   readonly digest: string;
 }
 
-/** The requests of a run that are written so far. */
+/** The requests of a run that have been written. */
 export class WrittenRequests {
   readonly parts = new Set<string>();
-  /** The messages of each asker's newest request, by their digests. The asker that was silent for longest comes first. */
+  /** The digests of the messages in each asker's newest request. The asker with the oldest request comes first. */
   readonly #newest = new Map<
     AskedModel['extensionName'],
     { readonly effect: string; readonly digests: readonly string[] }
   >();
 
-  /** Finds the request that begins most like this one; undefined when none does. */
+  /** Finds the request with the longest common beginning; undefined when none has one. */
   closest(digests: readonly string[]): RequestReferences['references']['after'] {
     let found: RequestReferences['references']['after'];
     for (const { effect, digests: before } of this.#newest.values()) {
@@ -87,7 +87,10 @@ export class WrittenRequests {
     return found;
   }
 
-  /** Kept for each asker: an extension that asks in between makes no step list its whole conversation again. */
+  /**
+   * Keeps the newest request of each asker, so that an extension's request between two steps does not make the second
+   * one list its whole conversation again.
+   */
   add(asker: AskedModel['extensionName'], effect: string, digests: readonly string[]): void {
     this.#newest.delete(asker);
     this.#newest.set(asker, { effect, digests });
@@ -100,10 +103,10 @@ const MOST_ASKERS = 8;
 const MOST_SHOWN = 12;
 const LONGEST_SHOWN = 300;
 const DIGITS = 16;
-/** Characters of the parts of one request; what is longer is not kept, and the request cannot be rebuilt. */
+/** The most characters of the parts of one request; longer ones are not kept, and the request cannot be rebuilt. */
 const LONGEST_PARTS = 1_000_000;
 
-/** Messages are shown to the model again in every step: each that nobody can change is digested once. */
+/** Records requests. Every step shows the model the same messages, so each immutable one is digested once. */
 export class RequestRecorder {
   readonly #known = new WeakMap<object, string>();
 
@@ -130,7 +133,7 @@ export class RequestRecorder {
     };
   }
 
-  /** Undefined when nothing was sent. `effect`: the key under which it is recorded. */
+  /** Returns undefined when nothing was sent. `effect` is the key under which the request is recorded. */
   refer(effect: string, asked: AskedModel, written: WrittenRequests): RequestReferences | undefined {
     const { sent, messages, tools } = asked;
     if (sent === undefined) return undefined;
@@ -171,7 +174,7 @@ export class RequestRecorder {
     return found;
   }
 
-  /** By the digests of its parts, so that a long conversation is not written out for it in every step. */
+  /** Digests the digests of the parts, so that a long conversation is not serialised in every step. */
   #digestRequest({ params, tools }: AskedModel, messages: readonly string[]): string {
     return digestJson({ params: asJson(params), tools: this.#digestTools(tools), messages: digestAll(messages) });
   }
@@ -200,7 +203,7 @@ function countSame(before: readonly string[], now: readonly string[]): number {
   return at < 0 ? now.length : at;
 }
 
-/** A layer may have left anything in a request: what is no JSON is as if it were not there. */
+/** Converts to JSON and drops everything else, since a layer may have put anything into a request. */
 function asJson(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue;
 }

@@ -3,7 +3,7 @@ import type { EffectRecord } from './effect-record.ts';
 import type { ModelRequestRecord } from './model-request.ts';
 import type { ChainRecord } from './turn-trace.ts';
 
-/** Gives the request that reached a model or the handler of a tool in this chain, as fields of its record. */
+/** Returns the request that reached a model or the handler of a tool in this chain, as fields of its record. */
 export function reachedBy(
   { effect }: Pick<ChainRecord, 'effect'>,
   effects: ReadonlyMap<string, EffectRecord>,
@@ -12,7 +12,7 @@ export function reachedBy(
   if (!isPlainObject(asked)) return {};
   switch (kind) {
     case 'model':
-      // `RequestRecorder` made it.
+      // Made by `RequestRecorder`.
       return { request: { ...(asked as ModelRequestRecord), ...request } };
     case 'tool': {
       const { args } = asked;

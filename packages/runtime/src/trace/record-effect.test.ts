@@ -16,12 +16,12 @@ const request = (content: string, more = {}) => ({
   ...more,
 });
 
-describe('what a model was asked', () => {
+describe('the record of a model request', () => {
   const describeRequest = (asked: unknown) => new EffectRecorder().describe('model', asked, noSecrets);
 
-  test('is told apart by all of it, and shows its beginning and its end', () => {
+  test('is digested as a whole, and shows its beginning and its end', () => {
     const record = describeRequest(request('hello'));
-    // A matcher may leave something in what it looks at.
+    // A matcher may change the value it checks.
     expect(structuredClone(record)).toMatchObject({
       modelRef: 'Model/m',
       params: { temperature: 1 },
@@ -40,13 +40,13 @@ describe('what a model was asked', () => {
     );
   });
 
-  test('may hold what is no JSON: a layer left it there', () => {
+  test('accepts values of a layer that are not JSON', () => {
     expect(() => describeRequest(request('hello', { params: { stop: undefined, at: new Date(0) } }))).not.toThrow();
   });
 });
 
-describe('what came of it', () => {
-  test('is kept without secrets, and not at all when it is very long', () => {
+describe('the recorded outcome', () => {
+  test('has no secrets, and is left out when it is very long', () => {
     const recorder = new EffectRecorder();
     const mask = maskSecrets(['a-secret-key']);
     const record = (value: unknown) =>
@@ -63,7 +63,7 @@ describe('what came of it', () => {
     expect(record('x'.repeat(1_000_001))).not.toHaveProperty('outcome');
   });
 
-  test('an error is thrown again as layers know it', () => {
+  test('as an error is thrown again in the form that layers know', () => {
     const coded = new GoondanError('E_MODEL_FAILED', 'busy', { retryable: true, retryAfterMs: 7, suggestion: 'Wait.' });
     const again = throwable(recordThrown(coded));
     expect(again).toBeInstanceOf(GoondanError);

@@ -1,4 +1,4 @@
-/** An effect as a recording keeps it: put into words when it is written, and masked. */
+/** Records an effect; the record is made when it is written, and is masked. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { shortenMasked } from '../json/shorten-masked.ts';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
@@ -9,25 +9,25 @@ import { type AskedModel, RequestRecorder, WrittenRequests } from './model-reque
 import { RunningSpan } from './running-span.ts';
 import { recordThrown } from './thrown-record.ts';
 
-/** Characters of an outcome; a longer one is not kept, and its turn cannot be replayed. */
+/** The most characters of an outcome; a longer one is not kept, and its turn cannot be replayed. */
 const LONGEST_OUTCOME = 1_000_000;
 
 export class EffectRecorder {
   readonly #requests = new RequestRecorder();
 
   /**
-   * Called where the effect was asked for. The returned function makes the record, later; records of a run are made in
-   * the order in which they are written.
+   * Call it where the effect was requested. The returned function makes the record later; call those of a run in the
+   * order in which the records are written.
    */
   record({ key, kind, asked, outcome }: WatchedEffect, mask: Mask): (written?: WrittenRequests) => EffectRecord {
-    // An error may get other fields on its way out.
+    // Copied now, because an error may get other fields on its way out.
     const ended: RecordedOutcome = outcome.ok
       ? { ok: true, value: outcome.value as JsonValue }
       : { ok: false, error: recordThrown(outcome.thrown) };
     const scope = currentScope();
     const by = scope instanceof RunningSpan ? scope.asker : undefined;
     return (written = new WrittenRequests()) => {
-      // `call-model.ts` says what a model is asked with, and nobody else asks one.
+      // `call-model.ts` alone calls models, and makes this request.
       const request = kind === 'model' ? this.#requests.refer(key, asked as AskedModel, written) : undefined;
       const isLong = (JSON.stringify(ended) ?? '').length > LONGEST_OUTCOME;
       const record: EffectRecord = {
@@ -42,7 +42,7 @@ export class EffectRecorder {
     };
   }
 
-  /** What was asked for, as it is kept and compared. */
+  /** Describes a request in the form that is kept and compared. */
   describe(kind: WatchedEffect['kind'], asked: unknown, mask: Mask): JsonValue {
     if (kind === 'model') return this.#requests.record(asked as AskedModel, shortenMasked(mask));
     return maskJson(JSON.parse(JSON.stringify(asked) ?? 'null') as JsonValue, mask);

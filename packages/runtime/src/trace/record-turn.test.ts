@@ -14,7 +14,7 @@ const echo: ToolDeclaration = {
 };
 const callThenSay = [{ when: 'go', call: { tool: 'echo__say', args: { text: 'hello' } } }, { say: 'done' }];
 
-/** One turn on one extension, watched. */
+/** Runs one watched turn with one extension. */
 async function traceOf(
   register: ExtensionRegister,
   options: ScriptedAgentOptions = {},
@@ -26,7 +26,7 @@ async function traceOf(
   return trace;
 }
 
-/** The chains of a kind, wherever they are. */
+/** Lists all chains of a kind in the tree. */
 function chains(of: ChainRecord, kind: string): ChainRecord[] {
   return [...(of.kind === kind ? [of] : []), ...of.inside.flatMap((inside) => chains(inside, kind))];
 }
@@ -37,7 +37,7 @@ function firstLayer(of: ChainRecord, kind: string): LayerRecord {
   return layer;
 }
 
-test('a model layer that changes something else has not changed the messages, whatever came after them', async () => {
+test('a model layer that changes another field does not count as changing the messages', async () => {
   const trace = await traceOf(
     ({ pipeline }) =>
       pipeline.register('model', (ctx) => {
@@ -51,7 +51,7 @@ test('a model layer that changes something else has not changed the messages, wh
 });
 
 describe('the recorded tree', () => {
-  test('P-17 is nested as the chains are', async () => {
+  test('P-17 is nested like the chains', async () => {
     const trace = await traceOf(() => undefined, { script: callThenSay, tools: [echo] }, 'go');
     const shape = (chain: ChainRecord): unknown => [`${chain.kind} ${chain.label}`, ...chain.inside.map(shape)];
     expect(shape(trace)).toEqual([
@@ -61,7 +61,7 @@ describe('the recorded tree', () => {
     ]);
   });
 
-  test('P-19 shows the calls of layers inside the chain of the layer that made them', async () => {
+  test('P-19 shows the calls of a layer inside the chain of that layer', async () => {
     const trace = await traceOf(
       ({ pipeline }) => {
         pipeline.register('turn', async (ctx) => {
@@ -79,7 +79,7 @@ describe('the recorded tree', () => {
     expect(trace.inside[1]?.inside.map(({ kind }) => kind)).toEqual(['toolCall', 'model']);
   });
 
-  test('every chain but the turn’s own is told which one it is inside of', async () => {
+  test('every chain except the turn’s own names its parent', async () => {
     const roots: string[] = [];
     const register: ExtensionRegister = ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
@@ -101,7 +101,7 @@ describe('the recorded tree', () => {
     expect(roots).toEqual(['turn']);
   });
 
-  test('P-13 shows a retried step as two, the first with its error', async () => {
+  test('P-13 shows a retried step as two steps, the first with its error', async () => {
     const script = [{ fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'here' }];
     const trace = await traceOf(() => undefined, { script });
     expect(trace.inside.map(({ label, error }) => [label, error])).toEqual([
@@ -112,7 +112,7 @@ describe('the recorded tree', () => {
 });
 
 describe('a layer’s time', () => {
-  test('is its own: what is inside it is not counted', async () => {
+  test('is its own, without the inside', async () => {
     const clock = manualClock();
     const slow = (before: number, after: number): ExtensionRegister => {
       return ({ pipeline }) => {
@@ -144,7 +144,7 @@ describe('a layer’s time', () => {
     ]);
   });
 
-  test('is counted to the end when it does not go inwards, or throws', async () => {
+  test('is counted to the end when it does not call next(), or throws', async () => {
     const clock = manualClock();
     const trace = await traceOf(
       ({ pipeline }) => {
@@ -161,7 +161,7 @@ describe('a layer’s time', () => {
   });
 });
 
-describe('what a layer changed', () => {
+describe('the changes of a layer', () => {
   test('P-07 in the catalog', async () => {
     const trace = await traceOf(
       ({ pipeline }) => {
@@ -219,7 +219,7 @@ describe('what a layer changed', () => {
         pipeline.register('toolCall', async (ctx) => ({ ...(await ctx.next()), output: { said: '***' } }));
         pipeline.register('model', async (ctx) => {
           const reply = await ctx.next();
-          // The very object that came from inside, changed in place.
+          // The same object that came from inside, changed in place.
           reply.finishReason = 'other';
           return reply;
         });
@@ -237,7 +237,7 @@ describe('what a layer changed', () => {
     expect(changed('model')).toEqual([{ path: 'finishReason', before: 'tool-calls', after: 'other' }]);
   });
 
-  test('P-17 in the conversation, layer by layer: what was ignored is not shown', async () => {
+  test('P-17 in the conversation, layer by layer; ignored events are not shown', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('first', ({ pipeline }) => {
@@ -264,12 +264,12 @@ describe('what a layer changed', () => {
     expect(trace?.inside[0]?.layers.map(({ emitted }) => emitted)).toEqual([['replace a', 'remove b']]);
   });
 
-  test('is nothing for a layer that only passes on', async () => {
+  test('are empty for a layer that only calls next()', async () => {
     const trace = await traceOf(({ pipeline }) => pipeline.register('step', (ctx) => ctx.next()), { tools: [echo] });
     expect(firstLayer(trace, 'step')).toMatchObject({ changed: [], resultChanged: [], emitted: [], emittedMore: 0 });
   });
 
-  test('is a list that ends: past 100 events they are counted', async () => {
+  test('are limited to 100 events; further ones are counted', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('turn', (ctx) => {
         for (let count = 0; count < 130; count++) ctx.emitMessageEvent({ type: 'truncate' });
@@ -281,7 +281,7 @@ describe('what a layer changed', () => {
   });
 });
 
-describe('how a layer ended', () => {
+describe('the outcome of a layer', () => {
   const thrown: Record<string, [unknown, string]> = {
     'an error': [new Error('boom'), 'boom'],
     'a coded error': [Object.assign(new Error('boom'), { code: 'E_MINE' }), 'E_MINE: boom'],
@@ -290,13 +290,13 @@ describe('how a layer ended', () => {
     'an object without a prototype': [Object.create(null), '{}'],
   };
 
-  test.each(Object.entries(thrown))('P-12 failed, having thrown %s', async (_, [value, error]) => {
+  test.each(Object.entries(thrown))('P-12 is failed after it threw %s', async (_, [value, error]) => {
     const trace = await traceOf(({ pipeline }) => pipeline.register('step', () => Promise.reject(value)));
     expect(firstLayer(trace, 'step')).toMatchObject({ outcome: 'failed', error });
     expect(chains(trace, 'step')[0]?.error).toBe(error);
   });
 
-  test('P-12 skipped, before or after next()', async () => {
+  test('P-12 is skipped, before or after next()', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('step', () => Promise.reject(new Error('before')), { onError: 'skip' });
       pipeline.register('step', (ctx) => ctx.next().then(() => Promise.reject(new Error('after'))), {
@@ -311,7 +311,7 @@ describe('how a layer ended', () => {
     expect(step).not.toHaveProperty('error');
   });
 
-  test('P-11 short-circuited, also when it may: all of the result is its own', async () => {
+  test('P-11 is short-circuited, also when allowed: the whole result is its own', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('turn', async ({ turnId }) => ({ turnId, finishReason: 'text_response' }), {
         mayShortCircuit: true,
@@ -324,8 +324,8 @@ describe('how a layer ended', () => {
   });
 });
 
-describe('when nobody watches', () => {
-  test('nothing is looked at: the clock is read as often whether there are 1 or 20 layers', async () => {
+describe('an unwatched turn', () => {
+  test('inspects nothing: the clock is read equally often with 1 and with 20 layers', async () => {
     const readings = async (layers: number, options?: { observer: undefined }) => {
       const clock = manualClock();
       const elapsed = spyOn(clock, 'elapsed');
@@ -342,13 +342,13 @@ describe('when nobody watches', () => {
       return elapsed.mock.calls.length;
     };
     expect(await readings(20, { observer: undefined })).toBe(await readings(1, { observer: undefined }));
-    // Twice for each: where two layers meet, and on the way back.
+    // Two readings for each layer: between two layers, and on the way back.
     expect((await readings(20)) - (await readings(1))).toBe(2 * 19);
   });
 
-  test('nothing of this folder runs: all that runs in a turn knows its types only, the ids of spans and the scope of draws', () => {
+  test('runs no code of this folder: the code of a turn imports its types only, the ids of spans and the scope of draws', () => {
     const imports = readRepository('packages/runtime/src/agent/**/*.ts')
-      // The process is who watches, and so is a replay.
+      // The process and a replay are the observers.
       .filter(({ path }) => !path.endsWith('.test.ts') && !/\/agent\/(process|replay)\//.test(path))
       .flatMap(({ path, text }) =>
         (text.match(/import [^;]*\/trace\/[^;]*;/g) ?? []).map((line) => `${path}: ${line}`),
@@ -359,14 +359,14 @@ describe('when nobody watches', () => {
   });
 });
 
-describe('what came of a chain', () => {
-  test('P-13 a step that is tried again says after how long', async () => {
+describe('the outcome of a chain', () => {
+  test('P-13 includes the delay when a step is retried', async () => {
     const script = [{ fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'here' }];
     const trace = await traceOf(() => undefined, { script, policy: { retryBaseMs: 7 } });
     expect(trace.inside.map(({ retryMs }) => retryMs)).toEqual([7, undefined]);
   });
 
-  test('a tool’s error, a model’s tokens, how the turn finished', async () => {
+  test('is a tool’s error, a model’s tokens, or the finish reason of the turn', async () => {
     const failing: ToolDeclaration = { ...echo, handlers: { say: () => Promise.reject(new Error('no voice')) } };
     const trace = await traceOf(() => undefined, { script: callThenSay, tools: [failing] }, 'go');
     expect(trace).toMatchObject({ outcome: 'text_response', spanId: expect.stringMatching(/^[0-9a-f]{16}$/) });
@@ -382,8 +382,8 @@ describe('what came of a chain', () => {
   });
 });
 
-describe('bounds', () => {
-  test('of 10 000 layers 5 000 are listed and the rest counted', async () => {
+describe('limits', () => {
+  test('with 10 000 layers, 5 000 are listed and the rest is counted', async () => {
     const trace = await traceOf(({ pipeline }) => {
       for (let count = 0; count < 2_000; count++) pipeline.register('model', (ctx) => ctx.next());
       pipeline.register('turn', async (ctx) => {
@@ -402,7 +402,7 @@ describe('bounds', () => {
     expect(trace.layers).toHaveLength(1);
   });
 
-  test('of 10 MB in a diff the beginning is there, and that it was cut', async () => {
+  test('with 10 MB in a diff, the beginning is shown and marked as cut', async () => {
     const trace = await traceOf(
       ({ pipeline }) => {
         pipeline.register('toolCall', (ctx) => {
@@ -422,7 +422,7 @@ describe('bounds', () => {
     expect(changed[1]?.after).toHaveLength(2_001);
   });
 
-  test('a layer that changes more than 50 things says that there were more', async () => {
+  test('a layer with more than 50 changes says that there were more', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('model', (ctx) => {
         ctx.params = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`p${index}`, index]));
@@ -433,7 +433,7 @@ describe('bounds', () => {
     expect(firstLayer(trace, 'model').changed).toHaveLength(50);
   });
 
-  test('what a layer leaves that cannot be looked at changes nothing but what is shown', async () => {
+  test('a value of a layer that cannot be inspected changes only the display', async () => {
     const trace = await traceOf(
       ({ pipeline }) => {
         pipeline.register('toolCall', (ctx) => {
@@ -452,8 +452,8 @@ function fail(): never {
   throw new Error('not to be read');
 }
 
-describe('who changed what', () => {
-  test('P-12 what a skipped layer did to the fields is its own, not the next one’s', async () => {
+describe('the owner of a change', () => {
+  test('P-12 is a skipped layer for the fields it changed, not the next layer', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register(
         'model',
@@ -468,7 +468,7 @@ describe('who changed what', () => {
     expect(chains(trace, 'model')[0]?.layers.map(({ changed }) => changed.length)).toEqual([1, 0]);
   });
 
-  test('P-09 a result changed in place by an inner layer is not an outer one’s', async () => {
+  test('P-09 is the inner layer that changed a result in place, not an outer one', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('step', async (ctx) => {
         const result = await ctx.next();
@@ -489,7 +489,7 @@ describe('who changed what', () => {
     ]);
   });
 
-  test('P-16 a message put first is one change, and what is said in later steps is none', async () => {
+  test('P-16 has one change for a message put first, and none for messages of later steps', async () => {
     const trace = await traceOf(
       ({ pipeline }) => {
         pipeline.register('model', (ctx) => {
@@ -504,7 +504,7 @@ describe('who changed what', () => {
     expect(chains(trace, 'model').map(({ layers }) => layers[0]?.changed)).toEqual([added, added]);
   });
 
-  test('P-17 what an event put into a message is there to read', async () => {
+  test('P-17 the messages of events can be read', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('turn', (ctx) => {
         ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('be kind', {}, { id: 'a' }) });

@@ -1,6 +1,6 @@
 /**
- * One layer while it is watched. Called between every two layers of every chain, so it does the least that will do:
- * reads the clock, compares, and keeps what it needs to tell later. Words are made by `describe-span.ts`.
+ * One layer while it is watched. Its methods run between every two layers of every chain, so they do little: read the
+ * clock, compare, and keep what `describe-span.ts` needs later.
  */
 import type { MessageEvent } from '@goondan/types';
 import type { LayerStage } from './turn-trace.ts';
@@ -8,13 +8,13 @@ import type { Draw, DrawKind, DrawnValues } from './draw-scope.ts';
 import type { LayerSpan, WatchedLayer } from './layer-span.ts';
 import type { RunningSpan } from './running-span.ts';
 
-/** Emitted events kept for one layer; past it they are only counted. */
+/** The most events kept for one layer; further ones are counted. */
 const MOST_EMITTED = 100;
-/** Values drawn by one layer, and characters of one of them; past it they are only counted. */
+/** The most values drawn by one layer, and the most characters of one value; further or longer ones are counted. */
 const MOST_DRAWN = 1_000;
 const LONGEST_DRAWN = 2_048;
 
-/** Both are ours: nobody changes them any more. */
+/** Both values are our own copies, and are not changed any more. */
 export interface Difference {
   readonly before: unknown;
   readonly after: unknown;
@@ -26,15 +26,15 @@ export class RecordedLayer implements LayerSpan {
   outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed' = 'running';
   changed: Difference | undefined = undefined;
   resultChanged: Difference | undefined = undefined;
-  /** How many events there were when it went in. */
+  /** The number of events when it called `next()`; -1 before. */
   emittedBefore = -1;
-  // Most layers have none of these: they are there when there is something to keep, and cost nothing before.
+  // Most layers have none of these: declared only, they cost nothing until they are set.
   declare events?: MessageEvent[];
   declare emittedMore?: number;
   declare drew?: Draw[];
   declare drewMore?: number;
   declare error?: unknown;
-  /** When its own time began to run; below 0 while it stands still. */
+  /** The time when its own time began to run; below 0 while it is paused. */
   private resumedAt: number;
   private innerResult: unknown = undefined;
 
@@ -50,7 +50,7 @@ export class RecordedLayer implements LayerSpan {
     return this.emittedBefore >= 0;
   }
 
-  /** Undefined when it is over. */
+  /** Returns undefined when the layer is done. */
   get stage(): LayerStage | undefined {
     if (this.outcome !== 'running') return undefined;
     if (!this.hasGoneIn) return 'in';
@@ -71,7 +71,7 @@ export class RecordedLayer implements LayerSpan {
 
   emitted(event: MessageEvent): void {
     this.events ??= [];
-    // Frozen when it was checked.
+    // Events were frozen when they were checked.
     if (this.events.length < MOST_EMITTED) this.events.push(event);
     else this.emittedMore = (this.emittedMore ?? 0) + 1;
   }
@@ -80,7 +80,7 @@ export class RecordedLayer implements LayerSpan {
     const value = make();
     this.drew ??= [];
     const isLong = typeof value === 'string' && value.length > LONGEST_DRAWN;
-    // A pair of a kind and its value, which the compiler cannot follow through a parameter.
+    // A kind and its value, which the compiler cannot match through a parameter.
     if (this.drew.length < MOST_DRAWN && !isLong) this.drew.push([kind, value] as unknown as Draw);
     else this.drewMore = (this.drewMore ?? 0) + 1;
     return value;
@@ -92,7 +92,7 @@ export class RecordedLayer implements LayerSpan {
 
   exit(result: unknown): void {
     this.end(true);
-    // Of one that did not go in, all of the result is its own.
+    // A layer that did not call `next()` made the whole result.
     const inner = this.outcome === 'short_circuit' ? undefined : this.innerResult;
     if (this.outcome === 'running') this.outcome = 'passed';
     this.resultChanged = this.chain.compareResult(inner, result);
@@ -111,7 +111,7 @@ export class RecordedLayer implements LayerSpan {
     const now = this.chain.leave(isAtOnce);
     this.pause(now);
     this.totalMs = now - this.startedAt;
-    // What it did to the fields before it gave up going in.
+    // Its changes to the fields before it failed.
     if (!this.hasGoneIn) this.changed = this.chain.lookForChanges();
   }
 

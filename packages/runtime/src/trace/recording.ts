@@ -1,7 +1,7 @@
 /**
- * What is kept of a run of a turn so that it can be run again without asking anybody: what it began with, every effect and
- * how it ended, and its chains with what their layers did and drew. JSON. A turn has one run, and another one for each
- * process that went on with it.
+ * The recording of a run of a turn, enough to run it again without calls to the outside: its start, every effect with
+ * its outcome, and its chains with the changes and draws of their layers. JSON. A turn has one run, and one more for
+ * each process that continued it.
  */
 import type { AgentEvent } from '@goondan/types';
 import type { ChainRecord } from './turn-trace.ts';
@@ -11,7 +11,7 @@ import type { ResumePoint } from './resume-point.ts';
 
 export interface TurnBeginning {
   readonly event: StoredEvent;
-  /** Those of the agent, in the order they were loaded. */
+  /** The extensions of the agent, in the order they were loaded. */
   readonly extensions: readonly RecordedExtension[];
 }
 
@@ -20,42 +20,42 @@ export type StoredEvent = Omit<AgentEvent, 'createdAt'> & { readonly createdAt: 
 
 export interface RecordedExtension {
   readonly name: string;
-  /** Of its module, what that imports, and its config without secrets. */
+  /** A digest of its module, the module's imports, and its config without secrets. */
   readonly digest: string;
-  /** Names of the tools it had registered when the agent started; absent when it had none. */
+  /** Names of the tools it had registered when the agent started; absent when there were none. */
   readonly tools?: readonly string[];
-  /** What its `register` drew from the clock and from chance. */
+  /** The draws of its `register` from the clock and from random numbers. */
   readonly drew?: readonly Draw[];
 }
 
 export interface Recording extends TurnBeginning {
   readonly turnId: string;
-  /** This run. */
+  /** The start of this run. */
   readonly startedAt: string;
-  /** What it went on from; absent of one that began the turn. */
+  /** The point from which it continued; absent for the run that began the turn. */
   readonly resumePoint?: ResumePoint;
-  /** Of one that was halted: as it was then. Chains that ran are unfinished, and their layers have stages. */
+  /** For a halted run, its state at the halt: running chains are unfinished, and their layers have stages. */
   readonly chain: ChainRecord;
-  /** Of one that was halted: those that had been asked for. */
+  /** For a halted run, the effects that had begun. */
   readonly effects: readonly EffectRecord[];
-  /** Absent of a run that came to its end. */
+  /** Absent for a completed run. */
   readonly halt?: RecordedHalt;
 }
 
 /**
- * How a run ended that did not come to its end. `cancelled`: or out of time. `left`: its process ended while it waited for
- * a person. `crashed`: nobody knows where; what is recorded is what it did at least.
+ * How a run stopped early. `cancelled`: by a cancel or a deadline. `left`: its process ended while it waited for a
+ * person. `crashed`: at an unknown place; the recording shows the least it did.
  */
 export interface RecordedHalt {
   readonly how: 'cancelled' | 'left' | 'crashed';
-  /** Of one that was cancelled. */
+  /** The reason of a cancel. */
   readonly error?: ThrownRecord;
-  /** Chains had begun: the turn's own is one that ran. */
+  /** True when the turn's own chain had begun. */
   readonly hasBegun: boolean;
-  /** Keys of the effects that were asked for and had not ended, as far as that is known. */
+  /** Keys of the effects that had begun and not ended, as far as that is known. */
   readonly asked: readonly string[];
-  /** The innermost chain that ran, from the turn inwards: `step 0`, `toolCall weather__forecast`. */
+  /** The innermost running chain, from the turn inwards: `step 0`, `toolCall weather__forecast`. */
   readonly place: readonly string[];
-  /** The layer there whose code ran; absent when none did. */
+  /** The layer of that chain whose code ran; absent when none did. */
   readonly layer?: { readonly extension: string; readonly name: string };
 }

@@ -19,7 +19,7 @@ const turn = (agentName: string, more: Partial<TurnTrace> = {}): TurnTrace => ({
   ...more,
 });
 
-test('R-08 who asked whom, with calls, layers that did something, and how it ended', () => {
+test('R-08 draws the calls between agents, tool calls, layers with an effect, and the outcome', () => {
   const passing = madeLayer('quiet');
   const busy = { ...passing, extension: 'guard', emitted: ['truncate'], outcome: 'skipped' } as const;
   const call = chain('toolCall', 'agents__request', { called: [turn('guest', { error: 'E_X: no' })] });
@@ -47,12 +47,12 @@ test('R-08 who asked whom, with calls, layers that did something, and how it end
   ]);
 });
 
-test('what would be Mermaid in a text is taken out', () => {
+test('characters with a meaning in Mermaid are removed from texts', () => {
   const text = renderMermaid([turn('host', { input: 'a;b\nend:#<br/>%%{init}' })]);
   expect(text).toContain('  asker->>p0: a b end br/ init\n');
 });
 
-test('it has an end: what is more is counted, and what was opened is closed', () => {
+test('the diagram is limited: further lines are counted, and open activations are closed', () => {
   const inside = Array.from({ length: 1_000 }, (_, index) => chain('model', `Model/m${index % 2}`));
   const lines = renderMermaid([turn('host', { chain: chain('turn', 'host', { inside }) })]).split('\n');
   expect(lines.length).toBeLessThan(420);

@@ -1,6 +1,6 @@
 /**
- * Turns as a sequence diagram of Mermaid: who asked whom, model and tool calls with their times, and beside each step
- * what its layers did. For pages that draw such diagrams.
+ * Draws turns as a Mermaid sequence diagram: the calls between agents, model and tool calls with their times, and
+ * beside each step the work of its layers.
  */
 import type { MiddlewareKind } from '@goondan/types';
 import { childrenOf, isTurn } from './children-of.ts';
@@ -8,7 +8,7 @@ import { milliseconds } from './render-trace.ts';
 import { shortLine } from './show-value.ts';
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
-/** Chains with an arrow of their own; the others are drawn by what is inside them. */
+/** Chains with an arrow of their own; the others are drawn by their contents. */
 const calls: Readonly<Record<MiddlewareKind, string | undefined>> = {
   turn: undefined,
   step: undefined,
@@ -16,7 +16,7 @@ const calls: Readonly<Record<MiddlewareKind, string | undefined>> = {
   toolCall: 'tool call',
 };
 
-/** Arrows and notes; past it one says that there was more. A larger diagram nobody can read, or draw. */
+/** The most arrows and notes; the last line counts the rest. A larger diagram could not be read or drawn. */
 const MOST_LINES = 400;
 
 export function renderMermaid(turns: readonly TurnTrace[]): string {
@@ -27,7 +27,7 @@ export function renderMermaid(turns: readonly TurnTrace[]): string {
 
 class Diagram {
   readonly #participants = new Map<string, string>([['asker', 'whoever asked']]);
-  /** By what they are. */
+  /** By participant. */
   readonly #ids = new Map<string, string>();
   readonly #lines: string[] = [];
   #more = 0;
@@ -73,7 +73,7 @@ class Diagram {
     this.#add(`${what}-${error === undefined ? '->>' : '-x'}${who}: ${error === undefined ? end : plain(error)}`);
   }
 
-  /** A note for what the layers did; layers that only passed on are not drawn. */
+  /** Adds a note about the layers; layers without any effect are not drawn. */
   #layers({ layers, kind, label }: ChainRecord, who: string): void {
     const busy = layers.filter(
       ({ changed, resultChanged, emitted, outcome }) =>
@@ -98,13 +98,13 @@ class Diagram {
   }
 
   #add(line: string): void {
-    // What opens and closes belongs together, so it is never left out.
+    // Lines that activate and deactivate come in pairs, so they are never left out.
     if (this.#lines.length < MOST_LINES || line.includes('activate ')) this.#lines.push(`  ${line}`);
     else this.#more++;
   }
 }
 
-/** Without what Mermaid would take for its own. */
+/** Removes characters with a meaning in Mermaid. */
 function plain(text: string): string {
   return shortLine(text.slice(0, 60))
     .replaceAll(/[#;:<>{}[\]()`"%\\|~\s]+/g, ' ')

@@ -9,7 +9,7 @@ function chain(kind: MiddlewareKind, label: string, more: Partial<ChainRecord> =
   return madeRecord(kind, label, { id: 'id', totalMs: 3, ...more });
 }
 
-test('P-03 layers are nested as the onion is, and hold what ran inside them', () => {
+test('P-03 layers are nested like the onion, around everything that ran inside them', () => {
   const turn = chain('turn', 'coder', {
     totalMs: 1234.5,
     layers: [layer('logging'), layer('memory', { name: 'recall', ownMs: 12.6 })],
@@ -28,7 +28,7 @@ test('P-03 layers are nested as the onion is, and hold what ran inside them', ()
   );
 });
 
-test('each layer says what it changed before next(), in the conversation, and in the result', () => {
+test('each layer shows its changes before next(), in the conversation, and in the result', () => {
   const busy = layer('busy', {
     changed: [
       { path: 'args.text', before: 'a', after: 'b' },
@@ -54,7 +54,7 @@ test('each layer says what it changed before next(), in the conversation, and in
   ]);
 });
 
-test('P-11 P-12 how a layer ended is said when it did not just pass', () => {
+test('P-11 P-12 the outcome of a layer is shown unless it passed', () => {
   const layers = [
     layer('gate', { outcome: 'short_circuit' }),
     layer('shaky', { outcome: 'skipped', error: 'E_X: no' }),
@@ -72,7 +72,7 @@ test('P-11 P-12 how a layer ended is said when it did not just pass', () => {
   ]);
 });
 
-test('what went wrong is said where it began and of the turn; what failed with it is marked', () => {
+test('an error is shown at its origin and at the turn; parts that failed with it are marked', () => {
   const error = 'E_MODEL_FAILED: no';
   const failed = (extension: string) => layer(extension, { outcome: 'failed', error });
   const translated = layer('outer', { outcome: 'failed', error: 'E_X: sorry' });
@@ -108,7 +108,7 @@ test('what went wrong is said where it began and of the turn; what failed with i
   ]);
 });
 
-test('every piece can be painted; plain text has no colours', () => {
+test('every piece can have a colour; plain text has none', () => {
   const painted = renderTrace(chain('step', '0', { layers: [layer('a', { outcome: 'failed', error: 'no' })] }), {
     paint: (style, text) => `<${style}>${text}</${style}>`,
   });
@@ -140,7 +140,7 @@ function inTurn({ inside, ...own }: ChainRecord, called: readonly TurnTrace[] = 
   return { ...own, inside: inside.map((each) => inTurn(each)), called };
 }
 
-test('R-08 turns of called agents stand where they began, with their instance when it is not the usual one', () => {
+test('R-08 turns of called agents are where they began, with their instance unless it is the default', () => {
   const inside = [chain('model', 'before', { startMs: 0 }), chain('model', 'after', { startMs: 900 })];
   const called = traced('guest', { instanceKey: 'room 7', startedAt: '2026-01-01T00:00:01.500Z' });
   const turn = traced('host', { chain: inTurn(chain('turn', 'host', { inside }), [called]) });
@@ -152,7 +152,7 @@ test('R-08 turns of called agents stand where they began, with their instance wh
   ]);
 });
 
-test('F-30 what was cancelled is grey, what failed is red', () => {
+test('F-30 cancelled parts are grey, failed parts are red', () => {
   const error = 'E_CANCELLED: no more';
   const paint = (style: string, text: string) => (style === 'error' ? `red(${text})` : text);
   const tree = (fault: string) => {
@@ -179,7 +179,7 @@ test('F-30 what was cancelled is grey, what failed is red', () => {
   ]);
 });
 
-test('what is not there is said: the end, runs before a crash, what was too much', () => {
+test('missing records are named: the end, runs before a crash, records over a limit', () => {
   const turn = traced('host', {
     resumes: 2,
     missing: { chains: 3, lines: 4, isCut: true },
@@ -208,7 +208,7 @@ test('what is not there is said: the end, runs before a crash, what was too much
   ]);
 });
 
-test('in full: values line by line, messages, what a call was asked with, tokens', () => {
+test('the full form shows values line by line, messages, the input of calls, and tokens', () => {
   const busy = layer('busy', {
     changed: [
       { path: 'args.text', before: 'one', after: 'two\nlines' },
@@ -236,28 +236,31 @@ test('in full: values line by line, messages, what a call was asked with, tokens
   expect(renderTrace(model)).toBe('model Model/m 3.00 ms');
 });
 
-test.each([false, true])('nothing of a model or a tool reaches the terminal as it is (in full: %p)', (isFull) => {
-  const evil = 'a\u001b]0;x\u0007\u202e\r\n\u0085b';
-  const changes = [{ path: evil, before: evil, after: evil }];
-  const busy = layer(evil, {
-    name: evil,
-    changed: changes,
-    resultChanged: changes,
-    messages: changes,
-    emitted: [evil],
-    outcome: 'failed',
-    error: evil,
-    isBeforeNext: true,
-  });
-  const text = renderTrace(chain('toolCall', evil, { layers: [busy], error: evil, input: evil, outcome: evil }), {
-    isFull,
-  });
-  expect(text.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u);
-  // Short values stay on their lines.
-  if (!isFull) expect(text.split('\n')).toHaveLength(7);
-});
+test.each([false, true])(
+  'control characters of a model or a tool do not reach the terminal (in full: %p)',
+  (isFull) => {
+    const evil = 'a\u001b]0;x\u0007\u202e\r\n\u0085b';
+    const changes = [{ path: evil, before: evil, after: evil }];
+    const busy = layer(evil, {
+      name: evil,
+      changed: changes,
+      resultChanged: changes,
+      messages: changes,
+      emitted: [evil],
+      outcome: 'failed',
+      error: evil,
+      isBeforeNext: true,
+    });
+    const text = renderTrace(chain('toolCall', evil, { layers: [busy], error: evil, input: evil, outcome: evil }), {
+      isFull,
+    });
+    expect(text.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u);
+    // Short values stay on their lines.
+    if (!isFull) expect(text.split('\n')).toHaveLength(7);
+  },
+);
 
-test('F-10 a turn says how its servers were: a quiet line, or what is wrong with the last lines they printed', () => {
+test('F-10 a turn shows its servers: a plain line, or the problem with the last lines they printed', () => {
   const turn = traced('coder', {
     extensions: [
       { ...status, extension: 'web', state: 'connected', tools: ['web__get', 'web__post'] },

@@ -1,6 +1,6 @@
 /**
- * A recorded turn as a tree a person can read: layers nested as the onion is, own times, what each one changed, and the
- * turns of called agents in the chain that asked for them.
+ * Renders a recorded turn as a tree for people: layers nested as in the onion, their own times and changes, and the
+ * turns of called agents in the chain that called them.
  */
 import { type ExtensionStatusChanged, placeText } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
@@ -10,13 +10,13 @@ import { childrenOf, isTurn } from './children-of.ts';
 import type { ChainRecord, LayerRecord, TurnTrace } from './turn-trace.ts';
 
 export interface RenderOptions {
-  /** Paints a piece of the text; plain when absent. */
+  /** Adds colour to a piece of text; plain text when absent. */
   readonly paint?: (style: 'kind' | 'name' | 'time' | 'change' | 'error', text: string) => string;
-  /** Every change in full, as far as it was recorded, what was said in messages, and what calls were asked with. */
+  /** Shows every change as far as it was recorded, the messages, and the input of calls. */
   readonly isFull?: boolean;
 }
 
-/** A turn with those it asked for, or the chain of one that was recorded in this process. */
+/** Renders a turn with the turns it asked for, or a chain that was recorded in this process. */
 export function renderTrace(turn: TurnTrace | ChainRecord, options: RenderOptions = {}): string {
   const { paint = (_style, text) => text, isFull = false } = options;
   const renderer = new Renderer(paint, isFull);
@@ -37,7 +37,7 @@ class Renderer {
     return this.chain(turn.chain, Date.parse(turn.startedAt), turn.instanceKey, notes);
   }
 
-  /** `turnStart`: in milliseconds, to put called turns in their place. */
+  /** `turnStart` is in milliseconds, and places called turns. */
   chain(chain: ChainRecord, turnStart: number, instanceKey = '', notes: readonly string[] = []): string[] {
     const { kind, label, totalMs, isUnfinished } = chain;
     const name = instanceKey === '' || instanceKey === 'default' ? label : `${label} (${instanceKey})`;
@@ -48,13 +48,13 @@ class Renderer {
     return [`${title}${this.details(chain)}${this.mark(isWith, chain)}`, ...indent(inside)];
   }
 
-  /** Each layer holds the ones inside it; the innermost holds what the core did. */
+  /** Renders each layer around the ones inside it; the innermost contains the work of the core. */
   private layers(layers: readonly LayerRecord[], chain: ChainRecord, turnStart: number): string[] {
     const [outermost, ...inner] = layers;
     if (outermost === undefined) return this.core(chain, turnStart);
     const { extension, name, kind, ownMs, outcome, error, isBeforeNext } = outermost;
     const title = shortLine(name === kind ? extension : `${extension} · ${name}`);
-    // One that failed before it called `next()` is where it began.
+    // A layer that failed before `next()` is the origin of the error.
     const isWith = outcome === 'failed' && error === chain.error && isBeforeNext !== true;
     return [
       `${this.paint('name', title)} ${this.paint('time', `own ${milliseconds(ownMs)}`)}${this.mark(isWith, outermost)}`,
@@ -73,7 +73,7 @@ class Renderer {
     ];
   }
 
-  /** What went wrong is said by the innermost chain; what failed with it is marked. */
+  /** Marks a chain or layer that failed with its inside: the innermost one shows the error. */
   private mark(isWith: boolean, ended: Ended): string {
     return isWith ? ` ${this.paint(styleOf(ended), '✗')}` : '';
   }
@@ -95,7 +95,7 @@ class Renderer {
     ];
   }
 
-  /** Of a turn what went wrong is said at its beginning, too, and of a step when it was tried again. */
+  /** A turn shows its error at its beginning, too, and so does a step that was retried. */
   private chainNotes(chain: ChainRecord, isWith: boolean): string[] {
     const { kind, error, retryMs, outcome } = chain;
     if (kind === 'model' && outcome === 'length') return [this.paint('error', '! cut off at its limit of tokens')];
@@ -127,7 +127,7 @@ class Renderer {
         : [`${missing.lines} ${missing.lines === 1 ? 'record is' : 'records are'} missing or damaged`]),
       ...(missing.chains === 0 ? [] : [`${missing.chains} more chains, not recorded`]),
     ];
-    // Of one that failed before its first layer, or outside its layers.
+    // The turn failed before its first layer, or outside its layers.
     const style = ending === 'cancelled' ? 'time' : 'error';
     const failure = error === undefined || chain.error !== undefined ? [] : [this.paint(style, `✗ ${failureOf(turn)}`)];
     const limit = truncated === true ? [this.paint('error', '! its answer is truncated')] : [];
@@ -135,7 +135,7 @@ class Renderer {
     return [...failure, ...limit, ...notes.map((note) => this.paint('time', `… ${note}`)), ...parts];
   }
 
-  /** A server that is connected is a quiet line; one that is not says why, with the last lines it printed. */
+  /** Shows a connected server as a plain line; another one with the reason and the last lines it printed. */
   private status(status: ExtensionStatusChanged): string[] {
     const [first = '', ...more] = describeExtensionStatus(status).map(shortLine);
     if (status.state !== 'failed' && status.state !== 'reconnecting') return [this.paint('time', `⇄ ${first}`)];
@@ -155,12 +155,12 @@ class Renderer {
 
 type Ended = Pick<ChainRecord, 'isCancelled'>;
 
-/** Nothing is wrong with what was cancelled. */
+/** A cancel is not an error. */
 function styleOf({ isCancelled }: Ended): 'time' | 'error' {
   return isCancelled === true ? 'time' : 'error';
 }
 
-/** `E_EXT_MIDDLEWARE: rules is not defined (extensions/house-rules.ts:14:7)`. */
+/** Writes `E_EXT_MIDDLEWARE: rules is not defined (extensions/house-rules.ts:14:7)`. */
 function failureOf({ error = '', place }: Pick<LayerRecord, 'error' | 'place'>): string {
   return place === undefined ? shortLine(error) : `${shortLine(error)} (${shortLine(placeText(place))})`;
 }

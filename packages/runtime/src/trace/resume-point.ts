@@ -1,22 +1,22 @@
 /**
- * What a process found of a turn that another one had begun, and goes on from: as much of the turn's log as is still
- * looked at. Its messages are in the archive. JSON.
+ * The point from which a process continues a turn that another one began: the part of the turn's log that is still
+ * needed. Its messages are in the archive. JSON.
  */
 import type { JsonObject, JsonValue, StepResult, TokenUsage, ToolCallResult } from '@goondan/types';
 
 export interface ResumePoint {
-  /** How many of the turn's message events counted: its first ones. */
+  /** The number of the turn's first message events that counted. */
   readonly events: number;
   /** The id of the message with its input. */
   readonly inputId?: string;
-  /** How effects had ended that are asked for again. */
+  /** The outcomes of effects that are requested again. */
   readonly effects: Readonly<Record<string, ResumedOutcome>>;
   /** Keys of effects that had begun. */
   readonly intents: readonly string[];
   readonly steps: readonly ResumedStep[];
-  /** The index of the first step that is run. */
+  /** The index of the first step to run. */
   readonly nextStep: number;
-  /** As the last step left them, or the turn's layers on their way in. Absent: it had not got into its steps. */
+  /** As left by the last step, or by the turn's layers on their way in. Absent when no step had begun. */
   readonly restored?: { readonly metadata: JsonObject; readonly extensionState: JsonObject };
 }
 
@@ -24,7 +24,7 @@ export type ResumedOutcome =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
 
-/** A step that is over, and not run again. */
+/** A step that is done, and does not run again. */
 export interface ResumedStep {
   readonly stepId: string;
   readonly stepIndex: number;
@@ -34,6 +34,6 @@ export interface ResumedStep {
   readonly result?: StepResult;
   readonly responseMessageId?: string;
   readonly usage?: TokenUsage;
-  /** What its tool calls gave, as the turn counts them; a kept step's too. */
+  /** The results of its tool calls, as the turn counts them; those of a kept step, too. */
   readonly toolResults: readonly ToolCallResult[];
 }

@@ -1,12 +1,12 @@
 /**
- * One chain while it is watched: its layers, its fields and its result as they were last seen.
+ * One chain while it is watched: its layers, its fields and its result as last seen.
  *
- * The layers of a chain are nested, so what one leaves is what the next one finds: fields and result are kept once for
- * the chain, compared where a layer goes in and comes out, and kept anew only when they changed. The clock is read once
- * where two layers meet.
+ * Layers are nested, so each one finds the values that the one before left. Fields and result are kept once for the
+ * chain, compared where a layer begins and ends, and copied again only when they changed. The clock is read once
+ * between two layers.
  *
- * A turn's chain, its step's and the model's are nested as well, and one of them runs at a time: they share a scope.
- * What may run beside something else, a tool call or what a layer asks for, has its own.
+ * The chains of a turn, its step and the model are nested as well, and one of them runs at a time: they share a scope.
+ * Tool calls and calls made by a layer can run at the same time as others, so each has a scope of its own.
  */
 import type { MiddlewareKind } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
@@ -16,16 +16,16 @@ import type { DrawKind, DrawnValues } from './draw-scope.ts';
 import type { ChainSpan, SpanStart, WatchedLayer } from './layer-span.ts';
 import { type Difference, RecordedLayer } from './recorded-layer.ts';
 
-/** What the chains of one turn share. */
+/** The part that the chains of one turn share. */
 export interface SpanKeeper {
   readonly clock: Clock;
-  /** Layers that may still be kept. */
+  /** The number of layers that may still be kept. */
   layersLeft: number;
-  /** It is over, or there is something new about it. */
+  /** The chain ended, or something changed about it later. */
   settled(chain: RunningSpan): void;
 }
 
-/** Tool calls of one reply may run together. */
+/** Tool calls of one reply may run at the same time. */
 const mayRunBeside: Readonly<Record<MiddlewareKind, boolean>> = {
   turn: false,
   step: false,
@@ -40,26 +40,26 @@ export class RunningSpan implements ChainSpan {
   totalMs = 0;
   outcome: 'running' | 'ended' | 'failed' = 'running';
   result: unknown = undefined;
-  /** Whose code runs: of nested layers it is one at a time. Undefined while what is inside them all runs. */
+  /** The layer whose code runs; nested layers run one at a time. Undefined while the core runs. */
   active: RecordedLayer | undefined = undefined;
   readonly startedAt: number;
-  // Most chains have none of these: they are there when there is something to keep, and cost nothing before.
+  // Most chains have none of these: declared only, they cost nothing until they are set.
   declare layersMore?: number;
   declare error?: unknown;
   declare retryMs?: number | undefined;
-  /** For whoever keeps all of them. */
+  /** For a listener that keeps the whole tree. */
   declare inside?: RunningSpan[];
-  /** Its own, unless it runs in that of the chain around it. */
+  /** Its own scope; absent when it shares that of the chain around it. */
   declare readonly scope?: RunningSpan;
-  /** What a layer asked with, before any layer of this chain. */
+  /** The fields with which a layer started this chain, before any layer of the chain ran. */
   declare readonly asked?: Fields | undefined;
-  /** Absent: nobody has looked yet. */
+  /** Absent before the first layer. */
   declare private fields?: Fields | undefined;
-  /** The chain in whose scope it runs. */
+  /** The chain whose scope it shares, or itself. */
   private readonly owner: RunningSpan;
-  /** Of those in its scope, the one that runs. */
+  /** The running chain of this scope. */
   private running: RunningSpan = this;
-  /** When a layer was entered or left a moment ago, and nothing has happened since; else below 0. */
+  /** The time when a layer was just entered or left, with nothing in between; below 0 otherwise. */
   private enteredAt: number;
   private leftAt = -1;
   private keptOf: unknown = undefined;
@@ -70,7 +70,7 @@ export class RunningSpan implements ChainSpan {
     readonly number: number,
     readonly parent: RunningSpan | undefined,
     private readonly keeper: SpanKeeper,
-    /** The layer whose code asked for it. */
+    /** The layer whose code started this chain. */
     readonly by?: WatchedLayer,
   ) {
     this.startedAt = keeper.clock.elapsed();
@@ -123,7 +123,7 @@ export class RunningSpan implements ChainSpan {
     this.settle();
   }
 
-  /** A layer goes in: what comes next is the layer inside it, or the core. */
+  /** A layer calls `next()`: the layer inside it follows, or the core. */
   goIn(): number {
     this.active = undefined;
     this.leftAt = -1;
@@ -131,7 +131,7 @@ export class RunningSpan implements ChainSpan {
     return this.enteredAt;
   }
 
-  /** What is inside a layer has settled, which the layer inside it has just told, or the core. */
+  /** The inside of a layer settled, as the layer inside it or the core just reported. */
   comeOut(): number {
     const now = this.leftAt >= 0 ? this.leftAt : this.keeper.clock.elapsed();
     this.enteredAt = -1;
@@ -139,7 +139,7 @@ export class RunningSpan implements ChainSpan {
     return now;
   }
 
-  /** A layer is done; `isAtOnce`: the one around it hears of it in the same moment. */
+  /** A layer ended. `isAtOnce`: the layer around it continues at the same moment. */
   leave(isAtOnce: boolean): number {
     const now = this.keeper.clock.elapsed();
     this.active = undefined;
@@ -148,18 +148,20 @@ export class RunningSpan implements ChainSpan {
     return now;
   }
 
-  /** What the fields became since somebody looked last. */
+  /** Returns the changes of the fields since the last look. */
   lookForChanges(): Difference | undefined {
     if (this.fields === undefined) return undefined;
     try {
       return this.compareFields(this.fields, this.chain.inspect?.() ?? {});
     } catch {
-      // A layer may have left anything. Watching must not decide what comes of it: it is not shown.
+      // A layer may have left any value here. Watching must not affect the turn, so the value is just not shown.
       return undefined;
     }
   }
 
-  /** The result as it came from inside, for `compareResult`. The layer inside may have looked at the very same. */
+  /**
+   * Keeps a copy of the result from inside, for `compareResult`. The layer inside may have copied the same one already.
+   */
   keepResult(result: unknown): unknown {
     if (result !== this.keptOf || result === undefined) this.keep(result);
     return this.kept;
@@ -172,14 +174,14 @@ export class RunningSpan implements ChainSpan {
         return { before, after: this.kept };
       }
     } catch {
-      // Not shown, as above.
+      // Not shown, for the same reason.
     }
     this.keptOf = result;
     this.kept = before;
     return undefined;
   }
 
-  /** Whoever failed may have changed it first. */
+  /** Drops the copy: code that failed may have changed the result first. */
   forgetResult(): void {
     this.keptOf = undefined;
     this.kept = undefined;
@@ -214,12 +216,12 @@ export class RunningSpan implements ChainSpan {
       for (const name in now) fields[name] = now[name] === this.chain.shared ? now[name] : snapshotJson(now[name]);
       return fields;
     } catch {
-      // Not shown, as above.
+      // Not shown, for the same reason.
       return undefined;
     }
   }
 
-  /** What is shared stays as it is only while the chain runs; a change is told later. */
+  /** Copies the shared value, which is fixed only while the chain runs; a change is described later. */
   private ownFields(fields: Fields): Fields {
     const { shared } = this.chain;
     if (!Array.isArray(shared)) return fields;

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { shortLine, wholeText } from './show-value.ts';
 
-test.each(['👩‍👩‍👧 👍🏽 ❤️‍🔥', 'می‌خواهم', 'क्‍ष', '안녕하세요', 'שלום', 'Ünïcödé'])('%s is shown as it is', (text) => {
+test.each(['👩‍👩‍👧 👍🏽 ❤️‍🔥', 'می‌خواهم', 'क्‍ष', '안녕하세요', 'שלום', 'Ünïcödé'])('%s is shown unchanged', (text) => {
   expect(shortLine(text)).toBe(text);
   expect(wholeText('+', text)).toEqual([`+ ${text}`]);
 });
@@ -13,6 +13,6 @@ test.each([
   ['\u200djoined to nothing\u200c', '\\u200djoined to nothing\\u200c'],
   ['a\u200d\u200db', 'a\\u200d\\u200db'],
   ['tag\u{e0041}', 'tag\\u{e0041}'],
-])('%j is written out', (text, shown) => {
+])('%j is escaped', (text, shown) => {
   expect(shortLine(text)).toBe(shown);
 });

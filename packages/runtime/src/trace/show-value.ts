@@ -1,18 +1,18 @@
 /**
- * Texts of models, tools and extensions as a terminal may show them: what would move the cursor, turn the direction of
- * writing, or not be seen at all, is written out. Joiners inside words and emoji are part of them.
+ * Makes texts of models, tools and extensions safe for a terminal: characters that move the cursor, change the
+ * direction of writing or are invisible are written out. Joiners inside words and emoji stay.
  */
 
 const LONGEST = 200;
 
-/** On one line, cut to 200 characters. */
+/** Puts a text on one line, cut to 200 characters. */
 export function shortLine(text: string): string {
-  // Cut first: it may be long.
+  // Cut first, because the text may be long.
   const beginning = text.slice(0, LONGEST).toWellFormed();
   return `${writeOut(beginning.replaceAll(/\s+/g, ' '))}${text.length > LONGEST ? '…' : ''}`;
 }
 
-/** All of it, line by line, each after `sign`. */
+/** Returns the whole text line by line, each after `sign`. */
 export function wholeText(sign: string, text: string): string[] {
   return text.split(/\r?\n/).map((line) => `${sign} ${writeOut(line.toWellFormed())}`);
 }

@@ -6,13 +6,13 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const turn = { agentName: 'coder', instanceKey: 'room-1', turnId: 'turn-e1' };
 
 describe('the ids of OpenTelemetry', () => {
-  test('R-08 a new trace id is one, and each is another', () => {
+  test('R-08 a new trace id is valid and unique', () => {
     const made = Array.from({ length: 1_000 }, () => newTraceId());
     expect(made.filter((id) => !isTraceId(id))).toEqual([]);
     expect(new Set(made).size).toBe(1_000);
   });
 
-  test('R-08 a new trace id is as repeatable as the ids it is made of', () => {
+  test('R-08 a new trace id is as repeatable as the ids it is made from', () => {
     const make = () => {
       const ids = countedIds();
       return [newTraceId(ids), newTraceId(ids)];
@@ -50,14 +50,14 @@ describe('the ids of OpenTelemetry', () => {
 });
 
 describe('a span', () => {
-  test('R-08 has the same id wherever and whenever it is made', () => {
+  test('R-08 has the same id whenever and wherever it is computed', () => {
     const make = () => SpanIds.ofTurn(turn, { traceId }).inside('step-0').inside('call-1').fields;
     expect(make()).toEqual(make());
-    // Written down: a turn that is resumed by the next version has the ids it had.
+    // Written out: a turn that the next version resumes keeps its ids.
     expect(SpanIds.ofTurn(turn, { traceId }).fields).toEqual({ traceId, spanId: '16bb9c844ff88862' });
   });
 
-  test('R-08 names its parent, and a turn the one it was given', () => {
+  test('R-08 names its parent, and a turn the parent it was given', () => {
     const parentSpanId = '00f067aa0ba902b7';
     const asked = SpanIds.ofTurn(turn, { traceId, parentSpanId });
     expect(asked.fields).toEqual({ traceId, spanId: asked.spanId, parentSpanId });
@@ -65,7 +65,7 @@ describe('a span', () => {
     expect(SpanIds.ofTurn(turn, { traceId, parentSpanId: 'not a span' }).fields).not.toHaveProperty('parentSpanId');
   });
 
-  test('R-08 is another one wherever anything about it is another', () => {
+  test('R-08 has another id when any part of its place differs', () => {
     const turns = [
       SpanIds.ofTurn(turn, { traceId }),
       SpanIds.ofTurn(turn, { traceId: newTraceId() }),
@@ -79,7 +79,7 @@ describe('a span', () => {
     expect(spans.filter(({ spanId }) => !isSpanId(spanId))).toEqual([]);
   });
 
-  test('R-08 costs nothing until somebody asks for its id, and then once', () => {
+  test('R-08 computes its id when it is first read, and only once', () => {
     const hash = spyOn(Bun.CryptoHasher, 'hash');
     try {
       const step = SpanIds.ofTurn(turn, { traceId }).inside('step-0');

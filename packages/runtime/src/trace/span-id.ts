@@ -1,13 +1,13 @@
 /**
- * Ids of traces and spans, in the form of OpenTelemetry: a trace id is 32, a span id 16 lowercase hexadecimal digits,
- * neither of them all zero.
+ * Ids of traces and spans, in the form of OpenTelemetry: a trace id has 32 and a span id 16 lowercase hexadecimal
+ * digits, which are not all zero.
  *
  * Invariants:
- * 1. A span's id follows from where it stands: the same turn, step, model or tool call has the same id, also when it is run
- *    again after a crash, and no other one has.
- * 2. Nothing is hashed before somebody asks.
- * 3. A trace id is carried as it came. The runtime makes valid ones (`newTraceId`); what a sender made up otherwise
- *    still ties its turns together, and its spans have valid ids of their own.
+ * 1. A span's id follows from its place: the same turn, step, model or tool call has the same id, also when it runs
+ *    again after a crash, and no other one has it.
+ * 2. Nothing is hashed before an id is read.
+ * 3. A trace id is passed on unchanged. The runtime makes valid ones (`newTraceId`); an invalid one from a sender still
+ *    connects its turns, and its spans have valid ids of their own.
  */
 import { type SpanFields, writeTraceparent } from '@goondan/types';
 import { sha256 } from '../json/sha256.ts';
@@ -17,7 +17,7 @@ export function newTraceId(ids: Ids = randomIds): string {
   return hexDigest(ids.next('trace'), TRACE_DIGITS);
 }
 
-/** The id under which the outside hears of a trace: itself, unless a sender made it up in another form. */
+/** Returns the id of a trace for the outside: unchanged, unless a sender chose an invalid one. */
 export function toTraceId(traceId: string): string {
   return isTraceId(traceId) ? traceId : hexDigest(traceId, TRACE_DIGITS);
 }
@@ -30,26 +30,26 @@ export function isSpanId(value: unknown): value is string {
   return isHex(value, SPAN_DIGITS);
 }
 
-/** The ids of one span, made when they are first asked for. */
+/** The ids of one span, computed when first read. */
 export class SpanIds {
   private made: string | undefined;
 
-  /** `name` says which one it is of all that stand under its parent, or of the whole trace when it has none. */
+  /** `name` identifies the span under its parent, or in the whole trace when it has no parent. */
   private constructor(
     readonly traceId: string,
     private readonly parent: { readonly spanId: string | undefined },
     private readonly name: readonly string[],
   ) {}
 
-  /** A turn's: under the span of another agent when that one asked. What is no span id is no parent. */
+  /** Makes the ids of a turn, under the span of the agent that asked for it. An invalid span id counts as no parent. */
   static ofTurn(turn: TurnPlace, { traceId, parentSpanId }: TurnCause): SpanIds {
     const parent = { spanId: isSpanId(parentSpanId) ? parentSpanId : undefined };
     return new SpanIds(traceId, parent, [traceId, turn.agentName, turn.instanceKey, turn.turnId]);
   }
 
   /**
-   * A step's under its turn's; a model call's and a tool call's under its step's or, when a layer made it, under that
-   * layer's chain's.
+   * Makes the ids of a step under its turn; of a model or tool call under its step or, when a layer made the call,
+   * under that layer's chain.
    */
   inside(name: string): SpanIds {
     return new SpanIds(this.traceId, this, [name]);
@@ -60,7 +60,7 @@ export class SpanIds {
     return this.made;
   }
 
-  /** For whoever is asked from within this span. */
+  /** Returns the header for a request from within this span. */
   traceparent(isSampled = true): string {
     return writeTraceparent({ traceId: toTraceId(this.traceId), parentSpanId: this.spanId, isSampled });
   }
@@ -85,7 +85,7 @@ interface TurnCause {
 const TRACE_DIGITS = 32;
 const SPAN_DIGITS = 16;
 
-/** Nobody looks whether it is all zero: that is as likely as guessing somebody else's id. */
+/** An id of zeros is not excluded: it is as unlikely as a collision. */
 function hexDigest(text: string, digits: number): string {
   return sha256(text).slice(0, digits);
 }

@@ -1,4 +1,4 @@
-/** An error as a recording keeps it, and made again from that. */
+/** Records an error, and makes it again from the record. */
 import { GoondanError, isErrorCode } from '@goondan/types';
 import { defined } from '../json/defined.ts';
 import type { ThrownRecord } from './effect-record.ts';

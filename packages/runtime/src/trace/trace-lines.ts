@@ -1,7 +1,6 @@
 /**
- * The lines of a turn's trace file, each an object of JSON. A turn that was resumed has a `start` for each of its runs,
- * in one file. A chain is written when it is over, and before that if it takes longer than a moment; it counts as it is
- * there last.
+ * The lines of a turn's trace file, each a JSON object. A resumed turn has a `start` for each of its runs, in the same
+ * file. A chain is written when it ends, and earlier if it takes long; its last line counts.
  */
 import type { AgentEventSource, CodePlace, ExtensionStatusChanged, TurnResult } from '@goondan/types';
 import type { EffectRecord } from './effect-record.ts';
@@ -23,7 +22,7 @@ interface StartLine {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
-  /** Who asked for it. */
+  /** The sender of its input. */
   readonly source?: AgentEventSource;
   readonly input?: string;
   readonly resumed?: true;
@@ -37,29 +36,29 @@ interface EndLine {
   readonly truncated?: true;
   readonly stepCount: number;
   readonly error?: string;
-  /** Where code of the bundle threw. */
+  /** The place where code of the bundle threw. */
   readonly place?: CodePlace;
   readonly stack?: string;
-  /** Chains past the bound. */
+  /** The number of chains over the limit. */
   readonly chainsMore?: number;
 }
 
 export type TraceLine =
   | StartLine
-  /** The state that a replay begins with. */
+  /** The state with which a replay begins. */
   | ({ readonly type: 'beginning' } & TurnBeginning)
-  /** Present in a run that goes on with another one's work. Without a point when that was too long to be kept. */
+  /** Present in a run that continues another one. Without a point when that was too long to keep. */
   | { readonly type: 'resume'; readonly point?: ResumePoint }
   | ({ readonly type: 'effect' } & EffectRecord)
-  /** Chains are counted in the order in which they start in a run; the first is the turn's own and has no parent. */
+  /** Chains are numbered in the order in which they start in a run; the first is the turn's own and has no parent. */
   | { readonly type: 'chain'; readonly n: number; readonly parent?: number; readonly chain: ChainRecord }
-  /** The run was cancelled, or left. Effects that ended before are in lines before it. */
+  /** The run was cancelled, or its process left it. Effects that ended before have earlier lines. */
   | ({ readonly type: 'halt' } & HaltRecord)
-  /** The status of something that an extension needs: as the run began, and whenever it changed. */
+  /** The status of something that an extension needs: at the start of the run, and after each change. */
   | { readonly type: 'status'; readonly status: ExtensionStatusChanged }
   | EndLine
   | { readonly type: 'dropped'; readonly count: number }
-  /** The file is full: chains that come now are not written. */
+  /** The file is full: later chains are not written. */
   | { readonly type: 'cut' };
 
 export type LineOf<Type extends TraceLine['type']> = Extract<TraceLine, { readonly type: Type }>;

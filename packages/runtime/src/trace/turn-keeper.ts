@@ -1,6 +1,6 @@
 /**
- * Keeps the chains of one turn while it is watched, within bounds: past `chains` and `layers` they are counted, not
- * kept. A chain is handed on when it begins, when it is over, and when something new is known about it after that.
+ * Keeps the chains of one turn while it is watched. Over the limits `chains` and `layers` they are only counted. A
+ * chain is passed on when it begins, when it ends, and when something changes about it later.
  */
 import type { Clock } from '../ports/clock.ts';
 import type { SpanStart } from './layer-span.ts';
@@ -16,7 +16,7 @@ export const defaultTraceLimits: TraceLimits = { chains: 5_000, layers: 5_000 };
 export class TurnKeeper implements SpanKeeper {
   layersLeft: number;
   chainsMore = 0;
-  /** On the clock that only grows; below 0 until then. */
+  /** On the monotonic clock; below 0 before the start. */
   startedAt = -1;
   private count = 0;
   private isOver = false;
@@ -29,12 +29,14 @@ export class TurnKeeper implements SpanKeeper {
     this.layersLeft = limits.layers;
   }
 
-  /** The turn begins; else it does with its first chain. */
+  /** The turn begins. Without this call it begins with its first chain. */
   start(): void {
     this.startedAt = this.clock.elapsed();
   }
 
-  /** `by`: the layer that asks for it. Undefined past the bound, and for what begins when the turn is over. */
+  /**
+   * Opens a chain. `by` is the layer that starts it. Returns undefined over the limit and after the end of the turn.
+   */
   open(chain: SpanStart, parent: RunningSpan | undefined, by = parent?.active?.layer): RunningSpan | undefined {
     if (this.isOver) return undefined;
     if (this.count >= this.limits.chains) {
@@ -48,11 +50,11 @@ export class TurnKeeper implements SpanKeeper {
   }
 
   settled(chain: RunningSpan): void {
-    // A layer that hung may wake up and go on when its turn was given up long ago.
+    // A layer that hung may continue long after its turn was given up.
     if (!this.isOver) this.onChanged(chain);
   }
 
-  /** What comes now is nobody's. */
+  /** Closes the turn: later chains belong to none. */
   close(): void {
     this.isOver = true;
   }

@@ -1,4 +1,4 @@
-/** One turn as it was recorded, and the turns of other agents that it asked for. JSON; fields are added, never renamed. */
+/** One recorded turn, with the turns of other agents that it asked for. JSON; fields are added, never renamed. */
 import type {
   AgentAddress,
   AgentEventSource,
@@ -20,42 +20,47 @@ export interface TurnSummary extends AgentAddress {
   readonly spanId: string;
   /** The span of the agent that asked for it. */
   readonly parentSpanId?: string;
-  /** Who asked for it: another agent, a connector, somebody at a terminal. Absent where an older version recorded it. */
+  /**
+   * The sender of its input: another agent, a connector, a person at a terminal. Absent in records of an older version.
+   */
   readonly source?: AgentEventSource;
   readonly startedAt: string;
-  /** The first words of what it was asked. */
+  /** The first words of its input. */
   readonly input?: string;
-  /** From its beginning to its end; absent, like the next two, while nothing was written down of its end. */
+  /** From its beginning to its end. Absent, like the next two, while its end is not recorded. */
   readonly durationMs?: number;
   readonly finishReason?: TurnResult['finishReason'];
   /** The same in one word, for people. */
   readonly ending?: TurnEnding;
-  /** The answer ended at a limit of tokens and is not whole. */
+  /** True when the answer reached a token limit and is incomplete. */
   readonly truncated?: true;
   readonly stepCount?: number;
   readonly error?: string;
-  /** Where code of the bundle threw, when that made it fail. */
+  /** The place where code of the bundle threw, if that made the turn fail. */
   readonly place?: CodePlace;
   /** A line for each frame of its code; frames of goondan are counted in one line. */
   readonly stack?: string;
-  /** How often it went on after a crash. What the crash kept from being written down is missing. */
+  /** The number of continuations after a crash. Records that the crash prevented are missing. */
   readonly resumes: number;
 }
 
 export interface TurnTrace extends TurnSummary {
   readonly chain: ChainRecord;
-  /** How things were that its extensions need, MCP servers for example: each as it was last in this turn. */
+  /** The last status in this turn of each thing that its extensions need, such as MCP servers. */
   readonly extensions?: readonly ExtensionStatusChanged[];
   readonly missing: MissingRecords;
 }
 
-/** What is not in a trace although it happened. */
+/** Counts of the records that are missing in a trace. */
 export interface MissingRecords {
-  /** Chains past the bound of one turn. */
+  /** The number of chains over the limit of one turn. */
   readonly chains: number;
-  /** Lines that could not be written, because the disk failed or they came too fast, or that cannot be read. */
+  /**
+   * The number of lines that could not be written, because the disk failed or they came too fast, or that cannot be
+   * read.
+   */
   readonly lines: number;
-  /** The file was full: what came after is not there. */
+  /** True when the file was full: later records are missing. */
   readonly isCut: boolean;
 }
 
@@ -63,13 +68,13 @@ export interface LayerRecord {
   readonly extension: string;
   readonly name: string;
   readonly kind: MiddlewareKind;
-  /** Since its turn began. */
+  /** The time since its turn began. */
   readonly startMs: number;
-  /** Without what is inside it. */
+  /** The time without its inside. */
   readonly ownMs: number;
   readonly totalMs: number;
   readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
-  /** How far a running layer is. */
+  /** The stage of a running layer. */
   readonly stage?: LayerStage;
   /** True when a failed layer had not called `next()`. */
   readonly isBeforeNext?: true;
@@ -79,30 +84,30 @@ export interface LayerRecord {
   readonly resultChanged: readonly Change[];
   /** Message events, in short: `append system <id>`. */
   readonly emitted: readonly string[];
-  /** Emitted beyond those listed. */
+  /** The number of emitted events that are not listed. */
   readonly emittedMore: number;
-  /** How many of those listed came after what is inside it. */
+  /** The number of listed events that came after the inside. */
   readonly emittedAfter?: number;
   /** The messages of those events, by their ids. */
   readonly messages: readonly Change[];
-  /** There were more changes than are listed. */
+  /** True when not all changes are listed. */
   readonly isCut?: true;
-  /** Digests of all it did on the way in and out, where what is listed does not say all. */
+  /** Digests of everything it did on the way in and out, when the lists are incomplete. */
   readonly marks?: LayerMarks;
-  /** The draws of its code from the clock and from chance, in order. */
+  /** The draws of its code from the clock and from random numbers, in order. */
   readonly drew?: readonly Draw[];
-  /** Drawn beyond those. */
+  /** The number of draws that are not listed. */
   readonly drewMore?: number;
   readonly error?: string;
-  /** It has that error because its turn was cancelled: it did not fail. */
+  /** True when the error comes from the cancel of its turn: the layer did not fail. */
   readonly isCancelled?: true;
-  /** Where its code threw. */
+  /** The place where its code threw. */
   readonly place?: CodePlace;
   /** A line for each frame of its code; frames of goondan are counted in one line. */
   readonly stack?: string;
 }
 
-/** On its way in, before `next()`; with what is inside it running; on its way out. */
+/** On its way in, before `next()`; inside, after `next()` was called; on its way out. */
 export type LayerStage = 'in' | 'inside' | 'out';
 
 export interface LayerMarks {
@@ -110,16 +115,16 @@ export interface LayerMarks {
   readonly out: string;
 }
 
-/** One chain, the same in memory, on disk and on the wire: what ran, what its layers did, what came of it. */
+/** One chain, the same in memory, on disk and on the wire: its kind, the work of its layers, its outcome. */
 export interface ChainRecord {
   readonly kind: MiddlewareKind;
   readonly label: string;
   readonly id: string;
-  /** Absent in what an earlier version recorded of a model call. */
+  /** Absent for a model call that an earlier version recorded. */
   readonly spanId?: string;
   /** The layer whose code asked for it; absent when the runtime did. */
   readonly by?: { readonly extension: string; readonly name: string };
-  /** Since its turn began. */
+  /** The time since its turn began. */
   readonly startMs: number;
   readonly totalMs: number;
   /** Outermost first. */
@@ -132,31 +137,31 @@ export interface ChainRecord {
   readonly called: readonly TurnTrace[];
   /** A digest of the plan that a step ran with. */
   readonly plan?: string;
-  /** The key of the effect of a model or tool call: under it the record has what reached the model or handler. */
+  /** The key of the effect of a model or tool call, whose record has the request that reached the model or handler. */
   readonly effect?: string;
   /** The request of a model call, as it reached the model. */
   readonly request?: ModelRequestRecord & Partial<RequestReferences>;
   /** The arguments that reached the handler of a tool call, and its result. */
   readonly args?: JsonObject;
   readonly result?: JsonValue;
-  /** In short, the arguments that a tool call was asked with; the last message of a layer's own model call. */
+  /** A short form of the arguments of a tool call, or of the last message in a layer's own model call. */
   readonly input?: string;
-  /** A digest of everything that a layer asked with. */
+  /** A digest of the full request that a layer made. */
   readonly asked?: string;
   /** The outcome: how a model or a turn finished, the status of a tool call. */
   readonly outcome?: string;
   /** Present in a model call. */
   readonly tokens?: { readonly input: number; readonly output: number };
-  /** The error it threw, or the one a tool answered with. */
+  /** The error it threw, or the one that a tool returned. */
   readonly error?: string;
-  /** It has that error because its turn was cancelled: it did not fail. */
+  /** True when the error comes from the cancel of its turn: the chain did not fail. */
   readonly isCancelled?: true;
-  /** Where code of the bundle threw: of a layer, or the handler of the tool. */
+  /** The place where code of the bundle threw: that of a layer, or the handler of the tool. */
   readonly place?: CodePlace;
-  /** The stack of a tool whose handler threw, as of a layer. */
+  /** The stack of a tool whose handler threw, in the form of a layer's. */
   readonly stack?: string;
-  /** It failed, and was tried again after so long. */
+  /** The delay before the retry of a failed step. */
   readonly retryMs?: number;
-  /** Nothing was written down of its end: it runs, or a crash interrupted it. */
+  /** True when its end is not recorded: it still runs, or a crash interrupted it. */
   readonly isUnfinished?: true;
 }

@@ -1,17 +1,14 @@
-/**
- * One turn watched once, for everybody who wants to know: the chains are kept by one keeper, and each listener is told of
- * the same ones.
- */
+/** Watches one turn for all listeners: one keeper keeps the chains, and every listener is told of the same ones. */
 import type { Clock } from '../ports/clock.ts';
 import type { ChainSpan, TurnObserver, SpanStart, WatchedEffect, WatchedEnd, WatchedTurn } from './layer-span.ts';
 import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
-/** Told while the turn runs, so it does the least that will do. Must not throw. */
+/** Called while the turn runs, so it must be fast. Must not throw. */
 export interface TurnListener {
-  /** `startedAt` is on the clock that only grows. */
+  /** `startedAt` is on the monotonic clock. */
   started(turn: WatchedTurn, startedAt: number): void;
-  /** A chain begins, is over, or there is something new about one that is. Only after `started`. */
+  /** A chain begins, ends, or changes after its end. Called only after `started`. */
   changed(chain: RunningSpan): void;
   asked?(key: string): void;
   effect?(effect: WatchedEffect): void;
@@ -21,7 +18,7 @@ export interface TurnListener {
 
 export interface WholeTurn {
   readonly durationMs: number;
-  /** Chains past the bound of one turn. */
+  /** The number of chains over the limit of one turn. */
   readonly chainsMore: number;
 }
 

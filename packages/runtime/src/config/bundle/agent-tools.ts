@@ -1,18 +1,21 @@
-/** The tools by which a model calls other agents: part of the runtime, so they need no declaration. */
+/** The tools with which a model calls other agents. They are part of the runtime, so a bundle does not declare them. */
 import type { Scope } from './bundle.ts';
 import type { WrittenReference } from './kinds/fields.ts';
 import { parseReference } from './references.ts';
 
 const AGENT_TOOLS = 'Tool/agents';
-/** Where the other ready-made tools come from: who looks for these there finds the same ones. */
+/** The package of the other ready-made tools. A reference to `Tool/agents` in this package means the same tools. */
 const BASE_LIBRARY = '@goondan/base';
 
-/** As the model sees them. */
+/** The names that the model sees. */
 export const AGENT_TOOL_NAMES: readonly string[] = ['request', 'send', 'list', 'catalog'].map(
   (name) => `agents__${name}`,
 );
 
-/** `Tool/agents`, of the base library or of none, where nobody declares one: the runtime's own are meant. */
+/**
+ * Whether a reference means the tools of the runtime: `Tool/agents` without a package or of the base library, unless a
+ * resource of that name is declared.
+ */
 export function meansAgentTools(scope: Scope, written: WrittenReference): boolean {
   const reference = parseReference(written);
   if (reference === undefined || `${reference.kind}/${reference.name}` !== AGENT_TOOLS) return false;

@@ -1,17 +1,17 @@
-/** What is wrong with a bundle, one thing at a time: as it is shown, and as it is found. */
+/** The problems of a bundle: as they are found, and as they are shown. */
 import { errorCatalogue, type ErrorCode } from '@goondan/types';
 import type { Place } from './place.ts';
 
 export interface BundleProblem extends Place {
   readonly code: ErrorCode;
   readonly message: string;
-  /** `Kind/name`, when it is about one. */
+  /** `Kind/name` of the resource with the problem, if it is about one. */
   readonly resource?: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly suggestion?: string;
 }
 
-/** An error refuses the whole bundle; a warning is only said. */
+/** An error rejects the whole bundle; a warning is only shown. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
   readonly problem: BundleProblem;
@@ -19,7 +19,7 @@ export interface Finding {
 
 export interface FindingDetails {
   readonly resource?: string | undefined;
-  /** The catalogue's own sentence when absent. */
+  /** The catalogue's own suggestion when absent. */
   readonly suggestion?: string | undefined;
 }
 
@@ -46,7 +46,10 @@ function problemAt({ file, line, column }: Place, code: ErrorCode, message: stri
 
 const LONGEST = 500;
 
-/** Names in it were chosen by whoever wrote the bundle: nothing that a terminal obeys, and not without end. */
+/**
+ * Makes names from a bundle safe to print: escapes characters that control a terminal, and cuts the text at `LONGEST`
+ * characters.
+ */
 function printable(text: string): string {
   const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
   return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
@@ -54,7 +57,7 @@ function printable(text: string): string {
   });
 }
 
-/** `Did you mean …?`, or what there is to choose from. */
+/** Returns `Did you mean …?`, or the list of known names. */
 export function suggestName(meant: string | undefined, known: readonly string[]): string | undefined {
   if (meant !== undefined) return `Did you mean \`${meant}\`?`;
   if (known.length === 0) return undefined;

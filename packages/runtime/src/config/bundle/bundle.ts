@@ -1,4 +1,4 @@
-/** A bundle as it was read and checked. Nothing of it has run. */
+/** A bundle that was read and checked. None of its code has run. */
 import type { BundleProblem } from './bundle-problem.ts';
 import type { ResourceKind, ResourceOf } from './kinds/resource-schemas.ts';
 import type { SourceDocument } from './place.ts';
@@ -7,40 +7,40 @@ import type { ReferenceUse } from './references.ts';
 export interface Bundle {
   /** Its real path. */
   readonly folder: string;
-  /** Its own, and those of the packages it refers to. */
+  /** Its own resources, and those of the packages it refers to. */
   readonly resources: readonly LoadedResource[];
-  /** In the order of the files; one refuses the whole bundle. */
+  /** In the order of the files. One error rejects the whole bundle. */
   readonly errors: readonly BundleProblem[];
   readonly warnings: readonly BundleProblem[];
   readonly valid: boolean;
-  /** The folder of the bundle itself, and through it those of packages. */
+  /** The scope of the bundle itself, which leads to those of its packages. */
   readonly scope: Scope;
-  /** What the bundle's `.env` may contribute to declared values; the environment itself wins over it. */
+  /** Declared values from the bundle's `.env`; the environment takes precedence. */
   readonly environmentFile: Readonly<Record<string, string>>;
 }
 
-/** One folder with resources: the bundle's own, or that of an npm package. Names are looked up inside it. */
+/** One folder with resources, of the bundle or of an npm package. Names are looked up inside it. */
 export interface Scope {
   /** Its real path: files of its resources are relative to it and inside it. */
   readonly folder: string;
-  /** The npm name; absent for the bundle's own. */
+  /** The npm name; absent for the scope of the bundle itself. */
   readonly package?: string;
   readonly resources: readonly LoadedResource[];
-  /** Those that are wrong somewhere, and so no resources; what they refer to can be looked at. */
+  /** Documents with an error, which are therefore not resources; their references are checked as well. */
   readonly broken: readonly ReferringResource[];
-  /** By `Kind/name`; the first of that name. */
+  /** By `Kind/name`; the first one when a name is declared twice. */
   readonly byIdentity: ReadonlyMap<string, LoadedResource>;
-  /** `Kind/name` of everything that is declared, also of what is broken. */
+  /** `Kind/name` of everything that is declared, broken documents included. */
   readonly declared: ReadonlySet<string>;
-  /** Something was declared that could not be read: what seems to be missing may be that. */
+  /** True when a document could not be read: a resource that seems to be missing may be in it. */
   readonly isIncomplete: boolean;
-  /** The packages its resources refer to, by npm name; one that is not installed is not among them. */
+  /** The packages its resources refer to, by npm name; without those that are not installed. */
   readonly packages: ReadonlyMap<string, Scope>;
 }
 
-/** What a document refers to. */
+/** A document and its references. */
 export interface ReferringResource {
-  /** `Kind/name`, as far as it says so. */
+  /** `Kind/name`, if the document has both. */
   readonly identity: string | undefined;
   readonly document: SourceDocument;
   readonly references: readonly ReferenceUse[];
@@ -59,8 +59,8 @@ export interface LoadedResourceOf<Kind extends ResourceKind> {
   readonly folder: string;
   readonly resource: ResourceOf<Kind>;
   readonly document: SourceDocument;
-  /** Of an Agent with a `systemRef`: the text of that file. */
+  /** The text of the file that `systemRef` of an Agent names. */
   readonly prompt?: string;
-  /** Of what has an `entry`: a hash of the module and of everything of the same folder that it imports. */
+  /** A hash of the module that `entry` names, and of everything it imports from the same folder. */
   readonly digest?: string;
 }

@@ -4,11 +4,14 @@ import type { Place } from './place.ts';
 import { listReferences, parseReference } from './references.ts';
 
 export interface PackageUse extends Place {
-  /** `Kind/name` of what refers to it. */
+  /** `Kind/name` of the resource that refers to the package. */
   readonly resource: string;
 }
 
-/** Where the bundle itself names an npm package, in the order of its files. What could not be read is not looked at. */
+/**
+ * Lists the places where the bundle itself names an npm package, in the order of its files. Documents that could not be
+ * read are skipped.
+ */
 export function findPackageUses({ scope }: Pick<Bundle, 'scope'>, name: string): PackageUse[] {
   const uses: PackageUse[] = [];
   for (const loaded of scope.resources) {

@@ -3,7 +3,7 @@ import type { WrittenReference } from './kinds/fields.ts';
 import type { ResourceKind } from './kinds/resource-schemas.ts';
 import { parseReference } from './references.ts';
 
-/** Where a reference leads, and the folder that has it; `undefined` when it leads nowhere, or to another kind. */
+/** Finds the resource that a reference names, and its scope; `undefined` when there is none, or one of another kind. */
 export function findResource<Kind extends ResourceKind>(
   scope: Scope,
   kind: Kind,
@@ -29,7 +29,7 @@ function isOfKind<Kind extends ResourceKind>(
   return candidate.kind === kind;
 }
 
-/** Those of one kind. */
+/** Lists the resources of one kind. */
 export function resourcesOf<Kind extends ResourceKind>(scope: Scope, kind: Kind): LoadedResourceOf<Kind>[] {
   return scope.resources.flatMap((candidate) => (isOfKind(candidate, kind) ? [candidate] : []));
 }

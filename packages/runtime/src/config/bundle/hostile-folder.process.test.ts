@@ -1,4 +1,4 @@
-// A folder that was made to do harm: nothing of it runs, nothing hangs, everything is named with its place.
+// A hostile folder: none of its code runs, nothing hangs, and every problem is named with its place.
 import { afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ async function problemsOf(folder: string): Promise<string[]> {
 }
 
 describe('a hostile folder', () => {
-  test('R-04 all at once: each is named, none of it runs', async () => {
+  test('R-04 many attacks at once: each is reported, none runs', async () => {
     using outside = temporaryBundle({ 'x.ts': harm, 'secret.yaml': `${head('Model', 'stolen')}spec: {}\n` });
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Extension', 'up')}spec: { entry: ../x.ts }
@@ -70,13 +70,13 @@ ${head('Extension', 'fine')}spec: { entry: ./harm.ts }
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('R-04 a pipe that nobody writes to is not waited for', async () => {
+  test('R-04 a pipe without a writer does not block', async () => {
     using bundle = temporaryBundle({ 'goondan.yaml': `${head('Extension', 'a')}spec: { entry: ./pipe.ts }\n` });
     for (const name of ['pipe.yaml', 'pipe.ts', '.env']) Bun.spawnSync(['mkfifo', join(bundle.folder, name)]);
     expect(await problemsOf(bundle.folder)).toEqual(['E_EXT_LOAD goondan.yaml:4:16', 'E_BUNDLE_FILE pipe.yaml:1:1']);
   });
 
-  test('R-04 patterns are not matched: they can be made to run for ever', async () => {
+  test('R-04 patterns are not matched, because they can be made to run forever', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Extension', 'a')}spec:
   entry: ./e.ts
@@ -95,7 +95,7 @@ ${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m }, extensions: [Ex
     expect(await problemsOf(bundle.folder)).toEqual([]);
   });
 
-  test('R-04 schemas that unfold without end are not unfolded', async () => {
+  test('R-04 schemas that expand without end are not expanded', async () => {
     const levels = Array.from({ length: 40 }, (_, level) => {
       const next = `{ $ref: "#/$defs/l${level + 1}" }`;
       return `l${level}: { anyOf: [${next}, ${next}, { type: number }] }`;
@@ -112,7 +112,7 @@ ${head('Agent', 'a')}spec: { modelConfig: { modelRef: anthropic/x }, extensions:
     expect(await problemsOf(bundle.folder)).toEqual([]);
   });
 
-  test('R-04 what a terminal would obey does not get into a message', async () => {
+  test('R-04 control characters for terminals do not get into a message', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Extension', 'a')}spec: { entry: "\\e[2J\\e]0;owned\\a\\u202Ets.x" }\n`,
     });
@@ -120,7 +120,7 @@ ${head('Agent', 'a')}spec: { modelConfig: { modelRef: anthropic/x }, extensions:
     expect(errors[0]?.message).toBe('There is no file "\\u{1b}[2J\\u{1b}]0;owned\\u{7}\\u{202e}ts.x".');
   });
 
-  test('R-04 more problems than anybody reads are cut, and that is said', async () => {
+  test('R-04 a list of too many problems is cut, and the cut is reported', async () => {
     const keys = Array.from({ length: 2_000 }, (_, index) => `  key-${index}: 1\n`);
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Extension', 'a')}spec:\n  entry: ./e.ts\n${keys.join('')}`,
@@ -131,7 +131,7 @@ ${head('Agent', 'a')}spec: { modelConfig: { modelRef: anthropic/x }, extensions:
     expect(errors.at(-1)).toMatchObject({ code: 'E_BUNDLE_LIMIT', line: 506, column: 3 });
   });
 
-  test('R-04 more files than a folder needs are not read', async () => {
+  test('R-04 files over the limit of a folder are not read', async () => {
     const files = Array.from({ length: 101 }, (_, index) => [`${index}`.padStart(3, '0').concat('.yaml'), '']);
     using bundle = temporaryBundle({ 'goondan.yaml': '', ...Object.fromEntries(files) });
     expect(await problemsOf(bundle.folder)).toEqual(['E_BUNDLE_LIMIT 099.yaml:1:1']);

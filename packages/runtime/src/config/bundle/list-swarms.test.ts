@@ -7,7 +7,7 @@ import { loadSwarms } from './load-bundle.ts';
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'list-swarms-')));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the swarms of a bundle are found whatever else is wrong with it, and without looking at it', async () => {
+test('the swarms of a bundle are listed even when the rest is wrong, without reading the rest', async () => {
   const head = 'apiVersion: goondan.ai/v1';
   writeFileSync(
     join(folder, 'goondan.yaml'),

@@ -3,7 +3,7 @@ import { parseResource } from './kinds/parse-resource.ts';
 import type { BundleSwarms } from './load-bundle.ts';
 import type { SourceDocument } from './place.ts';
 
-/** Those that can be read. In the order of the documents. */
+/** Lists the swarms that can be read, in the order of the documents. */
 export function listSwarms(documents: readonly SourceDocument[]): BundleSwarms['swarms'] {
   return documents.flatMap(({ value, isBroken }) => {
     if (isBroken || !isPlainObject(value) || value['kind'] !== 'Swarm') return [];

@@ -9,7 +9,7 @@ const head = (kind: string, name: string) => `apiVersion: goondan.ai/v1\nkind: $
 const script = 'spec: { provider: scripted, model: m, options: { script: [{ say: hi }] } }\n';
 
 describe('a bundle', () => {
-  test('R-04 is every YAML file of its folder, any number of documents each, all eight kinds', async () => {
+  test('R-04 consists of all YAML files of its folder, with any number of documents and all eight kinds', async () => {
     using bundle = temporaryBundle(completeBundle);
     const loaded = await load(bundle.folder, completeEnvironment);
     expect(loaded).toMatchObject({ folder: bundle.folder, valid: true, errors: [], warnings: [] });
@@ -28,7 +28,7 @@ describe('a bundle', () => {
     ]);
   });
 
-  test('R-04 does not have the YAML of folders below, of package managers and of others', async () => {
+  test('R-04 leaves out YAML of subfolders, of package managers and of other programs', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': head('Model', 'a') + script,
       'deeper/more.yaml': 'not: ours',
@@ -41,20 +41,20 @@ describe('a bundle', () => {
     expect(warnings).toMatchObject([{ code: 'E_BUNDLE_FILE', file: 'compose.yml', line: 1, column: 1 }]);
   });
 
-  test('R-04 is reached through links, and has one real path', async () => {
+  test('R-04 is found through links, and has one real path', async () => {
     using bundle = temporaryBundle({ 'real/goondan.yaml': head('Model', 'a') + script });
     symlinkSync('real', join(bundle.folder, 'link'));
     expect((await load(join(bundle.folder, 'link'))).folder).toBe(join(bundle.folder, 'real'));
   });
 
-  test.each(['nowhere', 'empty', 'goondan.txt'])('R-04 is missing when there is none: %s', async (name) => {
+  test.each(['nowhere', 'empty', 'goondan.txt'])('R-04 is reported as missing: %s', async (name) => {
     using bundle = temporaryBundle({ 'goondan.txt': '' });
     mkdirSync(join(bundle.folder, 'empty'));
     const refused = await load(join(bundle.folder, name)).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'E_BUNDLE_MISSING', message: expect.stringContaining(name) });
   });
 
-  test('R-04 one error refuses all of it, and everything wrong is said at once, in the order of the files', async () => {
+  test('R-04 one error rejects the whole bundle, and all problems are listed in the order of the files', async () => {
     using bundle = temporaryBundle({
       ...completeBundle,
       'agents.yaml': `${head('Agent', 'Host')}spec: { modelConfig: { modelRef: Model/x }, tols: [] }\n`,
@@ -75,7 +75,7 @@ describe('a bundle', () => {
     ]);
   });
 
-  test('R-04 a name that is declared but broken is not missing as well', async () => {
+  test('R-04 a declared but broken name is not reported as missing, too', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: [Agent/a, Agent/b] }
 ---
@@ -90,7 +90,7 @@ ${head('Model', 'm')}${script}`,
   });
 });
 
-describe('a resource with a field that is wrong', () => {
+describe('a resource with a wrong field', () => {
   const problems = async (...documents: readonly string[]) => {
     using bundle = temporaryBundle({ 'goondan.yaml': documents.join('---\n') });
     const { errors } = await load(bundle.folder);
@@ -98,7 +98,7 @@ describe('a resource with a field that is wrong', () => {
   };
   const model = `${head('Model', 'm')}${script}`;
 
-  test('R-04 still says where it leads: nothing is found only when that is mended', async () => {
+  test('R-04 still has its references checked', async () => {
     const found = await problems(
       model,
       `${head('Model', 'tape')}spec: { provider: cassette, model: 1, options: { file: t.json, mode: record, upstream: Model/gone } }\n`,
@@ -129,12 +129,12 @@ describe('a resource with a field that is wrong', () => {
       'Connection/door E_REF_MISSING There is no Swarm/other.',
       'Connection/door E_REF_MISSING There is no Agent/c.',
     ]);
-    // What was found before is still there: at least one for each of them.
+    // The problems found before are still listed: at least one for each resource.
     const fields = found.filter((problem) => problem.includes(' E_RESOURCE_')).map((problem) => problem.split(' ')[0]);
     expect(new Set(fields)).toEqual(new Set(['Model/tape', 'Agent/a', 'Swarm/default', 'Connection/door']));
   });
 
-  test('R-04 is not said to lead nowhere by what is not written like a reference', async () => {
+  test('R-04 values not written like a reference are not reported as leading nowhere', async () => {
     const found = await problems(
       model,
       `${head('Agent', 'a')}spec:
@@ -148,7 +148,7 @@ describe('a resource with a field that is wrong', () => {
     expect(found.filter((problem) => problem.includes(' E_REF_'))).toEqual([]);
   });
 
-  test('R-04 is the swarm that a connection means that names none', async () => {
+  test('R-04 a broken swarm is the one of a connection that names none', async () => {
     const connection = `${head('Connector', 'web')}spec: { entry: ./c.ts }
 ---
 ${head('Connection', 'door')}spec: { connectorRef: Connector/web, ingress: { rules: [{ route: { agentRef: Agent/a } }] } }
@@ -158,7 +158,7 @@ ${head('Connection', 'door')}spec: { connectorRef: Connector/web, ingress: { rul
     const broken = `${head('Swarm', 'one')}spec: { entryAgent: Agent/a, agents: [Agent/a], workspace: 1 }\n`;
     const about = (found: readonly string[]) => found.filter((problem) => problem.startsWith('Connection/'));
     expect(about(await problems(model, agent, broken, connection))).toEqual([]);
-    // Nobody knows which of two is meant, and so not whether it has that agent.
+    // With two swarms it is unknown which one is meant, and so whether it has that agent.
     const whole = `${head('Swarm', 'two')}spec: { entryAgent: Agent/b, agents: [Agent/b] }\n`;
     expect(about(await problems(model, agent, other, broken, whole, connection))).toEqual([
       'Connection/door E_REF_MISSING spec.swarmRef is missing, and there is more than one Swarm.',
@@ -166,8 +166,8 @@ ${head('Connection', 'door')}spec: { connectorRef: Connector/web, ingress: { rul
   });
 });
 
-describe('what cannot be known', () => {
-  test('R-04 is not called missing: a document that cannot be read may be what is looked for', async () => {
+describe('unknown parts', () => {
+  test('R-04 a reference is not reported as missing when a document cannot be read', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m } }\n`,
       'models.yaml': 'kind: {{ Model }}\nmetadata: [\n',
@@ -177,7 +177,7 @@ describe('what cannot be known', () => {
     expect(errors.filter(({ file }) => file !== 'models.yaml')).toEqual([]);
   });
 
-  test('R-04 is not called unfit: a value of the environment that a schema restricts', async () => {
+  test('R-04 a value from the environment that a schema restricts is not reported', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Extension', 'e')}spec:
   entry: ./e.ts
@@ -208,7 +208,7 @@ describe('a package', () => {
     'node_modules/@team/parts/notes.yaml': 'other: things\n',
   };
 
-  test('R-04 in node_modules is loaded by the same rules when something refers to it', async () => {
+  test('R-04 in node_modules is loaded by the same rules when a resource refers to it', async () => {
     using bundle = temporaryBundle({ 'goondan.yaml': using, ...parts });
     const { errors, resources, warnings } = await load(bundle.folder);
     expect(errors).toEqual([]);
@@ -218,7 +218,7 @@ describe('a package', () => {
     expect(found[0]?.folder).toBe(join(bundle.folder, 'node_modules/@team/parts'));
   });
 
-  test('R-04 above the bundle, and behind a link as workspaces have it, is found too', async () => {
+  test('R-04 is found above the bundle, and behind a link as in npm workspaces', async () => {
     const files = Object.entries(parts).map(([path, text]) => [path.replace('node_modules/@team', 'packages'), text]);
     using project = temporaryBundle({ 'bundle/goondan.yaml': using, ...Object.fromEntries(files) });
     mkdirSync(join(project.folder, 'node_modules/@team'), { recursive: true });
@@ -228,7 +228,7 @@ describe('a package', () => {
     expect(resources.at(-1)?.folder).toBe(join(project.folder, 'packages/parts'));
   });
 
-  test('R-04 what is wrong in it is said with its file, and its files must stay inside it', async () => {
+  test('R-04 problems in it name its file, and its files must stay inside it', async () => {
     using bundle = temporaryBundle({ 'goondan.yaml': using, ...parts, 'secret.ts': 'export function register() {}\n' });
     const folder = join(bundle.folder, 'node_modules/@team/parts');
     writeFileSync(join(folder, 'goondan.yaml'), `${head('Extension', 'log')}spec: { entry: ./link.ts }\n`);
@@ -248,7 +248,7 @@ describe('packages', () => {
   const extension = (name: string) => `${head('Extension', name)}spec: { entry: ./e.ts }\n`;
   const module = 'export function register() {}\n';
 
-  test('R-04 that refer to each other in a circle are refused, with the way', async () => {
+  test('R-04 a circle of packages is rejected, and the circle is shown', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': agent(extensionOf('one', 'one')),
       'node_modules/one/goondan.yaml': `${extension('one')}---\n${agent(extensionOf('two', 'two'))}`,
@@ -263,7 +263,7 @@ describe('packages', () => {
     ]);
   });
 
-  test('R-04 that a Package needs and that are not installed are warned about', async () => {
+  test('R-04 a package that a Package needs but that is not installed is a warning', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Package', 'p')}spec: { version: 1.0.0, dependencies: [{ name: here, version: 1.0.0 }, { name: gone, version: 1.0.0 }] }\n`,
       'node_modules/here/package.json': '{}',
@@ -275,7 +275,7 @@ describe('packages', () => {
     ]);
   });
 
-  test('T-07 a declared tool whose schema is too large is warned about, at its place', async () => {
+  test('T-07 a declared tool with a schema that is too large gets a warning at its place', async () => {
     const many = (count: number, schema: object) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, schema]));
     const parameters = {
@@ -289,7 +289,7 @@ describe('packages', () => {
     expect(warnings).toMatchObject([{ code: 'E_SCHEMA_SIZE', line: 9, message: expect.stringContaining('"t__get"') }]);
   });
 
-  test('R-04 what nobody refers to needs no values of the environment', async () => {
+  test('R-04 an unused resource of a package needs no values from the environment', async () => {
     const needs = (name: string) =>
       `${head('Extension', name)}spec: { entry: ./e.ts, config: { key: { valueFrom: { env: KEY_OF_${name.toUpperCase()} } } } }\n`;
     using bundle = temporaryBundle({
@@ -301,7 +301,7 @@ describe('packages', () => {
     expect(warnings.map(({ message }) => message)).toEqual(['The environment variable KEY_OF_USED is not set.']);
   });
 
-  test('R-04 two models of one name in one agent cannot be told apart', async () => {
+  test('R-04 two models of the same name in one agent are rejected', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': agent('', ', models: [{ kind: Model, name: m, package: one }]'),
       'node_modules/one/goondan.yaml': `${head('Model', 'm')}${script}`,
@@ -325,7 +325,7 @@ describe('packages', () => {
 describe("a bundle's .env", () => {
   const model = `${head('Model', 'a')}spec: { provider: anthropic, model: m, apiKey: { valueFrom: { env: MY_KEY } } }\n`;
 
-  test('R-04 fills in declared values, and what it must not set is said', async () => {
+  test('R-04 fills in declared values, and variables it must not set are reported', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': model,
       '.env': 'MY_KEY=abc\nANTHROPIC_BASE_URL=http://evil\n\nPATH=/evil\nthis is not one\n',
@@ -340,7 +340,7 @@ describe("a bundle's .env", () => {
     ]);
   });
 
-  test('R-04 a value that is nowhere is a warning at the place that needs it', async () => {
+  test('R-04 a value that is set nowhere is a warning at the place that needs it', async () => {
     using bundle = temporaryBundle({ 'goondan.yaml': model });
     const { warnings, valid } = await load(bundle.folder, { OTHER: 'x', MY_KEY: '' });
     expect(valid).toBe(true);

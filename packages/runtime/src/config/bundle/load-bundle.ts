@@ -1,6 +1,7 @@
 /**
- * Reading a bundle. Nothing of it runs: modules are looked at, not imported; `.env` and `bunfig.toml` have no say. What
- * parses YAML and checks schemas is imported when the first bundle is read, because most programs never read one.
+ * Reads a bundle. None of its code runs: modules are read, not imported, and `.env` and `bunfig.toml` change nothing
+ * about this process. The YAML parser and the schemas are imported with the first bundle, because most programs never
+ * read one.
  */
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +10,7 @@ import type { Bundle } from './bundle.ts';
 import type { Environment } from './values.ts';
 
 export interface BundlePorts {
-  /** Where `valueFrom: { env }` is looked up: `process.env`. */
+  /** The environment in which `valueFrom: { env }` is looked up: `process.env`. */
   readonly environment: Environment;
 }
 
@@ -33,7 +34,7 @@ export async function loadBundle(folder: string, { environment }: BundlePorts): 
   return readBundle({ folder: root, ...(await readFolder(root, '')) }, environment);
 }
 
-/** The swarms that a bundle's own files declare, and where its state is told apart from others' by. */
+/** The swarms that a bundle's own files declare, with the workspace of each one that names it. */
 export interface BundleSwarms {
   /** A real path. */
   readonly folder: string;
@@ -41,8 +42,8 @@ export interface BundleSwarms {
 }
 
 /**
- * Which swarms there are, and nothing else: no other resource is looked at, no package, no module. For whoever wants to
- * reach one that runs, or its state, however the rest of the bundle looks by now.
+ * Lists the swarms of a bundle and reads nothing else: no other resource, no package, no module. Use it to reach a
+ * running swarm or its state, even when the rest of the bundle is broken by now.
  *
  * **Errors** — `E_BUNDLE_MISSING`.
  */
@@ -73,7 +74,7 @@ function findBundle(folder: string): string {
   return realpathSync(folder);
 }
 
-/** What is there; `closed` when one may not look. */
+/** Returns the kind of thing at a path; `closed` when access is denied. */
 function look(path: string): 'folder' | 'file' | 'closed' | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false });

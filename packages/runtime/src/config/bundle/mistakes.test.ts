@@ -1,4 +1,4 @@
-// What people get wrong in a bundle, one mistake in each case. `‸` marks the place that must be named.
+// Common mistakes in a bundle, one in each case. `‸` marks the place that must be named.
 import { describe, expect, test } from 'bun:test';
 import type { ErrorCode } from '@goondan/types';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
@@ -10,7 +10,7 @@ interface Mistake {
   readonly code: ErrorCode;
   readonly message: string;
   readonly suggestion?: string;
-  /** Beside the modules that every case has. */
+  /** Files in addition to the modules of every case. */
   readonly files?: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-// A good bundle, spoilt many times. `GOONDAN_SEED=n` runs one of them again.
+// A valid bundle, spoilt many times. `GOONDAN_SEED=n` repeats one of them.
 import { expect, test } from 'bun:test';
 import { errorCatalogue, GoondanError } from '@goondan/types';
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const TIMES = samples(1_000);
 const files = ['goondan.yaml', 'agents.yaml', 'parts.yml'];
 const environment = completeEnvironment;
 
-test(`R-04 ${TIMES} spoilt bundles: never a crash, every error with a code and a place`, async () => {
+test(`R-04 ${TIMES} spoilt bundles: no crash, and every error has a code and a place`, async () => {
   using bundle = temporaryBundle(completeBundle);
   const only = process.env.GOONDAN_SEED;
   const seeds = only === undefined ? Array.from({ length: TIMES }, (_, seed) => seed) : [Number(only)];
@@ -28,11 +28,11 @@ test(`R-04 ${TIMES} spoilt bundles: never a crash, every error with a code and a
     expect(findFaults(loaded, spoilt), `seed ${seed}`).toEqual([]);
     if (!loaded.valid) refused += 1;
   }
-  // Most of what is done to them cannot be right; if everything passes, nothing was spoilt.
+  // Most of these changes make a bundle invalid; if all passed, nothing was spoilt.
   if (only === undefined) expect(refused).toBeGreaterThan(TIMES / 2);
 }, 120_000);
 
-/** What no answer about a bundle may have. */
+/** Lists the faults of a result: properties that no loaded bundle may have. */
 function findFaults(bundle: Bundle, written: Record<string, string>): string[] {
   const faults: string[] = [];
   if (bundle.valid !== (bundle.errors.length === 0)) faults.push('it is valid with errors, or not without');
@@ -140,7 +140,7 @@ const strange: unknown[] = [
   { a: { a: { a: [] } } },
 ];
 
-/** Puts something strange, or something of elsewhere, where something else was. */
+/** Replaces a value with a strange one, or with one from elsewhere in the file. */
 function spoilValue(text: string, random: Random): string {
   let documents: unknown[];
   try {
@@ -184,7 +184,7 @@ function pick(random: Random, below: number): number {
   return Math.floor(random() * below);
 }
 
-/** Numbers from 0 to 1, the same for the same seed. */
+/** Returns numbers from 0 to 1, the same for the same seed. */
 function mulberry32(seed: number): Random {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** One folder of resources opened: its documents as resources, their files looked at, and the packages they refer to. */
+/** Opens a folder of resources: parses its documents, inspects their files, and opens the packages they refer to. */
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { LoadedResource, ReferringResource, Scope } from './bundle.ts';
@@ -12,23 +12,23 @@ import { isPlainObject } from '../../json/copy-json.ts';
 import type { SourceDocument } from './place.ts';
 import { findReferences, listReferring, parseReference, type ReferenceUse } from './references.ts';
 
-/** Packages that one bundle may bring in, directly and through each other. */
+/** The most packages that one bundle may bring in, directly and through each other. */
 const MOST_PACKAGES = 100;
 
 export interface OpenedScopes {
-  /** The first is the bundle's own; each folder is there once. */
+  /** The first is the bundle's own. Each folder occurs once. */
   readonly scopes: readonly Scope[];
   readonly findings: readonly Finding[];
 }
 
-/** `folder` is a real path; `documents` are those of the bundle itself. */
+/** Opens a bundle and its packages. `folder` is a real path; `documents` are those of the bundle itself. */
 export async function openScopes(folder: string, documents: readonly SourceDocument[]): Promise<OpenedScopes> {
   const findings: Finding[] = [];
   const scopes = new Map<string, MutableScope>();
   const scan = moduleScanner();
   const root = await openScope({ folder, documents }, scan, findings);
   scopes.set(folder, root);
-  // The map grows while it is walked: packages refer to packages.
+  // The loop adds to the map that it walks: packages refer to packages.
   for (const scope of scopes.values()) {
     for (const { name, finding } of packagesOf(scope)) {
       const found = findBundlePackage(scope.folder, name);
@@ -90,7 +90,7 @@ async function openScope(
       continue;
     }
     const { kind, metadata } = resource;
-    // The kind of the resource is its own.
+    // `kind` is the kind of this resource.
     const plain = {
       ...home,
       kind,
@@ -103,12 +103,12 @@ async function openScope(
     findings.push(...found);
     resources.push(loaded);
   }
-  // The first of a name counts; that there is a second is said elsewhere.
+  // The first of a name counts; the check of names reports the second.
   const byIdentity = new Map(resources.toReversed().map((loaded) => [loaded.identity, loaded]));
   return { ...home, resources, broken, byIdentity, declared, isIncomplete, packages: new Map() };
 }
 
-/** `Kind/name`, as far as a document that may be broken says it. */
+/** Returns `Kind/name` of a document that may be broken, if it has both. */
 function identityOf({ value }: SourceDocument): string | undefined {
   if (!isPlainObject(value) || !isResourceKind(value.kind) || !isPlainObject(value.metadata)) return undefined;
   const { name } = value.metadata;
@@ -124,7 +124,10 @@ interface PackageUse {
   readonly finding: (code: 'E_PACKAGE_MISSING' | 'E_BUNDLE_LIMIT', problem: string) => Finding;
 }
 
-/** Each once, at the first reference that names it. Names that are none are the references' own problem. */
+/**
+ * Lists each package once, at the first reference that names it. Names that are not package names are reported with the
+ * references.
+ */
 function packagesOf(scope: Scope): PackageUse[] {
   const uses = new Map<string, PackageUse>();
   for (const { identity, document, references } of listReferring(scope)) {

@@ -1,8 +1,8 @@
-/** Where something stands in the files of a bundle. */
+/** Places in the files of a bundle. */
 import type { JsonValue } from '@goondan/types';
 
 export interface Place {
-  /** From the folder of the bundle. */
+  /** Relative to the folder of the bundle. */
   readonly file: string;
   /** Counts from 1, as `column` does. */
   readonly line: number;
@@ -12,18 +12,18 @@ export interface Place {
 /** The keys and indexes that lead to a value. */
 export type Path = readonly (string | number)[];
 
-/** One document, and where everything in it stands. */
+/** One document, with the place of everything in it. */
 export interface SourceDocument {
   readonly value: JsonValue;
-  /** Something of it could not be read; `value` is what could. */
+  /** True when a part of the document could not be read; `value` is the rest. */
   readonly isBroken: boolean;
-  /** The file it stands in. */
+  /** The file that contains the document. */
   readonly file: string;
-  /** Of what is not there, the place of the nearest thing around it. */
+  /** Returns the place of a value; for one that does not exist, that of the nearest value around it. */
   placeOf(path: Path, part?: 'key' | 'value'): Place;
 }
 
-/** `spec.tools[0].ref`. */
+/** Writes a path as `spec.tools[0].ref`. */
 export function pathText(path: Path): string {
   return path
     .map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`))

@@ -1,4 +1,7 @@
-/** A bundle from its documents: opened, checked as a whole, everything wrong at once and in the order of the files. */
+/**
+ * Makes a bundle from its documents: opens the scopes, checks them together, and lists all problems in the order of the
+ * files.
+ */
 import type { Bundle } from './bundle.ts';
 import { errorAt, type BundleProblem, type Finding } from './bundle-problem.ts';
 import { checkScopes, MOST_PROBLEMS } from './check/check-scopes.ts';
@@ -12,7 +15,7 @@ export interface BundleSource {
   /** A real path. */
   readonly folder: string;
   readonly documents: readonly SourceDocument[];
-  /** What was found while reading them. */
+  /** Findings from reading the documents. */
   readonly findings: readonly Finding[];
 }
 
@@ -42,7 +45,7 @@ export async function readBundle(source: BundleSource, environment: Environment)
   };
 }
 
-/** By file, line and column, the bundle's own file first; each thing once. */
+/** Sorts problems by file, line and column, those of `goondan.yaml` first, and removes duplicates. */
 function listProblems(findings: readonly Finding[], severity: Finding['severity']): BundleProblem[] {
   const unique = new Map<string, BundleProblem>();
   for (const { severity: own, problem } of findings) {

@@ -1,4 +1,4 @@
-/** References between resources: how they are written, and where each kind has them. */
+/** References between resources: how they are written, and which fields of each kind hold them. */
 import type { JsonObject } from '@goondan/types';
 import { providerVariables } from '../provider-variables.ts';
 import type { WrittenReference } from './kinds/fields.ts';
@@ -10,18 +10,18 @@ import type { Path } from './place.ts';
 export interface Reference {
   readonly kind: string;
   readonly name: string;
-  /** The npm package; absent for the folder the reference stands in. */
+  /** The npm package; absent for the scope that contains the reference. */
   readonly package?: string;
 }
 
-/** A reference at its place, and the kind that belongs there. */
+/** A reference, its path, and the expected kind. */
 export interface ReferenceUse {
   readonly path: Path;
   readonly kind: ResourceKind;
   readonly written: WrittenReference;
 }
 
-/** `undefined` when it is not `Kind/name`. */
+/** Returns `undefined` when it is not `Kind/name`. */
 export function parseReference(written: WrittenReference): Reference | undefined {
   if (typeof written !== 'string') {
     const { kind, name, package: from } = written;
@@ -31,7 +31,7 @@ export function parseReference(written: WrittenReference): Reference | undefined
   return kind === undefined || name === undefined ? undefined : { kind, name };
 }
 
-/** `anthropic/claude-sonnet-4-5`: a model that needs no resource. */
+/** Splits `anthropic/claude-sonnet-4-5`, the name of a model that needs no resource. */
 export function parseModelName(written: WrittenReference): { provider: string; model: string } | undefined {
   if (typeof written !== 'string') return undefined;
   const [provider = '', ...rest] = written.split('/');
@@ -47,24 +47,24 @@ export type ListItem =
       readonly config?: JsonObject | undefined;
     };
 
-/** The reference of an item of a list, whichever of its forms it has. */
+/** Returns the reference of a list item in either of its forms. */
 export function referenceOf(item: ListItem): WrittenReference {
   return typeof item === 'object' && 'ref' in item ? item.ref : item;
 }
 
-/** What the item says about its config here; it goes over the resource's own. */
+/** Returns the config of a list item, which is merged over the resource's own. */
 export function configOf(item: ListItem): JsonObject {
   return typeof item === 'object' && 'ref' in item ? (item.config ?? {}) : {};
 }
 
-/** `Kind/name` of an item where it is listed: its own name, or the one it is given there. */
+/** Returns `Kind/name` under which an item is listed: with its own name, or with the one that `as` gives. */
 export function listedAs(item: ListItem): string | undefined {
   const reference = parseReference(referenceOf(item));
   if (reference === undefined) return undefined;
   return `${reference.kind}/${newNameOf(item) ?? reference.name}`;
 }
 
-/** What `as` says; `undefined` when it keeps its own name. */
+/** Returns the name that `as` gives; `undefined` when the item keeps its own. */
 export function newNameOf(item: ListItem): string | undefined {
   return typeof item === 'object' && 'ref' in item ? item.as : undefined;
 }
@@ -73,7 +73,9 @@ export function listReferences({ kind, resource }: LoadedResource): ReferenceUse
   return findReferences(kind, resource.spec);
 }
 
-/** Those of a resource, also of one that is wrong somewhere: what is not written like a reference is passed over. */
+/**
+ * Lists the references of a resource, also of a broken one: a value that is not written like a reference is skipped.
+ */
 export function findReferences(kind: ResourceKind, spec: unknown): ReferenceUse[] {
   return referencePlaces[kind].flatMap(({ expects, steps, isItem = false, provider }) => {
     if (provider !== undefined && (!isPlainObject(spec) || spec.provider !== provider)) return [];
@@ -87,11 +89,11 @@ export function findReferences(kind: ResourceKind, spec: unknown): ReferenceUse[
 
 interface ReferencePlace {
   readonly expects: ResourceKind;
-  /** From the spec to the reference; `EACH` for each of a list. */
+  /** The path from the spec to the reference; `EACH` for each item of a list. */
   readonly steps: readonly (string | typeof EACH)[];
-  /** A `ListItem`. */
+  /** True when the value is a `ListItem`. */
   readonly isItem?: true;
-  /** Only with this provider. */
+  /** The reference exists with this provider only. */
   readonly provider?: string;
 }
 
@@ -139,7 +141,7 @@ function unwrapItem({ value, path }: Found): Found {
   return isPlainObject(value) && 'ref' in value ? { value: value.ref, path: [...path, 'ref'] } : { value, path };
 }
 
-/** With a mistyped key an object would name something else. */
+/** An object with a mistyped key is not a reference: it would name something else. */
 function isWrittenReference(value: unknown): value is WrittenReference {
   if (typeof value === 'string') return true;
   if (!isPlainObject(value) || typeof value.kind !== 'string' || typeof value.name !== 'string') return false;
@@ -147,7 +149,7 @@ function isWrittenReference(value: unknown): value is WrittenReference {
   return Object.keys(value).every((key) => ['kind', 'name', 'package'].includes(key));
 }
 
-/** Who refers to what in a folder: its resources, and those that are wrong somewhere. */
+/** Lists the documents of a scope that may refer to others: its resources, and the broken ones. */
 export function listReferring({
   resources,
   broken,

@@ -1,4 +1,4 @@
-/** Values that are not written down but taken from the environment: where they stand, and how they are looked up. */
+/** Values that a bundle takes from the environment: where they are written, and how they are looked up. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { providerVariables, type ProviderVariables } from '../provider-variables.ts';
@@ -9,13 +9,13 @@ import { configOf, type ListItem, parseModelName } from './references.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable that a resource needs, and where it says so. */
+/** A variable that a resource needs, and the path where it says so. */
 export interface VariableUse {
   readonly path: Path;
   readonly variable: string;
 }
 
-/** Of one variable: the environment first, then what the bundle's `.env` says. An empty one is not set. */
+/** Looks up a variable, first in the environment, then in the bundle's `.env`. An empty variable counts as not set. */
 export function lookUp(variable: string, environment: Environment, environmentFile: Environment): string | undefined {
   return own(environment, variable) || own(environmentFile, variable) || undefined;
 }
@@ -29,7 +29,7 @@ export function providerOf(provider: string): ProviderVariables | undefined {
   return Object.hasOwn(known, provider) ? known[provider] : undefined;
 }
 
-/** `valueFrom` of a config must be exactly `{ env: NAME }`. */
+/** Lists each `valueFrom` of a config that is not exactly `{ env: NAME }`. */
 export function listMalformedValues(loaded: LoadedResource): Path[] {
   return configsOf(loaded).flatMap(({ path, config }) =>
     [...walkConfig(config, path)].flatMap((found) => (found.variable === undefined ? [found.path] : [])),
@@ -80,9 +80,9 @@ export function listVariables(loaded: LoadedResource): VariableUse[] {
   return uses;
 }
 
-/** The config with every `{ valueFrom: { env } }` replaced by what `get` gives for it. */
+/** Returns the config with the result of `get` in place of every `{ valueFrom: { env } }`. */
 export function fillConfig(config: JsonObject, get: (variable: string, path: Path) => string): JsonObject {
-  // What an object is filled into is an object.
+  // Filling in an object returns an object.
   return fill(config, []) as JsonObject;
 
   function fill(value: JsonValue, path: Path): JsonValue {

@@ -12,13 +12,13 @@ function refusal(options: unknown): GoondanError {
   throw new Error('The script was accepted.');
 }
 
-/** The refused rule is the second one, so that a wrong index shows. */
+/** The rejected rule is the second one, so that a wrong index would show. */
 function refusalOfRule(rule: unknown): GoondanError {
   return refusal({ script: [{ say: 'fine' }, rule] });
 }
 
 describe('checkScript accepts', () => {
-  test('a rule with each action, and fills in what is left out', () => {
+  test('a rule with each action, and fills in absent fields', () => {
     const script = checkScript({
       script: [
         { when: 'a(?<b>.)', call: { tool: 'x__y' } },
@@ -58,12 +58,12 @@ describe('checkScript accepts', () => {
     });
   });
 
-  test('fields that are there but undefined, as TypeScript writes them', () => {
+  test('fields that are present but undefined, as TypeScript writes them', () => {
     const [rule] = checkScript({ script: [{ when: undefined, say: 'hello', call: undefined }] }).rules;
     expect(rule?.condition).toEqual({ type: 'always' });
   });
 
-  test('arguments as they are now: later changes to the options do not reach the script', () => {
+  test('a copy of the arguments: later changes to the options do not reach the script', () => {
     const args = { list: ['first'] };
     const script = checkScript({ script: [{ call: { tool: 'x__y', args } }] });
     args.list.push('second');
@@ -143,7 +143,7 @@ describe('checkScript refuses with E_MODEL_SCRIPT', () => {
     [{ fail: { message: 'x', time: 1 } }, 'Did you mean `times`?'],
     [{ fail: { message: 'x', code: 'E_MODEL_FAILD' } }, 'Did you mean `E_MODEL_FAILED`?'],
     [{ when: 'x', afterTool: 'y', say: 'z' }, 'Write two rules.'],
-  ])('%j, and says what to do', (rule, suggestion) => {
+  ])('%j, with a suggestion', (rule, suggestion) => {
     expect(refusalOfRule(rule).suggestion).toBe(suggestion);
   });
 

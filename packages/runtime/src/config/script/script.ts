@@ -1,21 +1,21 @@
-/** A script in its two forms: as people write it, and as the scripted model reads it once it is checked. */
+/** A script in its two forms: as people write it, and as the scripted model reads it after the check. */
 import type { ErrorCode, JsonObject } from '@goondan/types';
 
 /** `Model.spec.options` of `provider: scripted`. */
 export interface ScriptedModelOptions {
   /** Tried in order; the first that matches answers. */
   script: ScriptedRule[];
-  /** Before the first token. Default 0. */
+  /** The delay before the first token. Default 0. */
   latencyMs?: number;
-  /** How fast text is streamed. Default 0: at once. */
+  /** The speed of streamed text. Default 0: all at once. */
   tokensPerSecond?: number;
 }
 
-/** Looks at the newest message that is not a system message. Without `when` and `afterTool` it always matches. */
+/** Applies to the newest message that is not a system message. Without `when` and `afterTool` it always matches. */
 export interface ScriptedRule {
   /** A regular expression, case-insensitive, on a user's text. Its named groups can be used in `{{…}}`. */
   when?: string;
-  /** The name of the tool whose result the newest message is. */
+  /** The name of a tool: the newest message must be its result. */
   afterTool?: string;
   /** Text with `{{group}}`, `{{input}}` and `{{result.…}}`. Together with calls it comes before them. */
   say?: string;
@@ -26,7 +26,7 @@ export interface ScriptedRule {
 
 export interface ScriptedCall {
   tool: string;
-  /** Strings in it are templates; one that is a single `{{…}}` keeps the type of what it stands for. */
+  /** Strings in it are templates; one that is a single `{{…}}` keeps the type of its value. */
   args?: JsonObject;
 }
 
@@ -35,7 +35,7 @@ export interface ScriptedFailure {
   /** Default false. */
   retryable?: boolean;
   retryAfterMs?: number;
-  /** So often in one turn, then the rule is passed over. Always, when absent. */
+  /** How many times it fails in one turn; after that the rule is skipped. Always, when absent. */
   times?: number;
   /** A code of the catalogue. Default `E_MODEL_FAILED`. */
   code?: ErrorCode;
@@ -61,7 +61,7 @@ export type RuleAction = AnswerAction | FailAction;
 
 export interface AnswerAction {
   readonly type: 'answer';
-  /** Absent: the answer is calls alone. */
+  /** Absent when the answer consists of calls only. */
   readonly say?: string;
   readonly calls: readonly Required<ScriptedCall>[];
 }

@@ -1,4 +1,4 @@
-/** What an Agent lists: each thing once, with a config that fits; and a folder to work in that is there. */
+/** Checks the lists of an Agent (each name once, with a config that fits) and that its working folder exists. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { showJson } from '../../../json/show-json.ts';
@@ -29,7 +29,10 @@ export function* checkAgents(scope: Scope): Generator<Finding> {
   }
 }
 
-/** Two of one name would share a state, or hide each other's tools, wherever they come from. */
+/**
+ * Rejects a name that is listed twice: the two would share a state, or hide each other's tools, even from different
+ * packages.
+ */
 export function* checkListedOnce(
   { document, identity }: LoadedResourceOf<'Agent' | 'Swarm'>,
   field: string,
@@ -47,7 +50,7 @@ export function* checkListedOnce(
   }
 }
 
-/** Names that `as` gives. */
+/** Checks the names that `as` gives. */
 export function* checkNewNames(
   { document, identity }: LoadedResourceOf<'Agent' | 'Swarm'>,
   items: readonly ListItem[] = [],
@@ -62,7 +65,7 @@ export function* checkNewNames(
   }
 }
 
-/** They have nothing to set, and would not say so. */
+/** Rejects a config for `Tool/agents`, which has no settings and would silently ignore it. */
 function* checkAgentTools(
   scope: Scope,
   { document, identity, resource }: LoadedResourceOf<'Agent'>,
@@ -75,7 +78,10 @@ function* checkAgentTools(
   }
 }
 
-/** An agent knows its models by name: one from here and one from a package could not be told apart. */
+/**
+ * Rejects two models of the same name, one of this bundle and one of a package: an agent knows its models by name
+ * alone.
+ */
 function* checkModelNames({ document, identity, resource }: LoadedResourceOf<'Agent'>): Generator<Finding> {
   const { modelRef, models = [] } = resource.spec.modelConfig;
   const homes = new Map<string, string | undefined>();
@@ -92,7 +98,7 @@ function* checkModelNames({ document, identity, resource }: LoadedResourceOf<'Ag
   }
 }
 
-/** Variables that only the runtime may set. */
+/** Rejects environment variables that only the runtime may set. */
 export function* checkEnvironment(
   { document, identity }: LoadedResourceOf<'Agent' | 'Connection'>,
   environment: Readonly<Record<string, unknown>> = {},

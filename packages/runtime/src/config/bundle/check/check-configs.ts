@@ -1,4 +1,7 @@
-/** The config an extension or a tool gets, against the schema its resource declares, for everyone who lists it. */
+/**
+ * Checks the config of extensions and tools against the schema that their resource declares, for every resource that
+ * lists them.
+ */
 import type { ErrorCode, JsonObject } from '@goondan/types';
 import type { SchemaCheck } from '../../../json/json-schema.ts';
 import { mergeConfig } from '../../merge-config.ts';
@@ -9,7 +12,7 @@ import type { Place } from '../place.ts';
 import { configOf, type ListItem, referenceOf } from '../references.ts';
 import { type CompileCheck, findConfigProblems, readConfigSchema, toPath, valueAt } from './config-schema.ts';
 
-/** What takes a config from whoever lists it. */
+/** Kinds that get a config from the resource that lists them. */
 type ConfiguredKind = 'Extension' | 'Tool';
 type Configured = LoadedResourceOf<ConfiguredKind>;
 
@@ -30,7 +33,7 @@ export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]>
   return findings;
 }
 
-/** An item of a list, and the config it has there. */
+/** An item of a list, with its config there. */
 interface Use {
   readonly user: LoadedResourceOf<'Agent' | 'Swarm'>;
   readonly field: 'extensions' | 'tools';
@@ -71,7 +74,7 @@ function checkUse(check: SchemaCheck, use: Use): Finding[] {
   );
 }
 
-/** Where the value was written that counts: by who lists it, or in the resource itself. */
+/** Returns the place where the effective value is written: in the list item, or in the listed resource itself. */
 function placeOf({ user, field, index, listed, over }: Use, keys: readonly string[]): Place {
   const own = listed.resource.spec.config ?? {};
   if (valueAt(over, keys) === undefined && keys.length > 0 && valueAt(own, keys) !== undefined) {

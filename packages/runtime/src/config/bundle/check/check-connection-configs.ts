@@ -1,4 +1,4 @@
-/** The config of every Connection, against the schema its Connector declares. */
+/** Checks the config of every Connection against the schema that its Connector declares. */
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';

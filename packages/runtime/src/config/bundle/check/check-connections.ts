@@ -1,4 +1,7 @@
-/** What a Connection binds: events its connector has, agents its swarm has, keys that are one thing or the other. */
+/**
+ * Checks the parts that a Connection names: events of its connector, agents of its swarm, and at most one way to choose
+ * an instance key.
+ */
 import { closestName } from '../../closest-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding, suggestName } from '../bundle-problem.ts';

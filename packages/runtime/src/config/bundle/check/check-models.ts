@@ -1,4 +1,7 @@
-/** What the schema of a Model cannot say: addresses, scripts, and recordings that would record themselves. */
+/**
+ * Checks the parts of a Model that a schema cannot express: addresses, scripts, and recordings that would record
+ * themselves.
+ */
 import { GoondanError } from '@goondan/types';
 import { checkRule } from '../../script/check-script.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
@@ -40,7 +43,7 @@ function* checkScript({ resource: { spec }, document, identity }: LoadedModel): 
   }
 }
 
-/** Follows what is recorded to its source. */
+/** Follows a recording to the model it records. */
 function* checkUpstream(scope: Scope, first: LoadedModel): Generator<Finding> {
   const chain = [first.identity];
   let [home, model] = [scope, first];
@@ -56,7 +59,7 @@ function* checkUpstream(scope: Scope, first: LoadedModel): Generator<Finding> {
       });
       return;
     }
-    // A circle that this model only leads into is said by those in it.
+    // A circle is reported by the models in it, not by a model that only leads into it.
     if (chain.indexOf(next.loaded.identity) < chain.length - 1) return;
     [home, model] = [next.scope, next.loaded];
   }

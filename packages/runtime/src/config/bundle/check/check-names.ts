@@ -1,4 +1,4 @@
-/** Every name once in its folder. */
+/** Checks that every name is declared once in its folder. */
 import type { Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 

@@ -1,4 +1,4 @@
-/** Packages: what a Package says it needs is installed, and none refers back to one that refers to it. */
+/** Checks packages: those that a Package needs are installed, and no two refer to each other in a circle. */
 import { relative } from 'node:path';
 import type { Scope } from '../bundle.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
@@ -17,7 +17,7 @@ export function* checkPackages(scope: Scope): Generator<Finding> {
   yield* checkCircle(scope);
 }
 
-/** Said at the reference that begins it. */
+/** Reports a circle at the reference that begins it. */
 function* checkCircle(scope: Scope): Generator<Finding> {
   for (const { identity, document, references } of listReferring(scope)) {
     for (const { written, path } of references) {
@@ -33,10 +33,10 @@ function* checkCircle(scope: Scope): Generator<Finding> {
   }
 }
 
-/** From one scope back to another, the shortest way. */
+/** Finds the shortest way from one scope back to another. */
 function findWay(start: Scope, goal: Scope): readonly Scope[] | undefined {
   const ways = new Map<Scope, readonly Scope[]>([[start, [goal, start]]]);
-  // The map grows while it is walked.
+  // The loop adds to the map that it walks.
   for (const [here, way] of ways) {
     for (const next of here.packages.values()) {
       if (next === goal) return [...way, next];

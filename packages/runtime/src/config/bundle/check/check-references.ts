@@ -1,4 +1,4 @@
-/** References that lead somewhere, to the kind that belongs there. */
+/** Checks that every reference leads to a declared resource of the expected kind. */
 import { showJson } from '../../../json/show-json.ts';
 import { closestName } from '../../closest-name.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
@@ -59,7 +59,7 @@ function malformed(written: WrittenReference, kind: string): ReferenceProblem {
 
 function findMissing(scope: Scope, kind: string, { name, package: from }: Reference): ReferenceProblem | undefined {
   const home = from === undefined ? scope : scope.packages.get(from);
-  // That the package is missing is said where it is looked for.
+  // A missing package is reported by the check of packages.
   if (home === undefined) return undefined;
   const identity = `${kind}/${name}`;
   if (home.declared.has(identity) || home.isIncomplete) return undefined;

@@ -1,4 +1,4 @@
-/** Everything that can only be seen when the whole bundle is read. */
+/** Runs all checks that need the whole bundle. */
 import type { Bundle, Scope } from '../bundle.ts';
 import type { Finding } from '../bundle-problem.ts';
 import type { Environment } from '../values.ts';
@@ -14,7 +14,7 @@ import { checkSwarms } from './check-swarms.ts';
 import { checkTools } from './check-tools.ts';
 import { checkValues } from './check-values.ts';
 
-/** Of each check: more are not listed anyway. */
+/** The limit of each check; a longer list is not shown anyway. */
 export const MOST_PROBLEMS = 500;
 
 const checks = [checkNames, checkReferences, checkModels, checkAgents, checkSwarms, checkConnections, checkPackages];

@@ -1,4 +1,7 @@
-/** What a Swarm lists: each agent once, the entry agent among them, no extension that an agent has already. */
+/**
+ * Checks the lists of a Swarm: each agent once, the entry agent among them, and no extension that one of its agents
+ * lists, too.
+ */
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
@@ -30,7 +33,7 @@ function* checkEntryAgent(
   yield errorAt(document.placeOf(['spec', 'entryAgent']), 'E_REF_MISSING', message, { resource: identity, suggestion });
 }
 
-/** An extension twice in one agent would share its state with itself. */
+/** An extension listed twice for one agent would share one state. */
 function* checkTiers(scope: Scope, { resource, document, identity }: LoadedResourceOf<'Swarm'>): Generator<Finding> {
   const { agents, extensions = [] } = resource.spec;
   for (const [index, item] of extensions.entries()) {

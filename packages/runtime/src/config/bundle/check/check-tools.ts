@@ -1,11 +1,11 @@
-/** What a Tool exports: names that providers accept, each once, and schemas that are some. */
+/** Checks the exports of a Tool: names that every provider accepts, each once, and valid schemas. */
 import type { Scope } from '../bundle.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { findSchemaProblems, findSizeProblem } from '../../../json/json-schema.ts';
 import { isToolName } from '../../tool-name.ts';
 
-/** Stricter than what extensions may use, so that names read alike. */
+/** Stricter than for tools of extensions, so that all declared names look alike. */
 const exportNamePattern = /^(?!.*__)[a-z0-9_-]+$/;
 
 export async function checkTools(scope: Scope): Promise<Finding[]> {
@@ -39,7 +39,7 @@ export async function checkTools(scope: Scope): Promise<Finding[]> {
             resource: identity,
           }),
         );
-        // One mistake makes several forms of a schema unfit; the first says enough.
+        // One mistake violates several forms of a schema; the first message is enough.
         break;
       }
     }

@@ -1,4 +1,7 @@
-/** Values from the environment: written as they must be, and there. One that is not there is only warned about here. */
+/**
+ * Checks values from the environment: the form of each one, and whether it is set. A variable that is not set is a
+ * warning here.
+ */
 import type { Bundle, LoadedResource, Scope } from '../bundle.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import { findResource } from '../find-resource.ts';
@@ -26,14 +29,16 @@ export function* checkValues(
   }
 }
 
-/** Everything of the bundle, and of packages what somebody refers to: nobody needs keys for what is not used. */
+/**
+ * Lists all resources of the bundle, and the resources of packages that are referred to: an unused one needs no keys.
+ */
 function listUsed(scopes: readonly Scope[]): Iterable<LoadedResource> {
   const used = new Set<LoadedResource>(scopes[0]?.resources);
   for (const scope of scopes) {
     for (const loaded of scope.resources) {
       for (const { kind, written } of listReferences(loaded)) {
         const target = findResource(scope, kind, written)?.loaded;
-        // What is found is one of them; its type only says which kind it was asked for.
+        // The result is one of the loaded resources; its type only narrows the kind.
         if (target !== undefined) used.add(target as LoadedResource);
       }
     }

@@ -1,8 +1,8 @@
 /**
- * The config of a part against the schema its resource declares.
+ * Checks the config of a part against the schema that its resource declares.
  *
- * The bundle may not be trusted yet, so nothing is run that could be made to run for ever: texts are not matched against
- * patterns, and schemas that refer to themselves are left to the part's own process, which checks everything again.
+ * The bundle may not be trusted yet, so nothing runs that could be made to run forever: texts are not matched against
+ * patterns. Schemas that refer to themselves are checked only by the part's own process, which checks everything again.
  */
 import type { ErrorCode, JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
@@ -14,10 +14,13 @@ import { fillConfig } from '../values.ts';
 
 type Part = LoadedResourceOf<'Extension' | 'Tool' | 'Connector'>;
 
-/** Compiles when it is called, since of a library most parts are not used. `undefined` for a schema that cannot be used here. */
+/**
+ * Compiles the schema when called, because most parts of a library are never used. `undefined` for a schema that cannot
+ * be used here.
+ */
 export type CompileCheck = () => Promise<SchemaCheck | undefined>;
 
-/** `undefined` when there is none, or none that can be used here. */
+/** Returns `undefined` when the part declares no schema, or one that cannot be used here. */
 export async function readConfigSchema(
   { resource, document, identity }: Part,
   code: ErrorCode,
@@ -27,7 +30,7 @@ export async function readConfigSchema(
   const [problem] = await findSchemaProblems(configSchema);
   if (problem === undefined) {
     const harmless = toHarmless(configSchema);
-    // What cannot be compiled for another reason is left to the part's process too.
+    // A schema that does not compile for another reason is reported by the part's process, too.
     return harmless && (() => compileSchema(harmless, identity).catch(() => undefined));
   }
   const place = document.placeOf(['spec', 'configSchema', ...problem.path]);
@@ -35,7 +38,7 @@ export async function readConfigSchema(
   return errorAt(place, code, message, { resource: identity, suggestion: 'Correct the schema.' });
 }
 
-/** What does not fit; what the environment holds is not known here, and is not judged. */
+/** Lists the problems of a config. Values from the environment are unknown here, and are not checked. */
 export function findConfigProblems(check: SchemaCheck, config: JsonObject): readonly SchemaProblem[] {
   const unknown: string[] = [];
   const filled = fillConfig(config, (_variable, path) => {
@@ -45,7 +48,7 @@ export function findConfigProblems(check: SchemaCheck, config: JsonObject): read
   return check(filled).filter(({ path }) => !unknown.includes(path.join('.')));
 }
 
-/** The validator names all steps by texts; those into lists are numbers. */
+/** Converts the validator's path, in which every step is a text: steps into lists become numbers. */
 export function toPath(root: JsonValue, keys: readonly string[]): Path {
   let value: JsonValue | undefined = root;
   return keys.map((key) => {
@@ -59,7 +62,7 @@ export function valueAt(root: JsonValue, keys: readonly string[]): JsonValue | u
   let value: JsonValue | undefined = root;
   for (const key of keys) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    // An own key of an object or a list.
+    // `key` is an own key of an object or a list.
     value = (value as JsonObject)[key];
   }
   return value;
@@ -68,7 +71,10 @@ export function valueAt(root: JsonValue, keys: readonly string[]): JsonValue | u
 const tooClever = ['$ref', '$dynamicRef', '$recursiveRef', 'patternProperties'];
 const notSchemas = ['const', 'enum', 'default', 'examples'];
 
-/** A copy that takes no longer than the schema and the config are large; `undefined` when there is none. */
+/**
+ * Returns a copy whose check takes time in proportion to the schema and the config; `undefined` when that is
+ * impossible.
+ */
 function toHarmless(schema: JsonSchema): JsonSchema | undefined {
   let isHarmless = true;
   const copy = (value: JsonValue): JsonValue => {

@@ -1,11 +1,11 @@
-/** Where an npm package is installed, as Node looks for it: in `node_modules` here, then in those of the folders above. */
+/** Finds an installed npm package the way Node does: in `node_modules` of this folder, then of the folders above. */
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What npm allows; so no name can lead anywhere else. */
+/** The names that npm allows, so that no name can lead out of `node_modules`. */
 export const packageNamePattern = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
-/** The folder it is installed in, and its real path. */
+/** Returns the folder in which the package is installed, and its real path. */
 export function findPackage(from: string, name: string): { path: string; folder: string } | undefined {
   if (!packageNamePattern.test(name)) return undefined;
   for (let folder = from; ; folder = dirname(folder)) {
@@ -15,7 +15,7 @@ export function findPackage(from: string, name: string): { path: string; folder:
   }
 }
 
-/** A package that a bundle refers to: those of Goondan itself come with it, and need not be installed again. */
+/** Finds a package that a bundle refers to. Goondan's own packages come with the runtime and need no install. */
 export function findBundlePackage(from: string, name: string): ReturnType<typeof findPackage> {
   return findPackage(from, name) ?? (name.startsWith('@goondan/') ? findPackage(import.meta.dir, name) : undefined);
 }

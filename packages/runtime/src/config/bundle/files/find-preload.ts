@@ -1,6 +1,6 @@
 /**
- * The `bunfig.toml` of a bundle is read by nobody, because what it preloads would run in every process, asked or not.
- * Whoever counts on it should hear that. It is looked at line by line and not parsed: a parser could be made to hang.
+ * Warns about a `bunfig.toml` with a `preload`: the runtime ignores that file, because a preload would run in every
+ * process. The file is searched line by line and not parsed, because a parser could be made to hang.
  */
 import { GoondanError } from '@goondan/types';
 import { resolveEntry } from '../../resolve-entry.ts';
@@ -20,13 +20,15 @@ async function readText(folder: string): Promise<string> {
     const read = path === undefined ? undefined : readTextFile(path, LARGEST);
     return read?.type === 'text' ? read.text : '';
   } catch (error) {
-    // A link that leads out, and nobody follows it.
+    // A link that leads out of the bundle is not followed.
     if (error instanceof GoondanError) return '';
     throw error;
   }
 }
 
-/** Only what stands before the first table is for programs that are run; `[test]` has a `preload` of its own. */
+/**
+ * Searches only the lines before the first table, which are for programs that run; `[test]` has a `preload` of its own.
+ */
 export function findPreloadIn(text: string): Finding[] {
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*\[+\s*[\w"']/.test(line)) break;

@@ -1,4 +1,6 @@
-/** The files that a resource names: are they there, are they inside, do they parse, is what they import installed. */
+/**
+ * Checks the files that a resource names: they exist, are inside the folder, parse, and import only what is installed.
+ */
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { type ErrorCode, GoondanError } from '@goondan/types';
@@ -12,7 +14,7 @@ import { readTextFile, refusalText } from './text-file.ts';
 const LARGEST_PROMPT = 1024 * 1024;
 
 export interface InspectedFiles {
-  /** The resource, with what its files say. */
+  /** The resource, completed with the contents of its files. */
   readonly loaded: LoadedResource;
   readonly findings: readonly Finding[];
 }
@@ -99,7 +101,7 @@ async function inspectCassette(loaded: LoadedResource & { kind: 'Model' }): Prom
   return { loaded, findings };
 }
 
-/** The real path of a file; it is inside the folder of the resource. */
+/** Returns the real path of a file, which is inside the folder of the resource. */
 async function findFile(loaded: LoadedResource, name: string, path: Path, code: ErrorCode): Promise<string | Finding> {
   try {
     const file = await resolveEntry(loaded.folder, name, path.join('.'));

@@ -25,7 +25,7 @@ describe('a .env file', () => {
   });
 
   test.each(['A', '=b', '1A=b', 'A B=c', 'A="b', "A='b", 'A="b" c', 'A-B=c'])(
-    'R-04 %j is left out and said',
+    'R-04 %j is left out with a warning',
     (line) => {
       const { values, findings } = parseEnvironmentFile(`OK=1\n  ${line}\n`);
       expect(values).toEqual({ OK: '1' });
@@ -47,7 +47,7 @@ describe('a .env file', () => {
     'https_proxy',
     'GOONDAN_STATE_ROOT',
     'Path',
-  ])('R-04 %s is not its to set', (name) => {
+  ])('R-04 %s cannot be set by the file', (name) => {
     const { values, findings } = parseEnvironmentFile(`${name}=x`);
     expect(values).toEqual({});
     expect(findings).toMatchObject([
@@ -55,11 +55,14 @@ describe('a .env file', () => {
     ]);
   });
 
-  test.each(['MY_PATH', 'PATHS', 'PROXY', 'BASE_URL_X', 'ANTHROPIC_API_KEY'])('R-04 %s is', (name) => {
-    expect(valuesOf(`${name}=x`)).toEqual({ [name]: 'x' });
-  });
+  test.each(['MY_PATH', 'PATHS', 'PROXY', 'BASE_URL_X', 'ANTHROPIC_API_KEY'])(
+    'R-04 %s can be set by the file',
+    (name) => {
+      expect(valuesOf(`${name}=x`)).toEqual({ [name]: 'x' });
+    },
+  );
 
-  test('R-04 whatever is in it, it is read in time that follows its size', () => {
+  test('R-04 any text is read in time proportional to its size', () => {
     for (const text of [
       ' '.repeat(1_000_000),
       `A=${' '.repeat(1_000_000)}x`,

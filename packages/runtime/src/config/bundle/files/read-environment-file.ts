@@ -1,6 +1,6 @@
 /**
- * The `.env` of a bundle, read by us because Bun's own reading is off. It fills in declared values and nothing else: it
- * never overrides the environment, and what decides how programs run or where requests go is not its to say.
+ * Reads the `.env` of a bundle, since Bun's own reading is off. The file only fills in declared values: it never
+ * overrides the environment, and cannot set variables that decide how programs run or where requests go.
  */
 import { GoondanError } from '@goondan/types';
 import { resolveEntry } from '../../resolve-entry.ts';
@@ -38,7 +38,7 @@ async function readText(folder: string): Promise<string | Finding[]> {
   return [warningAt({ file: FILE, line: 1, column: 1 }, 'E_ENV_FILE', `${FILE} ${problem}; it was left out.`)];
 }
 
-/** `NAME=value` lines, with `export`, quotes and comments as shells have them; nothing is expanded. */
+/** Parses `NAME=value` lines, with `export`, quotes and comments as in shells; nothing is expanded. */
 export function parseEnvironmentFile(text: string): EnvironmentFile {
   const values: Record<string, string> = {};
   const findings: Finding[] = [];
@@ -59,7 +59,7 @@ export function parseEnvironmentFile(text: string): EnvironmentFile {
   return { values, findings };
 }
 
-/** `undefined` when a quote is not closed, or something follows it. */
+/** Returns `undefined` when a quote is not closed, or when text follows it. */
 function readValue(written: string): string | undefined {
   const [quote = ''] = written;
   if (quote !== '"' && quote !== "'") {

@@ -1,6 +1,6 @@
 /**
- * The YAML files of a folder: `goondan.yaml` and what stands beside it, not what is in folders below. A file that is
- * plainly somebody else's (no document of it is a resource of ours) is left out and said.
+ * Reads the YAML files of a folder: `goondan.yaml` and its neighbours, not those of folders below. A file without a
+ * single resource of this runtime is left out, with a warning.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export interface FolderContents {
   readonly findings: readonly Finding[];
 }
 
-/** `shownAs` is the folder as problems name it: '' for the bundle's own. */
+/** `shownAs` is the name of the folder in problems: '' for the bundle's own. */
 export async function readFolder(folder: string, shownAs: string): Promise<FolderContents> {
   const names = listYamlFiles(folder);
   if (names === undefined) {
@@ -47,7 +47,7 @@ export async function readFolder(folder: string, shownAs: string): Promise<Folde
   return { documents, findings };
 }
 
-/** `goondan.yaml` first, the others in the order of their names. */
+/** Lists `goondan.yaml` first, then the others by name. */
 function listYamlFiles(folder: string): string[] | undefined {
   const names = listFolder(folder)?.filter((name) => /\.ya?ml$/.test(name) && !isLeftAlone(name));
   if (names === undefined) return undefined;
@@ -63,7 +63,7 @@ function listFolder(folder: string): string[] | undefined {
   }
 }
 
-/** Hidden files, and the lock files of package managers. */
+/** Whether a file is hidden or the lock file of a package manager. */
 function isLeftAlone(name: string): boolean {
   return name.startsWith('.') || /-lock\.ya?ml$/.test(name);
 }
@@ -97,7 +97,7 @@ async function readInside(folder: string, name: string, file: string): Promise<s
   return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} is a link to nothing.`);
 }
 
-/** Says, or clearly means to say, that it is a resource of this runtime. */
+/** Whether a document is a resource of this runtime, or clearly meant to be one. */
 function isOurs({ value }: SourceDocument): boolean {
   if (!isPlainObject(value)) return false;
   const { apiVersion, kind } = value;

@@ -32,11 +32,11 @@ describe('the imports of a module', () => {
     ['that only look like some', `// import 'nowhere';\nconst x = "import 'nowhere'";`],
     ['that are computed', `const name = 'nowhere';\nawait import(name);`],
     ['by a name of its own', `import '#inside';`],
-  ])('R-04 %s are there', (_what, text) => {
+  ])('R-04 %s are found', (_what, text) => {
     expect(problemsOf({ 'a.ts': text })).toEqual([]);
   });
 
-  test('R-04 of packages are there when they are installed, here or above', () => {
+  test('R-04 a package import is found when the package is installed, here or above', () => {
     const text = `import 'one';\nimport '@two/parts/deep.js';\n`;
     const installed = { 'node_modules/one/package.json': '{}', 'node_modules/@two/parts/package.json': '{}' };
     expect(problemsOf({ 'a.ts': text, ...installed })).toEqual([]);
@@ -44,7 +44,7 @@ describe('the imports of a module', () => {
     expect(problemsOf({ 'a.ts': text })).toEqual(['missing a.ts: one', 'missing a.ts: @two/parts/deep.js']);
   });
 
-  test('R-04 that may be meant to fail are told from those that must not', () => {
+  test('R-04 dynamic imports, which may be meant to fail, are told apart from static ones', () => {
     const text = `try { require('one'); } catch {}\nawait import('two').catch(() => {});\nimport 'three';\n`;
     expect(problemsOf({ 'a.ts': text })).toEqual(
       ['missing a.ts: three', 'missing a.ts: one (optional)', 'missing a.ts: two (optional)'].toSorted(
@@ -66,7 +66,7 @@ describe('the imports of a module', () => {
     expect(problemsOf({ 'inner/a.ts': `import x from '${specifier}';\nx();`, [path]: '{}' }, 'inner/a.ts')).toEqual([]);
   });
 
-  test('R-04 are followed in circles, and not out of the folder', () => {
+  test('R-04 circles are followed once, and imports out of the folder are not followed', () => {
     const files = {
       'in/a.ts': `import './b';\nimport '../out';`,
       'in/b.ts': `import './a';\nimport 'nowhere';`,
@@ -80,7 +80,7 @@ describe('the imports of a module', () => {
     expect(moduleScanner()(join(bundle.folder, 'in/a.ts'), join(bundle.folder, 'in')).problems).toEqual([]);
   });
 
-  test('R-04 that a tsconfig.json explains, and the own name of a package, are not judged', () => {
+  test("R-04 imports that a tsconfig.json defines, and the package's own name, are not checked", () => {
     const text = `import '@/lib';`;
     expect(
       problemsOf({ 'a.ts': text, 'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }' }),
@@ -99,7 +99,7 @@ describe('the imports of a module', () => {
 });
 
 describe('the digest of a module', () => {
-  test('L-01 changes with the module and with what it imports, and with nothing else', () => {
+  test('L-01 changes with the module and its imports, and with nothing else', () => {
     using bundle = temporaryBundle({
       'a.ts': `import { b } from './b';\nexport const a = b;\n`,
       'b.ts': 'export const b = 1;\n',

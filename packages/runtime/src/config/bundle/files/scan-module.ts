@@ -1,6 +1,6 @@
 /**
- * What a module of a bundle imports, found by reading it: nothing of it runs. Follows what it imports from the same
- * folder, so that a mistake three files deep is found too, and hashes everything it has seen.
+ * Finds the imports of a module by reading it; none of its code runs. Follows imports from the same folder, so that a
+ * mistake three files deep is found too, and hashes every file it reads.
  */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -17,21 +17,21 @@ export interface ModuleScan {
 
 export interface ImportProblem {
   readonly type: 'missing' | 'syntax' | 'limit';
-  /** The file it stands in, from the root; of what does not parse, with line and column. */
+  /** The file with the problem, relative to the root; for a syntax error with line and column. */
   readonly file: string;
-  /** What is imported, or what the parser says. */
+  /** The import as it is written, or the message of the parser. */
   readonly text: string;
-  /** `import()` and `require` may be meant to fail. */
+  /** True for `import()` and `require`, which may be meant to fail. */
   readonly isOptional: boolean;
 }
 
-/** Of one bundle and its packages. */
+/** For one bundle and its packages together. */
 const MOST_FILES = 2_000;
 const MOST_BYTES = 5 * 1024 * 1024;
 
 type Loader = 'ts' | 'tsx' | 'jsx';
 
-/** Extension → how Bun reads it. Anything else is a module without imports: data. */
+/** File extension → Bun's loader. Any other file is data without imports. */
 export const moduleLoaders: Readonly<Record<string, Loader>> = {
   '.ts': 'ts',
   '.mts': 'ts',
@@ -43,13 +43,13 @@ export const moduleLoaders: Readonly<Record<string, Loader>> = {
   '.jsx': 'jsx',
 };
 
-/** Answered by the runtime itself, or part of it. */
+/** Packages that the runtime provides or contains. */
 const providedPackages: readonly string[] = ['@goondan/types', '@goondan/core', 'bun'];
 
-/** `file` and `root` are real paths, the one inside the other. */
+/** `file` and `root` are real paths; `file` is inside `root`. */
 export type ScanModule = (file: string, root: string) => ModuleScan;
 
-/** For one bundle: each module is scanned once, and all of them are bounded together. */
+/** Creates the scanner of one bundle: it scans each module once, and limits the files of all modules together. */
 export function moduleScanner(): ScanModule {
   const scans = new Map<string, ModuleScan>();
   const budget = { files: MOST_FILES };
@@ -96,7 +96,7 @@ function scanModule(file: string, root: string, budget: { files: number }): Modu
   return { digest: sha256(hashed.join('\n')), problems };
 }
 
-/** What is very large is known by its size and date instead. */
+/** Returns the code of a file; for one of more than `MOST_BYTES`, its size and date instead. */
 function readCode(file: string): Buffer | string | undefined {
   try {
     const { size, mtimeMs } = statSync(file);
@@ -112,7 +112,7 @@ type Scanned =
 
 function scanCode(code: Buffer, loader: Loader): Scanned[] {
   try {
-    // Imports that only name types are dropped when it runs, so they are here.
+    // Type-only imports disappear when the module runs, so they are left out here, too.
     const imports = new Bun.Transpiler({ loader, trimUnusedImports: true }).scanImports(code);
     return imports.map(({ path, kind }) => ({
       type: 'import',
@@ -130,10 +130,10 @@ function scanCode(code: Buffer, loader: Loader): Scanned[] {
 
 type Located = { readonly file: string } | 'missing' | 'elsewhere';
 
-/** The file it means, when that is one of the folder. */
+/** Finds the file of an import, if it is in the folder. */
 function locate(specifier: string, from: string, root: string): Located {
   if (specifier.startsWith('.')) return locateFile(join(dirname(from), specifier), root);
-  // Absolute, of its own `package.json`, or no import of a file at all.
+  // An absolute path, an import of its own `package.json`, or not an import of a file.
   if (/^(?:\/|#|node:|bun:|data:|file:)/.test(specifier) || isBuiltin(specifier)) return 'elsewhere';
   const [name = ''] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [];
   if (providedPackages.includes(name) || findPackage(dirname(from), name) !== undefined) return 'elsewhere';
@@ -148,7 +148,7 @@ const endings = [
 ];
 
 function locateFile(path: string, root: string): Located {
-  // TypeScript lets a file be named as what it would be compiled to.
+  // TypeScript allows to import a file by the name of its compiled form.
   const asSource = path.replace(/\.(c|m)?js(x?)$/, '.$1ts$2');
   for (const candidate of [...endings.map((ending) => path + ending), asSource]) {
     const file = realFile(candidate);
@@ -165,7 +165,10 @@ function realFile(path: string): string | undefined {
   }
 }
 
-/** Names that a `tsconfig.json` above it explains, and the package's own name, are not ours to judge. */
+/**
+ * Whether a `tsconfig.json` above the module may define this import, or it is the package's own name: such imports are
+ * not checked.
+ */
 function isAliased(specifier: string, name: string, from: string): boolean {
   for (let folder = from; ; folder = dirname(folder)) {
     if (explains(readSmall(join(folder, 'tsconfig.json')), specifier)) return true;
@@ -174,7 +177,10 @@ function isAliased(specifier: string, name: string, from: string): boolean {
   }
 }
 
-/** With a `baseUrl` it may be anything; else one of the `paths` must fit. It is JSON with comments, so only looked at. */
+/**
+ * With a `baseUrl` every import may be defined; otherwise one of the `paths` must match. The file is JSON with
+ * comments, so it is searched and not parsed.
+ */
 function explains(tsconfig: string, specifier: string): boolean {
   if (/"baseUrl"\s*:/.test(tsconfig)) return true;
   const [, paths = ''] = /"paths"\s*:\s*\{([^}]*)/.exec(tsconfig) ?? [];
@@ -193,7 +199,7 @@ function readName(path: string): unknown {
   }
 }
 
-/** Nothing, when it is not there or large. */
+/** Reads a file; '' when it does not exist or is too large. */
 function readSmall(path: string): string {
   const file = realFile(path);
   return file === undefined || statSync(file).size > MOST_BYTES ? '' : readFileSync(file, 'utf8');

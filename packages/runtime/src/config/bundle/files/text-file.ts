@@ -1,12 +1,14 @@
-/** Reading a file of a bundle: regular files only, bounded, and text. Whoever wrote the bundle may have meant harm. */
+/**
+ * Reads a file of a bundle: regular files of limited size that contain text. The author of the bundle may be hostile.
+ */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 export type TextFile =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'missing' }
-  /** It is there, and this is why it was not read. */
+  /** The file exists, but was not read for this reason. */
   | { readonly type: 'refused'; readonly reason: 'size' | 'kind' | 'access' }
-  /** No text, from this place on. */
+  /** The file is not text; the first wrong byte is at this place. */
   | { readonly type: 'bytes'; readonly line: number; readonly column: number };
 
 export function readTextFile(path: string, mostBytes: number): TextFile {
@@ -24,7 +26,7 @@ export function readTextFile(path: string, mostBytes: number): TextFile {
 function readBytes(path: string, mostBytes: number): Uint8Array | TextFile {
   let descriptor: number;
   try {
-    // A pipe nobody writes to would be waited for.
+    // Without `O_NONBLOCK`, opening a pipe without a writer would block.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -47,7 +49,7 @@ function readBytes(path: string, mostBytes: number): Uint8Array | TextFile {
   }
 }
 
-/** `reason` of a refusal, in words that follow the name of the file. */
+/** Describes the reason of a refusal, to follow the name of the file. */
 export function refusalText(reason: 'size' | 'kind' | 'access', mostBytes: number): string {
   switch (reason) {
     case 'size':

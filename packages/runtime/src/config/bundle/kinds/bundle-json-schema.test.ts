@@ -6,14 +6,14 @@ import { completeBundle } from '../../../testing/temporary-bundle.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { bundleJsonSchema } from './bundle-json-schema.ts';
 
-// It is JSON, though its type does not say so.
+// The schema is JSON, though its type does not say so.
 const schema = JSON.parse(JSON.stringify(bundleJsonSchema())) as JsonSchema;
 
-test('R-04 the published schema is what bundles are checked with; if not, run `npm run schema`', async () => {
+test('R-04 the published schema equals the one that checks bundles; otherwise run `npm run schema`', async () => {
   expect(await Bun.file(bundleSchemaFile).json()).toEqual(JSON.parse(renderBundleSchema()));
 });
 
-test('R-04 editors accept a whole bundle, and see what is wrong in one', async () => {
+test('R-04 editors accept a valid bundle, and see the mistakes in a wrong one', async () => {
   const check = await compileSchema(schema, 'bundles');
   const documents = ['goondan.yaml', 'agents.yaml', 'parts.yml'].flatMap((file) => {
     return readYaml(completeBundle[file] ?? '', file).documents.map(({ value }) => value);

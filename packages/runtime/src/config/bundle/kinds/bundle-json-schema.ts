@@ -1,4 +1,4 @@
-/** The JSON Schema of one document of a bundle, for editors: they complete and check while somebody writes. */
+/** The JSON Schema of one document of a bundle, with which editors complete and check it. */
 import { z } from 'zod';
 import { resourceSchemas } from './resource-schemas.ts';
 
@@ -7,6 +7,6 @@ export function bundleJsonSchema(): object {
   const document = z
     .discriminatedUnion('kind', [Model, Agent, Swarm, Tool, Extension, Connector, Connection, Package])
     .meta({ title: 'Goondan', description: 'A document of a goondan.yaml.' });
-  // Draft 7 is what the language servers for YAML understand best.
+  // Language servers for YAML support draft 7 best.
   return z.toJSONSchema(document, { io: 'input', target: 'draft-7' });
 }

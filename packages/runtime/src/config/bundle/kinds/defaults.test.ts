@@ -10,7 +10,7 @@ import { bundleJsonSchema } from './bundle-json-schema.ts';
 // Draft 7, as `bundleJsonSchema` makes it.
 const { definitions = {} } = bundleJsonSchema() as SchemaNode;
 
-test('R-04 the defaults of a swarm that editors show are those it has', () => {
+test('R-04 the defaults of a swarm shown in editors are the real ones', () => {
   const { supervision, heartbeat, maxProcesses, graceMs, spares } = swarmSettings({});
   const { maxTokensPerTurn: _, requestTimeoutMs: __, queueTimeoutMs: ___, ...turn } = defaultPolicy;
   const { quickCrashes, baseMs, maxMs, healthyMs } = supervision.restart;
@@ -30,11 +30,11 @@ test('R-04 the defaults of a swarm that editors show are those it has', () => {
   );
 });
 
-test('R-04 an agent has no limits of its own: those of its swarm count', () => {
+test('R-04 an agent has no default limits: the limits of its swarm apply', () => {
   expect(shownDefaults('Agent')).toEqual({});
 });
 
-test('R-04 the defaults of models that editors show are those they have', () => {
+test('R-04 the defaults of models shown in editors are the real ones', () => {
   const { stream, deadlines } = readProviderOptions({}, 'front', 'x');
   const script = checkScript({ script: [{ fail: { message: 'no' } }] });
   const [rule] = script.rules;
@@ -55,7 +55,7 @@ test('R-04 the defaults of models that editors show are those they have', () => 
   expect(shownDefaults('ModelParams')).toEqual({});
 });
 
-/** By the path of the field below `spec`. */
+/** Returns the defaults by the path of the field below `spec`. */
 function shownDefaults(name: string): Record<string, string> {
   const { properties = {} } = definitions[name] ?? {};
   const { spec = definitions[name] ?? {} } = properties;

@@ -1,6 +1,6 @@
 /**
- * What the schema library found, in our words and with our codes. Of a union, which complains about every form at once,
- * only the form is kept that the writer most likely meant.
+ * Translates the issues of the schema library into our words and codes. A union complains about every form at once;
+ * only the issues of the form that the author most likely meant are kept.
  */
 import type { ErrorCode } from '@goondan/types';
 import type { z } from 'zod';
@@ -12,7 +12,7 @@ import { type Path, pathText } from '../place.ts';
 export interface Issue {
   readonly code: ErrorCode;
   readonly path: Path;
-  /** What is marked: the key that should not be there, or the value that is wrong. */
+  /** The part to mark: the key that should not be there, or the wrong value. */
   readonly part: 'key' | 'value';
   readonly message: string;
   readonly suggestion?: string | undefined;
@@ -20,7 +20,7 @@ export interface Issue {
 
 type RawIssue = z.core.$ZodIssue;
 
-/** To be given to the parser: lets an issue about unknown keys carry the known ones, which the library keeps to itself. */
+/** Puts the known keys into an issue about unknown keys, which the library does not list. Pass it to the parser. */
 export function carryKnownKeys(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined;
   const definition: unknown = Reflect.get(issue.inst ?? {}, 'def');
@@ -30,7 +30,7 @@ export function carryKnownKeys(issue: z.core.$ZodRawIssue): string | undefined {
 
 export function describeIssues(issues: readonly RawIssue[], value: unknown): Issue[] {
   const described = issues.flatMap((issue) => [...describe(issue, [], value)]);
-  // A mistyped key is unknown, and the right one missing: that is one mistake.
+  // A mistyped key is one mistake, not two: an unknown key and a missing one.
   const meant = new Set(described.flatMap(({ meantPath }) => meantPath ?? []));
   return described.filter(({ path, isMissing }) => !(isMissing && meant.has(pathText(path))));
 }
@@ -90,7 +90,7 @@ function describeUnknownKey(parent: Path, key: string, known: readonly string[])
   };
 }
 
-/** The form that fits best; none when the value is of no form's type. */
+/** Returns the issues of the form that fits best; `undefined` when no form accepts the type of the value. */
 function chooseForm(forms: readonly (readonly RawIssue[])[]): readonly RawIssue[] | undefined {
   const ofItsType = forms.filter(
     (issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
@@ -98,7 +98,7 @@ function chooseForm(forms: readonly (readonly RawIssue[])[]): readonly RawIssue[
   return ofItsType.toSorted((one, other) => distance(one) - distance(other))[0];
 }
 
-/** What is wrong at the top says more about the form than what is wrong inside. */
+/** Weighs issues: those at the top of a value say more about its form than those inside. */
 function distance(issues: readonly RawIssue[]): number {
   const weights = issues.map((issue) => {
     if (issue.code === 'unrecognized_keys') return issue.path.length === 0 ? 10 * issue.keys.length : 1;
@@ -109,11 +109,11 @@ function distance(issues: readonly RawIssue[]): number {
 
 interface Wanted {
   readonly text: string;
-  /** When it is one of a few names. */
+  /** The allowed names, if there are only a few. */
   readonly names?: readonly string[];
 }
 
-/** What should stand there, in words. */
+/** Describes the expected value. */
 function wantedBy(issue: RawIssue): Wanted | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -167,7 +167,7 @@ function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    // An own key of an object.
+    // `key` is an own key of an object.
     value = (value as Record<string | number, unknown>)[key];
   }
   return value;

@@ -1,6 +1,6 @@
 /**
- * What several kinds have in common. Descriptions are what editors and docs/reference/configuration.md show; patterns and
- * defaults that only those read are in `meta`.
+ * Fields that several kinds share. Editors and docs/reference/configuration.md show the descriptions; `meta` holds
+ * patterns and defaults for those two alone.
  */
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { z } from 'zod';
@@ -8,10 +8,10 @@ import { API_VERSION } from '../../api-version.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 
 export const text = z.string().min(1);
-/** Numbers of things, and milliseconds. */
+/** For counts and milliseconds. */
 export const count = (least: number) => z.int().min(least);
 
-// Documents are JSON when they come here, so nothing is left to check.
+// Documents are already JSON here, so there is nothing to check.
 export const jsonValue = z.unknown() as z.ZodType<JsonValue>;
 export const jsonObject = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 export const jsonSchema = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonSchema>;
@@ -30,7 +30,7 @@ const metadata = z
   })
   .meta({ id: 'Metadata', description: 'The name and labels of the resource.' });
 
-/** A kind of resource: what all of them have, and its own `spec`. */
+/** Makes the schema of a kind: the fields that all kinds share, and its own `spec`. */
 export function resource<Kind extends string, Spec extends z.ZodType>(kind: Kind, description: string, spec: Spec) {
   return z
     .strictObject({
@@ -50,7 +50,7 @@ const referenceObject = z
   })
   .meta({ id: 'Reference', description: 'Names a resource; the short form for this bundle is `Kind/name`.' });
 
-/** Which kinds belong where, and whether they are there, is checked with the whole bundle. */
+/** The kinds that are allowed and the existence of the resource are checked later, with the whole bundle. */
 const writtenReference = (kinds: string) =>
   z.string().meta({ pattern: `^(${kinds})/.+`, examples: [`${kinds.split('|')[0] ?? ''}/name`] });
 
@@ -61,7 +61,7 @@ export function reference(kinds: string) {
 
 export type WrittenReference = string | z.output<typeof referenceObject>;
 
-/** Something of a list: the reference alone, or with what is said about it here. */
+/** Makes the schema of a list item: the reference alone, or an object with the reference and more fields. */
 export function listItem<Shape extends z.core.$ZodLooseShape>(kind: string, more: Shape) {
   return z.union([
     writtenReference(kind),

@@ -1,4 +1,4 @@
-/** `kind: Model` — who answers, and with which settings. */
+/** `kind: Model` — a provider, its model and the settings for it. */
 import { z } from 'zod';
 import { count, jsonObject, jsonValue, reference, resource, text, valueSource } from './fields.ts';
 

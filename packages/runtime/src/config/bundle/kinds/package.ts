@@ -1,4 +1,4 @@
-/** `kind: Package` — what is published, and what it needs. */
+/** `kind: Package` — the name under which a bundle is published, and the packages it needs. */
 import { z } from 'zod';
 import { resource, text } from './fields.ts';
 

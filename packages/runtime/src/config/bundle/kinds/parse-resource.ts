@@ -1,4 +1,4 @@
-/** One document as a resource of its kind, or everything that keeps it from being one. */
+/** Parses one document as a resource of its kind, or lists everything wrong with it. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { copyJsonObject, isPlainObject } from '../../../json/copy-json.ts';
 import { showJson } from '../../../json/show-json.ts';
@@ -13,7 +13,7 @@ import { type Resource, type ResourceKind, resourceSchemas } from './resource-sc
 export const resourceKinds = Object.keys(resourceSchemas) as readonly ResourceKind[];
 
 export interface ParsedResource {
-  /** Also there when all that is wrong is a name or keys nobody knows: then it is without those keys. */
+  /** Also present when the only mistakes are its name or unknown keys; those keys are then removed. */
   readonly resource?: Resource;
   readonly issues: readonly Issue[];
 }
@@ -26,9 +26,9 @@ export function parseResource(value: JsonValue): ParsedResource {
   const issues = [...first.issues.map((issue) => adapt(issue, kind)), ...findNameIssue(value.metadata)];
   if (first.resource !== undefined) return { resource: first.resource, issues };
   const unknown = first.issues.flatMap(({ code, path }) => (code === 'E_RESOURCE_KEY' ? [path] : []));
-  // Without a mistyped key a rule of a script would mean something else.
+  // In a model's script a rule without its mistyped key would mean something else.
   if (unknown.length === 0 || kind === 'Model') return { issues };
-  // So that what else is wrong with it is seen at the same time.
+  // Parsing again without the unknown keys lets the other checks run at the same time.
   const { resource } = parseAs(kind, withoutPaths(value, unknown));
   return { issues, ...(resource === undefined ? {} : { resource }) };
 }
@@ -39,7 +39,7 @@ function parseAs(kind: ResourceKind, value: JsonObject): ParsedResource {
   return { issues: describeIssues(error?.issues ?? [], value) };
 }
 
-/** A copy in which nothing is at these paths. */
+/** Returns a copy without the values at these paths. */
 function withoutPaths(value: JsonObject, paths: readonly Path[]): JsonObject {
   const copy = copyJsonObject(value);
   for (const path of paths) {
@@ -88,7 +88,7 @@ function findNameIssue(metadata: unknown): Issue[] {
   ];
 }
 
-/** What is said about extensions has codes of its own. */
+/** Gives issues of extensions their own codes. */
 function adapt(issue: Issue, kind: ResourceKind): Issue {
   if (kind !== 'Extension') return issue;
   const [first, second] = issue.path;

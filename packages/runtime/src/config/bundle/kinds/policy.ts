@@ -7,7 +7,7 @@ export const turnPolicy = z
   .strictObject(turnLimits({}))
   .describe('Limits of its turns; fields that are absent come from the `policy` of the swarm.');
 
-// The orchestrator, which this room does not know, has these defaults; a test compares them.
+// These are the orchestrator's defaults, which this room must not import; a test compares them.
 export const swarmPolicy = z
   .strictObject({
     ...turnLimits(defaultPolicy),
@@ -59,7 +59,7 @@ export const swarmPolicy = z
   })
   .describe('The limits of the swarm, and the defaults for turns of its agents.');
 
-/** Of an agent without defaults: what it does not say, its swarm does. */
+/** The limits of a turn; those of an agent have no defaults, because its swarm provides them. */
 function turnLimits(defaults: Partial<TurnPolicy>) {
   return {
     maxStepsPerTurn: limit(1, 'The most steps; then the turn ends with `max_steps`.', defaults.maxStepsPerTurn),

@@ -1,4 +1,4 @@
-/** `kind: Tool` — what a model may call. */
+/** `kind: Tool` — functions that a model may call. */
 import { z } from 'zod';
 import { config, count, entry, jsonSchema, resource, text } from './fields.ts';
 

@@ -13,8 +13,8 @@ export interface DeclaredAgents {
 }
 
 /**
- * What the agents of a valid bundle are made of, to look at and not to run: a value that is missing in the environment
- * is left out here, where `resolveSwarm` refuses.
+ * Resolves the agents of a valid bundle for inspection, not to run them: a value that is missing in the environment is
+ * left out, where `resolveSwarm` throws.
  *
  * **Errors** — `E_SWARM_UNKNOWN`.
  */

@@ -1,4 +1,4 @@
-/** An Agent resource as the plan of its processes: nothing is left to look up. */
+/** Resolves an Agent resource to its plan: nothing is left to look up. */
 import { resolve } from 'node:path';
 import { defined } from '../../../json/defined.ts';
 import type { DeclaredAgent } from '../../declared-agent.ts';
@@ -15,7 +15,7 @@ import type { ValueReader } from './value-reader.ts';
 export interface AgentSurroundings {
   readonly swarm: FoundResource<'Swarm'>;
   readonly values: ValueReader;
-  /** For an agent that names none itself. */
+  /** For an agent that names no folder itself. */
   readonly workdir: string;
 }
 
@@ -74,7 +74,7 @@ function resolveExtension(
   });
 }
 
-/** An Extension whose annotation says `hook` stands inside all others, wherever it is listed. */
+/** An Extension with this annotation set to `hook` is inside all others, wherever it is listed. */
 const TIER = 'goondan.ai/tier';
 
 function resolveTool(scope: Scope, item: ToolItem, values: ValueReader): DeclaredTool[] {

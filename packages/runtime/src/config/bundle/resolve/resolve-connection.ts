@@ -1,4 +1,4 @@
-/** A Connection resource as the plan of its process. */
+/** Resolves a Connection resource to the plan of its process. */
 import { defined } from '../../../json/defined.ts';
 import type { IngressRule } from '../../ingress-rule.ts';
 import type { ConnectionPlan } from '../../swarm-plan.ts';
@@ -8,7 +8,7 @@ import { parseReference } from '../references.ts';
 import type { ResourceOf } from '../kinds/resource-schemas.ts';
 import type { ValueReader } from './value-reader.ts';
 
-/** `undefined` when its connector is not there, which a valid bundle does not have. */
+/** Returns `undefined` when its connector does not exist, which cannot happen in a valid bundle. */
 export function resolveConnection(
   scope: Scope,
   { name, identity, resource }: LoadedResourceOf<'Connection'>,
@@ -29,7 +29,7 @@ export function resolveConnection(
     configSchema,
     secrets: values.readEach(secrets, identity),
     environment: environment && values.readEach(environment, identity),
-    // Last, when everything was read.
+    // Last, after all values were looked up.
     masked: [...values.secrets],
     rules: ingress.rules.map(toRule),
   });

@@ -1,4 +1,4 @@
-/** The models an agent may use: its own, those its extensions may call, and what a recording records. */
+/** Resolves the models of an agent: its own, those its extensions may call, and those that a recording records. */
 import type { JsonObject } from '@goondan/types';
 import { defined } from '../../../json/defined.ts';
 import type { ModelSpec } from '../../model-spec.ts';
@@ -52,13 +52,13 @@ function toModelSpec({ resource: { spec }, identity }: LoadedResourceOf<'Model'>
   const { headers, ...options } = spec.options ?? {};
   const filled = { ...options, ...(headers === undefined ? {} : { headers: values.readEach(headers, identity) }) };
   const apiKey = spec.apiKey === undefined ? undefined : values.read(spec.apiKey, identity);
-  // A key that is written down is still a key.
+  // A key that is written in the bundle is a secret, too.
   if (apiKey !== undefined) values.secrets.add(apiKey);
   const endpoint = spec.endpoint === undefined ? undefined : values.read(spec.endpoint, identity);
   return { ...settings, ...ofEnvironment(provider, apiKey, endpoint, identity, values), options: toOptions(filled) };
 }
 
-/** Agents' processes do not see the environment, so what the provider's own tools take from it is taken here. */
+/** Reads the provider's own variables here, because agent processes do not see the environment. */
 function ofEnvironment(
   provider: string,
   apiKey: string | undefined,
@@ -68,18 +68,18 @@ function ofEnvironment(
 ): { readonly apiKey?: string; readonly endpoint?: string } {
   const variables = providerOf(provider);
   if (variables === undefined) return defined({ apiKey, endpoint });
-  // Only from the environment itself: a bundle does not say where everybody's requests go.
+  // Read from the environment alone: a bundle must not decide where everybody's requests go.
   const elsewhere = values.environment[variables.endpoint]?.trim() || undefined;
   return defined({ apiKey: apiKey ?? values.variable(variables.key, who), endpoint: endpoint ?? elsewhere });
 }
 
-/** As the agent names it. */
+/** Returns the name by which the agent knows the model. */
 function keyOf(written: WrittenReference): string {
   if (typeof written === 'string') return written;
   return `Model/${written.name}`;
 }
 
 function toOptions(options: object): JsonObject {
-  // Read from JSON.
+  // The options were read from JSON.
   return defined(options) as JsonObject;
 }

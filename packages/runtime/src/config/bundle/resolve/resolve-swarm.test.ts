@@ -23,7 +23,7 @@ async function refusal(files: Record<string, string>, options: Partial<ResolveOp
 }
 
 describe('a swarm from a bundle', () => {
-  test('R-04 is its agents and connections with nothing left to look up', async () => {
+  test('R-04 has its agents and connections, with nothing left to look up', async () => {
     using bundle = temporaryBundle(completeBundle);
     const environment = completeEnvironment;
     const loaded = await loadBundle(bundle.folder, { environment });
@@ -92,13 +92,13 @@ describe('a swarm from a bundle', () => {
     );
   });
 
-  test('R-04 an agent knows the secrets of its own resources, and no others', async () => {
+  test('R-04 an agent has the secrets of its own resources and no others', async () => {
     const { plan } = await resolve(completeBundle, { environment: completeEnvironment });
     expect(plan.agents[0]?.secrets?.toSorted()).toEqual(['eu', 'guard-token-123', 'team-key-1234567']);
     expect(plan.agents[1]?.secrets).toEqual(['guard-token-123']);
   });
 
-  test('X-11 an extension that is listed twice has two names, and a config for each', async () => {
+  test('X-11 an extension that is listed twice has two names, each with its config', async () => {
     const logging = `${head('Extension', 'log')}spec: { entry: ./log.ts, config: { level: info } }\n`;
     const items = '[Extension/log, { ref: Extension/log, as: loud, config: { level: debug } }]';
     const { plan } = await resolve({
@@ -117,7 +117,7 @@ describe('a swarm from a bundle', () => {
     ]);
   });
 
-  test('R-04 a bundle that is not valid is not resolved, and says everything', async () => {
+  test('R-04 an invalid bundle is not resolved, and the error lists every problem', async () => {
     const refused = await refusal({
       'goondan.yaml': documents(agent('{ modelConfig: { modelRef: Model/x } }'), swarm(', oops: 1')),
     });
@@ -127,7 +127,7 @@ describe('a swarm from a bundle', () => {
     );
   });
 
-  test('R-04 every value that is missing is named, once and with who needs it', async () => {
+  test('R-04 the error names every missing value once, with the resource that needs it', async () => {
     expect(await refusal(completeBundle, { environment: { REGION: 'eu' } })).toMatchObject({
       code: 'E_ENV_MISSING',
       message:
@@ -136,12 +136,12 @@ describe('a swarm from a bundle', () => {
   });
 });
 
-describe('which swarm', () => {
+describe('the choice of a swarm', () => {
   const base = documents(`${head('Model', 'm')}${script}`, agent('{ modelConfig: { modelRef: Model/m } }'));
   const nameOf = async (yaml: string, wanted?: string) =>
     (await resolve({ 'goondan.yaml': yaml }, wanted === undefined ? {} : { swarm: wanted })).plan.name;
 
-  test('R-04 is the only one, the one called default, or the one that is named', async () => {
+  test('R-04 takes the named one, the one called default, or the only one', async () => {
     expect(await nameOf(documents(base, swarm('', 'only')))).toBe('only');
     const two = documents(base, swarm('', 'other'), swarm());
     expect(await nameOf(two)).toBe('default');
@@ -153,14 +153,14 @@ describe('which swarm', () => {
     [base, undefined, 'The bundle declares no Swarm.'],
     [documents(base, swarm('', 'one'), swarm('', 'two')), undefined, 'The bundle declares several swarms: one, two.'],
     [documents(base, swarm()), 'defualt', 'The bundle declares no Swarm/defualt; it has default.'],
-  ])('R-04 is said when it cannot be known', async (yaml, wanted, message) => {
+  ])('R-04 is reported when it is ambiguous', async (yaml, wanted, message) => {
     expect(await refusal({ 'goondan.yaml': yaml }, wanted === undefined ? {} : { swarm: wanted })).toMatchObject({
       code: 'E_SWARM_UNKNOWN',
       message,
     });
   });
 
-  test('R-04 a workspace that is named is the same from every folder', async () => {
+  test('R-04 a named workspace is the same from every folder', async () => {
     const yaml = documents(base, swarm(', workspace: Our Team'));
     const [one, other] = [await resolve({ 'goondan.yaml': yaml }), await resolve({ 'goondan.yaml': yaml })];
     expect(one.workspaceId).toBe(other.workspaceId);
@@ -202,7 +202,7 @@ describe('values', () => {
     expect(await modelOf(spec, {}, 'K=file')).toMatchObject({ apiKey: 'file' });
   });
 
-  test("R-04 without a key of its own a model gets its provider's, and its address from the environment alone", async () => {
+  test("R-04 a model without a key gets its provider's, and its address from the environment only", async () => {
     const spec = '{ provider: anthropic, model: m }';
     const environment = { ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: 'http://proxy' };
     expect(await modelOf(spec, environment)).toEqual({
@@ -216,7 +216,7 @@ describe('values', () => {
     expect(fromFile).toEqual({ provider: 'anthropic', model: 'm', apiKey: 'key', options: {} });
   });
 
-  test('R-04 may stand in headers, endpoints and plain', async () => {
+  test('R-04 are allowed in headers, in endpoints and as plain fields', async () => {
     const spec = `{ provider: openai-compatible, model: m, endpoint: { valueFrom: { env: URL } }, apiKey: { value: plain }, options: { headers: { x-team: blue, authorization: { valueFrom: { env: T } } } } }`;
     expect(await modelOf(spec, { URL: 'http://localhost:1', T: 'Bearer 1' })).toEqual({
       provider: 'openai-compatible',
@@ -227,7 +227,7 @@ describe('values', () => {
     });
   });
 
-  test('R-04 one that the agent replaces need not be set', async () => {
+  test("R-04 a variable that the agent's config replaces need not be set", async () => {
     const yaml = documents(
       `${head('Model', 'm')}${script}`,
       `${head('Extension', 'e')}spec: { entry: ./e.ts, config: { auth: { token: { valueFrom: { env: THEIRS } }, kind: x }, list: [{ valueFrom: { env: L } }] } }\n`,
@@ -244,7 +244,7 @@ describe('values', () => {
     });
   });
 
-  test('R-04 fill the config of a tool, which the agent completes, and are secrets of that agent', async () => {
+  test("R-04 fill the config of a tool, which the agent's config extends, and are secrets of that agent", async () => {
     const yaml = documents(
       `${head('Model', 'm')}${script}`,
       `${head('Tool', 't')}spec: { entry: ./t.ts, exports: [{ name: do, description: x }], config: { auth: { token: { valueFrom: { env: THEIRS } }, kind: x }, list: [1] }, configSchema: { type: object } }\n`,
@@ -268,7 +268,7 @@ describe('values', () => {
 });
 
 describe('references', () => {
-  test('R-04 into a package are files of that package', async () => {
+  test('R-04 into a package lead to files of that package', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': documents(
         agent(
@@ -289,7 +289,7 @@ describe('references', () => {
     });
   });
 
-  test('R-04 a recording brings the model it records', async () => {
+  test('R-04 a recording includes the model it records', async () => {
     const yaml = documents(
       `${head('Model', 'm')}${script}`,
       `${head('Model', 'tape')}spec: { provider: cassette, model: t, options: { mode: record, file: t.jsonl, upstream: { kind: Model, name: m } } }\n`,
@@ -305,7 +305,7 @@ describe('references', () => {
     });
   });
 
-  test('R-05 the tool agents of the base library is the runtime’s own; that of another package is that package’s', async () => {
+  test('R-05 Tool/agents of the base library is the runtime’s own; that of another package belongs to the package', async () => {
     const using = (from: string) =>
       documents(
         `${head('Model', 'm')}${script}`,
@@ -323,7 +323,7 @@ describe('references', () => {
     });
   });
 
-  test('R-05 Tool/agents is the runtime’s own unless somebody declares one', async () => {
+  test('R-05 Tool/agents is the runtime’s own unless the bundle declares one', async () => {
     const base = [
       `${head('Model', 'm')}${script}`,
       agent('{ modelConfig: { modelRef: Model/m }, tools: [Tool/agents] }'),

@@ -1,4 +1,4 @@
-/** From a bundle that is valid to the plan of one of its swarms. */
+/** Resolves one swarm of a valid bundle to its plan. */
 import { GoondanError } from '@goondan/types';
 import { defined } from '../../../json/defined.ts';
 import { workspaceId } from '../../../workspace/layout/workspace-id.ts';
@@ -17,15 +17,15 @@ import { resolveConnection } from './resolve-connection.ts';
 import { ValueReader } from './value-reader.ts';
 
 export interface ResolveOptions {
-  /** Which one; may be left out when there is one, or one called `default`. */
+  /** The name of the swarm; optional when there is only one, or one called `default`. */
   readonly swarm?: string;
-  /** Where `valueFrom: { env }` is looked up: `process.env`. */
+  /** The environment in which `valueFrom: { env }` is looked up: `process.env`. */
   readonly environment: Environment;
-  /** The folder tools work in, for agents that name none; the bundle's own when absent. */
+  /** The folder in which tools work, for agents that name none; the bundle's own when absent. */
   readonly workdir?: string;
-  /** A value that is missing in the environment is left out: for what reaches nobody, and needs no key. */
+  /** Leaves out values that are missing in the environment, for a plan that calls nothing outside and needs no key. */
   readonly mayMiss?: boolean;
-  /** False: the plan has no connections, and none of their values is looked up. */
+  /** False: the plan has no connections, and their values are not looked up. */
   readonly connections?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ResolvedSwarm {
   readonly workspaceId: string;
   /** `Swarm.spec.workspace`, when it is set. */
   readonly workspace?: string;
-  /** Every value that was looked up: never to be written down. */
+  /** Every value that was looked up. Never write one down. */
   readonly secrets: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
         const connected = resolveConnection(scope, connection, own);
         return connected === undefined ? [] : [keepSecrets(connected, own)];
       }),
-    // It was read from JSON, where nothing is undefined.
+    // The policy was read from JSON, where nothing is undefined.
     policy: policy as SwarmPolicy | undefined,
   });
   if (values.missing.size > 0 && !mayMiss) throw missingValues(values.missing);

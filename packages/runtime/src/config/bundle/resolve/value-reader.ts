@@ -1,6 +1,6 @@
 /**
- * Declared values, looked up. What was found is a secret of whoever asked for it; what was not is remembered, so that
- * everything that is missing can be said at once.
+ * Looks up declared values. A value that is found becomes a secret of the reader; a missing one is remembered, so that
+ * one error names all of them.
  */
 import type { JsonObject } from '@goondan/types';
 import { mergeConfig } from '../../merge-config.ts';
@@ -10,11 +10,11 @@ import type { Path } from '../place.ts';
 import { type Environment, fillConfig, lookUp } from '../values.ts';
 
 export class ValueReader {
-  /** Everything that was found for this reader. */
+  /** Every value that this reader found. */
   readonly secrets = new Set<string>();
   readonly environment: Environment;
   readonly #environmentFile: Environment;
-  /** `VARIABLE (who needs it)`; shared by the readers of one swarm. */
+  /** `VARIABLE (resource that needs it)`; shared by the readers of one swarm. */
   readonly missing: Set<string>;
 
   constructor(environment: Environment, environmentFile: Environment, missing = new Set<string>()) {
@@ -23,7 +23,7 @@ export class ValueReader {
     this.missing = missing;
   }
 
-  /** The same values for somebody else. */
+  /** Returns a reader with the same sources and no secrets yet. */
   another(): ValueReader {
     return new ValueReader(this.environment, this.#environmentFile, this.missing);
   }
@@ -44,7 +44,7 @@ export class ValueReader {
     return found ?? '';
   }
 
-  /** `over` on top of `under`; a variable that is replaced need not be set. */
+  /** Merges `over` over `under` and fills in values; a variable that `over` replaces need not be set. */
   config(under: JsonObject, over: JsonObject, who: string): JsonObject {
     const filledUnder = fillConfig(under, (name, path) => (isReplaced(over, path) ? '' : this.variable(name, who)));
     return mergeConfig(
@@ -57,7 +57,7 @@ export class ValueReader {
 function isReplaced(over: JsonObject, path: Path): boolean {
   let here: unknown = over;
   for (const key of path) {
-    // A list or a single value takes the place of everything that was there.
+    // A list or a single value replaces everything below it.
     if (!isPlainObject(here) || Object.hasOwn(here, 'valueFrom')) return true;
     if (!Object.hasOwn(here, key)) return false;
     here = here[key];

@@ -1,15 +1,15 @@
-/** How much YAML a bundle may have. What is more is refused, at the place where it becomes too much. */
+/** The limits for the YAML of a bundle. A file over a limit is rejected at the place that exceeds it. */
 export const yamlLimits = {
-  /** Of one file. */
+  /** In one file. */
   bytes: 1024 * 1024,
   /** In one file. */
   documents: 100,
-  /** Lists and objects inside each other. */
+  /** Nested lists and objects. */
   depth: 64,
   /** In one file. */
   aliases: 100,
-  /** In one file, what aliases stand for counted each time. */
+  /** In one file; the value of an alias counts each time it is used. */
   values: 25_000,
-  /** Pieces that the lexer cuts a file into: bounds the time that reading takes, whatever is in it. */
+  /** Pieces into which the lexer cuts a file: limits the time to read any file. */
   lexemes: 200_000,
 } as const;

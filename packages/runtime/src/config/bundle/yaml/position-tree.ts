@@ -1,4 +1,4 @@
-/** Where the values of a document stand, as a tree beside them. Aliases share the branches of what they stand for. */
+/** The positions of the values of a document, as a tree. An alias shares the branch of its anchor. */
 import type { Path } from '../place.ts';
 
 export interface PositionTree {
@@ -9,7 +9,7 @@ export interface PositionTree {
   readonly children?: ReadonlyMap<string | number, PositionTree>;
 }
 
-/** Of what is not there, the offset of the nearest thing around it. */
+/** Returns the offset of a value; for one that does not exist, that of the nearest value around it. */
 export function offsetOf(tree: PositionTree, path: Path, part: 'key' | 'value'): number {
   let here = tree;
   let isWhole = true;
@@ -21,6 +21,6 @@ export function offsetOf(tree: PositionTree, path: Path, part: 'key' | 'value'):
     }
     here = child;
   }
-  // What is missing inside an object is shown at the name of that object, not at the first thing in it.
+  // A value missing in an object is shown at the name of the object, not at its first field.
   return part === 'value' && isWhole ? here.value : (here.key ?? here.value);
 }

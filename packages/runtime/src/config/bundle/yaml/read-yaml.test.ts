@@ -7,7 +7,7 @@ import { readYaml } from './read-yaml.ts';
 
 const valuesOf = (text: string): JsonValue[] => readYaml(text, 'a.yaml').documents.map(({ value }) => value);
 
-/** `code line:column`, which is what tells one fault from another. */
+/** Lists faults as `code line:column`, which identifies each. */
 function faultsOf(text: string): string[] {
   return readYaml(text, 'a.yaml').findings.map(
     ({ problem: { code, line, column, file } }) => `${code} ${file}:${line}:${column}`,
@@ -25,17 +25,17 @@ describe('a YAML file', () => {
     expect(faultsOf(text)).toEqual([]);
   });
 
-  test.each(['', '# nothing\n', '---\n---\n', '\n\n...\n'])('R-04 without documents has none: %j', (text) => {
+  test.each(['', '# nothing\n', '---\n---\n', '\n\n...\n'])('R-04 %j has no documents', (text) => {
     expect(readYaml(text, 'a.yaml')).toMatchObject({ documents: [], findings: [] });
   });
 
-  test('R-04 dates stay texts, keys are texts whatever they look like', () => {
+  test('R-04 dates stay texts, and all keys become texts', () => {
     expect(valuesOf('on: 2024-01-01\n1: a\ntrue: b\nnull: c\n')).toEqual([
       { on: '2024-01-01', '1': 'a', true: 'b', null: 'c' },
     ]);
   });
 
-  test('R-04 tells where each value and each key stands', () => {
+  test('R-04 gives the place of each value and each key', () => {
     const [document] = readYaml('a:\n  b: [x, y]\n  c:\n', 'a.yaml').documents;
     const at = (path: (string | number)[], part?: 'key' | 'value') => {
       const { line, column } = document?.placeOf(path, part) ?? { line: 0, column: 0 };
@@ -49,13 +49,13 @@ describe('a YAML file', () => {
     expect(at(['a', 'b', 'missing', 'deeper'])).toBe('2:3');
   });
 
-  test('R-04 an aliased value is where its anchor is', () => {
+  test('R-04 an aliased value has the place of its anchor', () => {
     const [document] = readYaml('a: &x\n  b: 1\nc: *x\n', 'a.yaml').documents;
     expect(document?.placeOf(['c', 'b'], 'key')).toEqual({ file: 'a.yaml', line: 2, column: 3 });
     expect(document?.placeOf(['c'], 'key')).toEqual({ file: 'a.yaml', line: 3, column: 1 });
   });
 
-  test('R-04 whatever JSON is written as YAML is read back', () => {
+  test('R-04 any JSON written as YAML is read back unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         const plain: JsonValue = JSON.parse(JSON.stringify(value));
@@ -67,7 +67,7 @@ describe('a YAML file', () => {
   });
 });
 
-describe('a YAML file is refused, with a place,', () => {
+describe('a YAML file is rejected, with a place,', () => {
   test.each([
     ['a: 1\nb: [1, 2\n', ['E_YAML_SYNTAX a.yaml:3:1']],
     ['a: 1\n b: 2\n', ['E_YAML_SYNTAX a.yaml:1:4']],
@@ -89,7 +89,7 @@ describe('a YAML file is refused, with a place,', () => {
     expect(faultsOf(text)).toEqual(faults);
   });
 
-  test('R-04 when a key is no text', () => {
+  test('R-04 when a key is not a text', () => {
     expect(faultsOf('? [a]\n: 1\n').map((fault) => fault.split(' ')[0])).toContain('E_YAML_KEY');
   });
 
@@ -100,17 +100,17 @@ describe('a YAML file is refused, with a place,', () => {
   });
 });
 
-describe('what is too much is refused, at once and where it becomes too much:', () => {
+describe('YAML over a limit is rejected at once, at the place that exceeds it:', () => {
   const { depth, documents, aliases } = yamlLimits;
   const nested = (levels: number) => `a: ${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}\n`;
 
-  test('R-04 at the limits nothing is refused', () => {
+  test('R-04 exactly at the limits nothing is rejected', () => {
     expect(faultsOf(nested(depth))).toEqual([]);
     expect(faultsOf('---\na: 1\n'.repeat(documents))).toEqual([]);
     expect(faultsOf(`a: &a 1\nb: [${'*a, '.repeat(aliases)}]\n`)).toEqual([]);
   });
 
-  test('R-04 one more is', () => {
+  test('R-04 one more than a limit is rejected', () => {
     expect(faultsOf(nested(depth + 1))).toEqual([`E_YAML_LIMIT a.yaml:1:${3 + depth}`]);
     expect(faultsOf('---\na: 1\n'.repeat(documents + 1))).toEqual([`E_YAML_LIMIT a.yaml:${2 * documents + 1}:1`]);
     expect(faultsOf(`a: &a 1\nb: [${'*a, '.repeat(aliases + 1)}]\n`)).toEqual(['E_YAML_LIMIT a.yaml:2:405']);
@@ -137,7 +137,7 @@ describe('what is too much is refused, at once and where it becomes too much:', 
   });
 });
 
-/** Each line is so many times the line before. */
+/** Makes aliases in which each line repeats the line before `times` times. */
 function laughs(lines: number, times: number): string {
   return Array.from({ length: lines }, (_, line) => {
     const [name, before] = [String.fromCodePoint(98 + line), String.fromCodePoint(97 + line)];

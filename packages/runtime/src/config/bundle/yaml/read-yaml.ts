@@ -1,4 +1,4 @@
-/** One YAML file of a bundle: its documents as JSON, everything that is wrong with it, and where. Runs nothing of it. */
+/** Reads one YAML file of a bundle: its documents as JSON, and all faults with their places. None of it runs. */
 import { Composer, type Document, LineCounter } from 'yaml';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import type { SourceDocument } from '../place.ts';
@@ -11,14 +11,14 @@ export interface YamlFile {
   readonly findings: readonly Finding[];
 }
 
-/** Text and values of a bundle are written in YAML 1.2; keys are texts, and what a key may be is ours to check. */
+/** YAML 1.2; keys are texts, which we check ourselves. */
 const composing = {
   version: '1.2',
   schema: 'core',
   resolveKnownTags: false,
   stringKeys: true,
   merge: false,
-  // The library compares each key with all others, which takes hours for a file that is made for it.
+  // The library compares each key with all others, which can take hours for a hostile file.
   uniqueKeys: false,
   logLevel: 'silent',
 } as const;
@@ -39,7 +39,7 @@ export function readYaml(text: string, file: string): YamlFile {
   for (const document of new Composer(composing).compose(tokens)) {
     const read = readDocument(document, budget);
     read.faults.forEach(report);
-    // Between two separators there may be nothing.
+    // There may be nothing between two separators.
     if (read.value !== null || read.faults.length > 0) {
       documents.push(sourceDocument(read.value, read.positions, read.faults.length > 0));
     }
@@ -66,7 +66,7 @@ function readDocument(document: Document.Parsed, budget: YamlBudget) {
   return { value, positions, faults: [...firstOfEachPlace(syntax), ...faults] };
 }
 
-/** The library often says two things about one mistake. */
+/** Keeps one fault for each place: the library often reports two for one mistake. */
 function firstOfEachPlace(faults: readonly YamlFault[]): YamlFault[] {
   const seen = new Set<number>();
   return faults.filter(({ offset }) => !seen.has(offset) && seen.add(offset));

@@ -1,10 +1,10 @@
 /**
- * A parsed YAML document as JSON, with the place of everything in it.
+ * Converts a parsed YAML document to JSON, with the place of every value.
  *
  * Invariants:
- * 1. What comes out is JSON: keys are texts, each once, none that means something to JavaScript; numbers are finite.
- * 2. The work follows the size of the text. What an alias stands for is made once and shared; how much it would be
- *    if it were written out is counted, and bounded.
+ * 1. The result is JSON: keys are texts, each once, none with a meaning in JavaScript; numbers are finite.
+ * 2. The work is proportional to the size of the text. The value of an alias is made once and shared; its size written
+ *    out is counted, and limited.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
@@ -18,7 +18,7 @@ export interface YamlFault {
   readonly suggestion?: string;
 }
 
-/** What all documents of one file may still have. */
+/** The rest of the limits for all documents of one file. */
 export interface YamlBudget {
   aliases: number;
   values: number;
@@ -47,21 +47,21 @@ export function toJsonValue(document: Document.Parsed, budget: YamlBudget): Conv
 
 const forbiddenKeys: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** A fault after which there is no point in going on. It is among the faults already. */
+/** Ends the conversion. Its fault is already in the list. */
 class LimitReached extends Error {}
 
 interface Converted {
   readonly value: JsonValue;
   readonly positions: PositionTree;
-  /** How many values it is when written out. */
+  /** The number of values when written out. */
   readonly size: number;
-  /** How many lists and objects are inside each other in it. */
+  /** The number of nested lists and objects. */
   readonly height: number;
 }
 
 class Conversion {
   readonly faults: YamlFault[] = [];
-  /** By anchor; `open` while what it names is still being read. */
+  /** By anchor; `open` while its value is still being read. */
   readonly #anchors = new Map<string, Converted | 'open'>();
   readonly #budget: YamlBudget;
 
@@ -120,7 +120,7 @@ class Conversion {
     return { value, positions: { value: offset, children }, size, height: height + 1 };
   }
 
-  /** The name under which a value is kept; none when it must not be kept. */
+  /** Returns the key under which to keep a value; `undefined` when the key is rejected. */
   #readKey({ key }: Pair, siblings: JsonObject, parentOffset: number): [key: string | undefined, offset: number] {
     const offset = isScalar(key) || isAlias(key) ? (key.range?.[0] ?? parentOffset) : parentOffset;
     const refuse = (message: string, suggestion?: string): [undefined, number] => {

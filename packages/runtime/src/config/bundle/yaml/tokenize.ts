@@ -1,17 +1,17 @@
 /**
- * The text of a YAML file as the parser's tokens. The parser itself needs no stack for what is nested; what comes after
- * it does. So depth is watched while it parses, and what is too deep never gets further.
+ * Parses the text of a YAML file into tokens. The parser needs no stack for nested values, but the code after it does;
+ * so depth is limited while parsing.
  */
 import { type CST, Lexer, type LineCounter, Parser } from 'yaml';
 import { yamlLimits } from './limits.ts';
 
 export interface Tokens {
   readonly tokens: readonly CST.Token[];
-  /** Why it stopped before the end. */
+  /** The reason why it stopped before the end. */
   readonly refusal?: { readonly offset: number; readonly message: string };
 }
 
-/** The parser's own entries around the values: the exact depth is counted later, on what it made. */
+/** The parser's own entries around the values. The exact depth is counted later, on its result. */
 const SLACK = 8;
 
 export function tokenize(text: string, lines: LineCounter): Tokens {
@@ -35,7 +35,7 @@ export function tokenize(text: string, lines: LineCounter): Tokens {
   }
   return { tokens };
 
-  /** Keeps it, and counts the documents. */
+  /** Keeps the token, counts documents, and says whether there are too many. */
   function isOneTooMany(token: CST.Token): boolean {
     tokens.push(token);
     if (token.type === 'document') documents += 1;
