@@ -7,11 +7,11 @@
 import { spawnSync } from 'node:child_process';
 import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { findBun } from '../packages/cli/bin/find-bun.mjs';
+import { findBun } from '../packages/runtime/bin/find-bun.mjs';
 
 const parts = process.argv.length > 2 ? process.argv.slice(2) : ['runners', 'cli', 'studio'];
 
-const bun = findBun(new URL('../packages/cli/package.json', import.meta.url));
+const bun = findBun();
 if (bun === undefined) {
   process.stderr.write('Bun is not installed. Run `npm ci` without `--omit=optional`, then `npm run build`.\n');
   process.exit(3);

@@ -8,7 +8,7 @@
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { findBun } from '../packages/cli/bin/find-bun.mjs';
+import { findBun } from '../packages/runtime/bin/find-bun.mjs';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
@@ -22,7 +22,7 @@ runTests(...process.argv.slice(2));
 
 function runTests(command, ...extra) {
   if (command !== 'test') fail('Usage: node scripts/run-bun.mjs test [arguments of bun test]', 2);
-  const bun = findBun(new URL('../packages/cli/package.json', import.meta.url));
+  const bun = findBun();
   if (bun === undefined) fail('Bun is not installed. Run `npm ci` without `--omit=optional`.', 3);
 
   const child = spawn(bun, ['test', ...flags, notOurs, ...extra], {

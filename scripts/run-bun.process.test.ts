@@ -81,7 +81,7 @@ describe('npm test', () => {
 
 async function runSuite(files: Record<string, string>, args: string[] = [], env: Record<string, string> = {}) {
   const place = mkdtempSync(join(temporary, 'repository-'));
-  for (const path of ['scripts/run-bun.mjs', 'packages/cli/bin/find-bun.mjs']) {
+  for (const path of ['scripts/run-bun.mjs', 'packages/runtime/bin/find-bun.mjs']) {
     cpSync(join(repository, path), join(place, path));
   }
   await Bun.write(join(place, 'node_modules/bun/package.json'), '{ "name": "bun" }');

@@ -263,8 +263,8 @@ console.log(alias === createUserMessage);
 `;
 
 /** The one that came with `gdn`: `npx bun` needs a script of its package to have run. */
-const whichBun = `import { findBun } from './node_modules/@goondan/cli/bin/find-bun.mjs';
-process.stdout.write(findBun(process.cwd() + '/package.json') ?? '');`;
+const whichBun = `import { findBun } from './node_modules/@goondan/runtime/bin/find-bun.mjs';
+process.stdout.write(findBun() ?? '');`;
 
 const withBase = [
   `kind: Model

@@ -11,7 +11,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
-import { findBun } from './find-bun.mjs';
+import { findBun } from '@goondan/runtime/find-bun';
 import { launchCommand } from './launch-command.mjs';
 
 /** For wrong set-up, as in the rest of `gdn`. */
@@ -28,7 +28,7 @@ const suggestions = {
   E_PLATFORM: 'Use Linux or macOS. docs/platforms.md says what is tested on each.',
 };
 
-run(findBun(import.meta.url));
+run(findBun());
 
 function run(bun) {
   if (process.platform !== 'linux' && process.platform !== 'darwin') {

@@ -3,21 +3,14 @@
  * told that folder as its first argument.
  */
 import { readFileSync, statSync } from 'node:fs';
-import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { programFlags } from '@goondan/runtime/find-bun';
 
 const bundle = new URL('../dist/gdn/', import.meta.url);
 
 /** `folder`: where it was typed; empty when that is gone. */
 export function launchCommand(bun, folder, args) {
-  const flags = [
-    `--config=${devNull}`,
-    `--tsconfig-override=${devNull}`,
-    '--no-env-file',
-    '--no-install',
-    '--no-orphans',
-  ];
-  return { command: [bun, ...flags, programFile('main'), folder, ...args], cwd: '/' };
+  return { command: [bun, ...programFlags, programFile('main'), folder, ...args], cwd: '/' };
 }
 
 /** The program of a source, `main` or `run/detached-main`: in the bundle, or itself. */

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const launcherFolder = join(import.meta.dir, '..', 'bin');
+const runtimeFolder = join(import.meta.dir, '..', '..', 'runtime');
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-launcher-')));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
@@ -224,6 +225,9 @@ async function install(bunPlace: BunPlace): Promise<string> {
   const place = mkdtempSync(join(temporary, 'cli-'));
   cpSync(launcherFolder, join(place, 'bin'), { recursive: true });
   await Bun.write(join(place, 'src', 'main.ts'), mainSource);
+  const runtime = join(place, 'node_modules', '@goondan', 'runtime');
+  for (const name of ['package.json', 'bin'])
+    cpSync(join(runtimeFolder, name), join(runtime, name), { recursive: true });
 
   const bunPackage = join(place, 'node_modules', 'bun');
   await Bun.write(join(bunPackage, 'package.json'), '{ "name": "bun" }');
@@ -253,7 +257,7 @@ async function plantBinary(place: string, beginning: string, mode: number): Prom
 
 /** Asks Node, because Node is what runs it in the field. */
 async function platformPackages(platforms: Platform[]): Promise<string[][]> {
-  const question = `import { platformPackages } from ${JSON.stringify(join(launcherFolder, 'find-bun.mjs'))};
+  const question = `import { platformPackages } from ${JSON.stringify(join(runtimeFolder, 'bin', 'find-bun.mjs'))};
     const answers = ${JSON.stringify(platforms)}.map((platform) => platformPackages(...platform));
     console.log(JSON.stringify(answers));`;
   return Bun.spawn(['node', '--input-type=module', '--eval', question]).stdout.json();

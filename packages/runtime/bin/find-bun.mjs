@@ -1,18 +1,31 @@
 /**
- * Finds the Bun that npm installed, from plain Node. npm leaves it in one of two places: the postinstall script of the
+ * Finds the Bun that npm installed, from plain Node, and says how our own programs are started on it. npm leaves it in one of two places: the postinstall script of the
  * `bun` package moves the binary into that package; where install scripts are blocked, only a placeholder stands there
  * and the binary stays in the package of the platform.
  */
 import { existsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
+
+/**
+ * Nothing in the current folder decides what runs: no `bunfig.toml`, no `tsconfig.json`, no `.env`, no package fetched on
+ * first import. The program ends with its parent, however that ends.
+ */
+export const programFlags = [
+  `--config=${devNull}`,
+  `--tsconfig-override=${devNull}`,
+  '--no-env-file',
+  '--no-install',
+  '--no-orphans',
+];
 
 /** Bun's placeholder is a few hundred bytes, its binary about a hundred megabytes. */
 const smallestBinary = 1024 * 1024;
 
-/** The path of the Bun that `from` (a file's path or URL) would import, or undefined when there is none. */
-export function findBun(from) {
-  const fromHere = createRequire(from);
+/** The path of the Bun that this package depends on, or undefined when there is none. */
+export function findBun() {
+  const fromHere = createRequire(import.meta.url);
   const bunManifest = resolveOrUndefined(fromHere, 'bun/package.json');
   if (bunManifest) {
     const binary = join(dirname(bunManifest), 'bin', 'bun.exe');

@@ -1,0 +1,3 @@
+export const programFlags: readonly string[];
+
+export function findBun(): string | undefined;
