@@ -1,15 +1,14 @@
 /** The one validator of the process, loaded when the first schema has to be checked. */
-import { type JsonSchema, type JsonValue, GoondanError } from '@goondan/types';
+import { type JsonSchema, GoondanError } from '@goondan/types';
 import type { Ajv, ErrorObject, SchemaValidateFunction, ValidateFunction } from 'ajv';
-import { canonicalJson } from './canonical-json.ts';
 import { countSchemaNodes, MOST_SCHEMA_NODES } from './count-schema-nodes.ts';
-
-export interface SchemaProblem {
-  /** The keys that lead to it. */
-  readonly path: readonly string[];
-  /** Names the place, then what is wrong. */
-  readonly message: string;
-}
+import {
+  duplicateMessage,
+  findDuplicate,
+  findSchemaProblem,
+  type SchemaProblem,
+  schemaProblem,
+} from './find-schema-problem.ts';
 
 /** What is wrong with a value, place by place; empty when it fits. */
 export type SchemaCheck = (value: unknown) => readonly SchemaProblem[];
@@ -41,21 +40,19 @@ export function findSizeProblem(schema: JsonSchema, what: string): GoondanError 
   );
 }
 
-/** What keeps a value from being a JSON Schema; empty when it is one. The schema is looked at, not compiled. */
-export async function findSchemaProblems(schema: JsonSchema): Promise<readonly SchemaProblem[]> {
-  validator ??= loadValidator();
-  const ajv = await validator;
-  return ajv.validateSchema(anonymous(schema)) === true ? [] : (ajv.errors ?? []).map(readProblem);
-}
-
 async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
   const tooLarge = findSizeProblem(schema, what);
   if (tooLarge !== undefined) throw tooLarge;
+  const own = anonymous(schema);
+  const problem = findSchemaProblem(own);
+  if (problem !== undefined) {
+    throw new GoondanError('E_TOOL_SCHEMA', `The schema of ${what} is not valid: ${problem.message}.`);
+  }
   validator ??= loadValidator();
   const ajv = await validator;
   let validate: ValidateFunction;
   try {
-    validate = ajv.compile(anonymous(schema));
+    validate = ajv.compile(own);
   } catch (error) {
     throw new GoondanError('E_TOOL_SCHEMA', `The schema of ${what} is not valid: ${String(error)}`, { cause: error });
   }
@@ -73,8 +70,9 @@ function anonymous({ $id: _id, $schema: _draft, $async: _async, ...schema }: Jso
 async function loadValidator(): Promise<Ajv> {
   const { Ajv } = await import('ajv');
   // Not strict: schemas come from other people's tools and MCP servers, with keywords of their own. A target of many
-  // $refs is compiled once, and not once for each of them.
-  const ajv = new Ajv({ strict: false, allErrors: true, logger: false, inlineRefs: false });
+  // $refs is compiled once, and not once for each of them. Schemas were checked before: compiling the schema of schemas
+  // takes longer than all the rest.
+  const ajv = new Ajv({ strict: false, allErrors: true, logger: false, inlineRefs: false, validateSchema: false });
   ajv.removeKeyword('uniqueItems');
   return ajv.addKeyword({
     keyword: 'uniqueItems',
@@ -86,21 +84,12 @@ async function loadValidator(): Promise<Ajv> {
 }
 
 /** In one pass: the validator's own keyword compares each item with every other one. */
-const hasUniqueItems: SchemaValidateFunction = (isWanted: boolean, items: readonly JsonValue[]) => {
-  if (!isWanted) return true;
-  const seen = new Map<string, number>();
-  for (const [index, item] of items.entries()) {
-    const text = canonicalJson(item);
-    const first = seen.get(text);
-    if (first === undefined) {
-      seen.set(text, index);
-      continue;
-    }
-    const message = `must NOT have duplicate items (items ## ${first} and ${index} are identical)`;
-    hasUniqueItems.errors = [{ keyword: 'uniqueItems', message, params: { i: index, j: first } }];
-    return false;
-  }
-  return true;
+const hasUniqueItems: SchemaValidateFunction = (isWanted: boolean, items: readonly unknown[]) => {
+  const duplicate = isWanted ? findDuplicate(items) : undefined;
+  if (duplicate === undefined) return true;
+  const [j, i] = duplicate;
+  hasUniqueItems.errors = [{ keyword: 'uniqueItems', message: duplicateMessage(duplicate), params: { i, j } }];
+  return false;
 };
 
 /** That a branch does not fit is said once more for the branch as a whole. */
@@ -110,11 +99,10 @@ function saysSomething({ keyword }: ErrorObject): boolean {
 
 function readProblem(error: ErrorObject): SchemaProblem {
   const path = error.instancePath.split('/').slice(1).map(unescapePointer);
-  const place = path.length === 0 ? 'the value' : path.join('.');
   const detail = error.keyword === 'additionalProperties' ? ` ("${String(error.params.additionalProperty)}")` : '';
   const allowed = error.keyword === 'enum' ? ` (${JSON.stringify(error.params.allowedValues)})` : '';
   const problem = error.keyword === 'false schema' ? 'does not belong here' : (error.message ?? 'does not fit');
-  return { path, message: `${place} ${problem}${detail}${allowed}` };
+  return schemaProblem(path, `${problem}${detail}${allowed}`);
 }
 
 function unescapePointer(part: string): string {

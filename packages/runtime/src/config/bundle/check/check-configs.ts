@@ -22,7 +22,7 @@ export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]>
   const findings: Finding[] = [];
   const checks = new Map<Configured, CompileCheck>();
   for (const loaded of scopes.flatMap((scope) => [...resourcesOf(scope, 'Extension'), ...resourcesOf(scope, 'Tool')])) {
-    const found = await readConfigSchema(loaded, codes[loaded.kind]);
+    const found = readConfigSchema(loaded, codes[loaded.kind]);
     if (typeof found === 'function') checks.set(loaded, found);
     else if (found !== undefined) findings.push(found);
   }

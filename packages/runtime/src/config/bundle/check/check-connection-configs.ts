@@ -8,7 +8,7 @@ export async function checkConnectionConfigs(scopes: readonly Scope[]): Promise<
   const findings: Finding[] = [];
   const checks = new Map<LoadedResourceOf<'Connector'>, CompileCheck>();
   for (const loaded of scopes.flatMap((scope) => resourcesOf(scope, 'Connector'))) {
-    const found = await readConfigSchema(loaded, 'E_CONNECTOR_CONFIG');
+    const found = readConfigSchema(loaded, 'E_CONNECTOR_CONFIG');
     if (typeof found === 'function') checks.set(loaded, found);
     else if (found !== undefined) findings.push(found);
   }

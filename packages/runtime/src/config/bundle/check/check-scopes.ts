@@ -25,7 +25,7 @@ export async function checkScopes(
   environmentFile: Bundle['environmentFile'],
 ): Promise<Finding[]> {
   const findings = scopes.flatMap((scope) => checks.flatMap((check) => [...check(scope).take(MOST_PROBLEMS + 1)]));
-  for (const scope of scopes) findings.push(...(await checkTools(scope)));
+  for (const scope of scopes) findings.push(...checkTools(scope));
   findings.push(...(await checkConfigs(scopes)), ...(await checkConnectionConfigs(scopes)));
   findings.push(...checkValues(scopes, environment, environmentFile).take(MOST_PROBLEMS + 1));
   return findings;

@@ -2,13 +2,14 @@
 import type { Scope } from '../bundle.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
-import { findSchemaProblems, findSizeProblem } from '../../../json/json-schema.ts';
+import { findSchemaProblem } from '../../../json/find-schema-problem.ts';
+import { findSizeProblem } from '../../../json/json-schema.ts';
 import { isToolName } from '../../tool-name.ts';
 
 /** Stricter than for tools of extensions, so that all declared names look alike. */
 const exportNamePattern = /^(?!.*__)[a-z0-9_-]+$/;
 
-export async function checkTools(scope: Scope): Promise<Finding[]> {
+export function checkTools(scope: Scope): Finding[] {
   const findings: Finding[] = [];
   for (const { name, identity, resource, document } of resourcesOf(scope, 'Tool')) {
     const seen = new Set<string>();
@@ -32,15 +33,11 @@ export async function checkTools(scope: Scope): Promise<Finding[]> {
         const message = `${tooLarge.message} The tool is not offered.`;
         findings.push(warningAt(at, 'E_SCHEMA_SIZE', message, { resource: identity }));
       }
-      for (const { path: inside, message } of await findSchemaProblems(each.parameters ?? {})) {
-        const at = document.placeOf([...path, 'parameters', ...inside]);
-        findings.push(
-          errorAt(at, 'E_TOOL_SCHEMA', `The parameters of "${full}" are not a JSON Schema: ${message}.`, {
-            resource: identity,
-          }),
-        );
-        // One mistake violates several forms of a schema; the first message is enough.
-        break;
+      const problem = findSchemaProblem(each.parameters ?? {});
+      if (problem !== undefined) {
+        const at = document.placeOf([...path, 'parameters', ...problem.path]);
+        const message = `The parameters of "${full}" are not a JSON Schema: ${problem.message}.`;
+        findings.push(errorAt(at, 'E_TOOL_SCHEMA', message, { resource: identity }));
       }
     }
   }

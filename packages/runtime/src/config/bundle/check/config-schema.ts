@@ -6,7 +6,8 @@
  */
 import type { ErrorCode, JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
-import { compileSchema, findSchemaProblems, type SchemaCheck, type SchemaProblem } from '../../../json/json-schema.ts';
+import { findSchemaProblem, type SchemaProblem } from '../../../json/find-schema-problem.ts';
+import { compileSchema, type SchemaCheck } from '../../../json/json-schema.ts';
 import type { LoadedResourceOf } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import type { Path } from '../place.ts';
@@ -21,13 +22,13 @@ type Part = LoadedResourceOf<'Extension' | 'Tool' | 'Connector'>;
 export type CompileCheck = () => Promise<SchemaCheck | undefined>;
 
 /** Returns `undefined` when the part declares no schema, or one that cannot be used here. */
-export async function readConfigSchema(
+export function readConfigSchema(
   { resource, document, identity }: Part,
   code: ErrorCode,
-): Promise<CompileCheck | Finding | undefined> {
+): CompileCheck | Finding | undefined {
   const { configSchema } = resource.spec;
   if (configSchema === undefined) return undefined;
-  const [problem] = await findSchemaProblems(configSchema);
+  const problem = findSchemaProblem(configSchema);
   if (problem === undefined) {
     const harmless = toHarmless(configSchema);
     // A schema that does not compile for another reason is reported by the part's process, too.
