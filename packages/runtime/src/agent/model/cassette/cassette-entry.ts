@@ -1,6 +1,6 @@
 /**
- * One recorded call, as a line of a cassette: what was asked, what came back. Of the messages only those are written
- * that the line before does not have, so a long conversation is written once and not once for each of its calls.
+ * One recorded call, as a line of a cassette: the request and its outcome. A line has only the messages that the line
+ * before it lacks, so a long conversation is written once and not once for each of its calls.
  */
 import type { JsonObject, JsonValue, ModelDelta, ModelReply } from '@goondan/types';
 import { canonicalJson } from '../../../json/canonical-json.ts';
@@ -8,7 +8,10 @@ import { digestJson } from '../../../json/digest-json.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { toJson } from '../providers/to-json.ts';
 
-/** What a model is asked, without what differs from run to run (ids of turns, signals) and without any header or key. */
+/**
+ * A request to a model, without values that differ from run to run (ids of turns, signals) and without any header or
+ * key.
+ */
 export interface CassetteRequest {
   readonly messages: readonly JsonValue[];
   readonly tools: readonly JsonValue[];
@@ -22,7 +25,7 @@ export interface RecordedError {
 }
 
 export interface CassetteEntry {
-  /** Counts calls in the order in which they began; lines stand in the order in which calls ended. */
+  /** The number of the call in the order in which calls began; lines are in the order in which calls ended. */
   readonly call: number;
   readonly request: CassetteRequest;
   readonly deltas: readonly ModelDelta[];
@@ -34,7 +37,7 @@ export function toCassetteRequest(request: ModelRequest): CassetteRequest {
   return { messages: request.messages.map(toJson), tools, params: toJson(request.params) };
 }
 
-/** Equal requests have equal fingerprints, whatever the order of their keys. */
+/** Computes a fingerprint. Equal requests have equal fingerprints, whatever the order of their keys. */
 export function fingerprint(request: CassetteRequest): string {
   return digestJson(toJson(request));
 }
@@ -58,7 +61,7 @@ export function writeEntry(entry: CassetteEntry, previous: CassetteRequest | und
   return `${JSON.stringify(line)}\n`;
 }
 
-/** `undefined` when the line is not an entry, or does not fit the line before it. */
+/** Reads one line; `undefined` when it is not an entry, or does not match the line before it. */
 export function readEntry(line: string, previous: CassetteRequest | undefined): CassetteEntry | undefined {
   const value = parseObject(line);
   const written = value?.['request'];
@@ -76,7 +79,7 @@ export function readEntry(line: string, previous: CassetteRequest | undefined): 
 }
 
 function readOutcome({ reply, error }: JsonObject): CassetteEntry['outcome'] | undefined {
-  // See above: whoever asked for the reply checks it.
+  // See above: the caller checks the reply.
   if (isObject(reply)) return { reply: reply as unknown as ModelReply };
   if (!isObject(error) || typeof error['code'] !== 'string' || typeof error['message'] !== 'string') return undefined;
   return { error: { code: error['code'], message: error['message'], retryable: error['retryable'] === true } };

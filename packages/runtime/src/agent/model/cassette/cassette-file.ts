@@ -1,7 +1,7 @@
 /**
- * The file of a cassette: a first line that says what it is, then one line for each call. Each line is on disk before
- * the reply is handed on, so a crash keeps what was recorded; a last line that a crash cut off is ignored, and cut away
- * before more is written. One process writes a cassette at a time.
+ * The file of a cassette: a first line that names the format, then one line for each call. Each line is on disk before
+ * the reply is passed on, so a crash keeps every recorded call. A last line that a crash cut off is ignored, and
+ * removed before the next write. Only one process at a time writes a cassette.
  */
 import { mkdir, open, readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,7 +10,7 @@ import { readEntry, writeEntry, type CassetteEntry, type CassetteRequest } from 
 
 const firstLine = '{"cassette":1}';
 
-/** The calls of a cassette in the order in which they began. */
+/** Reads the calls of a cassette, in the order in which they began. */
 export async function readCassette(path: string): Promise<CassetteEntry[]> {
   const text = await readText(path);
   if (text === undefined) throw damaged(`There is no cassette ${path}.`);
@@ -18,12 +18,12 @@ export async function readCassette(path: string): Promise<CassetteEntry[]> {
 }
 
 export interface CassetteWriter {
-  /** The number of a call that begins now. */
+  /** Returns the number for a call that begins now. */
   beginCall(): number;
   append(entry: CassetteEntry): Promise<void>;
 }
 
-/** Goes on after what the file has already; makes it when it is not there. */
+/** Opens a cassette to append calls; creates the file when it is missing. */
 export async function openCassetteWriter(path: string): Promise<CassetteWriter> {
   const written = await readText(path);
   const entries = readEntries(written ?? '', path);
@@ -39,7 +39,7 @@ export async function openCassetteWriter(path: string): Promise<CassetteWriter> 
         await appendText(path, writeEntry(entry, previous));
         previous = entry.request;
       };
-      // After a failed write the next may work; each caller hears of its own.
+      // The next write may work after a failed one; each caller gets its own failure.
       last = last.then(write, write);
       return last;
     },
@@ -59,7 +59,7 @@ function readEntries(text: string, path: string): CassetteEntry[] {
   return entries;
 }
 
-/** The lines that end in a line break: another one was cut off by a crash. */
+/** The lines that end in a line break. A last line without one was cut off by a crash. */
 function wholeLines(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }

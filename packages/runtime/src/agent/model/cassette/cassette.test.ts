@@ -27,7 +27,7 @@ const says = (text: string): ModelReply => ({
   usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
 });
 
-/** Answers each question with itself, letter by letter. */
+/** Repeats each question letter by letter. */
 const echo: Model = {
   async generate(request) {
     const last = request.messages.at(-1);
@@ -59,7 +59,7 @@ describe('record and replay', () => {
     );
   });
 
-  test('a real provider is recorded once and replayed without it; no key and no header is in the file', async () => {
+  test('a real provider is recorded once and replayed without it; the file holds no key and no header', async () => {
     const spec = { provider: 'openai', model: 'gpt-4o', apiKey: 'sk-canary-42' };
     const ports = { clock: systemClock, environment: {}, folder };
     let recorded: ModelReply;
@@ -77,7 +77,7 @@ describe('record and replay', () => {
     expect(text.toLowerCase()).not.toContain('authorization');
   });
 
-  test('errors are recorded and thrown again, without their time to wait', async () => {
+  test('errors are recorded and thrown again, without their retryAfterMs', async () => {
     let calls = 0;
     const shaky: Model = {
       async generate(request) {
@@ -103,7 +103,7 @@ describe('record and replay', () => {
     expect((await ask(player, [user('Hi')])).reply).toEqual(says('You said: Hi'));
   });
 
-  test('a cancelled call leaves no trace', async () => {
+  test('a cancelled call is not recorded', async () => {
     const controller = new AbortController();
     const hanging: Model = {
       generate: () => {
@@ -139,7 +139,7 @@ describe('record and replay', () => {
     expect((await ask(player, [user('second')])).reply).toEqual(says('You said: second'));
   });
 
-  test('recording goes on after what the file has', async () => {
+  test('recording continues after the calls already in the file', async () => {
     const recorder = await record();
     await ask(recorder, [user('one')]);
     await ask(recorder, [user('one'), user('two')]);
@@ -150,7 +150,7 @@ describe('record and replay', () => {
     expect((await ask(player, [user('three')])).reply).toEqual(says('You said: three'));
   });
 
-  test('what was asked is recorded, not what became of it', async () => {
+  test('the request is recorded as it was asked, not as it was changed later', async () => {
     const messages = [user('one')];
     const meddling: Model = {
       async generate(request) {
@@ -203,7 +203,7 @@ describe('a request that differs', () => {
     ],
     ['no tool', history, { tools: [] }, ['tools[0]', 'now:      nothing']],
     ['a setting', history, { params: { temperature: 1 } }, ['params.temperature', 'recorded: 0.5', 'now:      1']],
-  ])('by %s is refused with what differs first', async (_what, messages, request, expected) => {
+  ])('in %s is refused, and the error shows the first difference', async (_what, messages, request, expected) => {
     await ask(await record(), history, { tools: [weather], params: { temperature: 0.5 } });
     const player = await replay();
     const error = await failureOf(
@@ -212,11 +212,11 @@ describe('a request that differs', () => {
     expect(error).toMatchObject({ code: 'E_CASSETTE_MISMATCH', retryable: false });
     for (const part of expected) expect(String(error)).toContain(part);
     expect(String(error).length).toBeLessThan(700);
-    // The tape has not moved: the right request still works.
+    // The position has not moved: the right request still works.
     await ask(player, history, { tools: [weather], params: { temperature: 0.5 } });
   });
 
-  test('by what does not count is taken for the same', async () => {
+  test('only in ignored fields matches the recording', async () => {
     await ask(await record(), [user('Hi')], { tools: [weather], turnId: 'turn-1' });
     const reordered = {
       parameters: { type: 'object' },
@@ -227,7 +227,7 @@ describe('a request that differs', () => {
     await ask(await replay(), [{ content: 'Hi', role: 'user' }], { tools: [reordered], turnId: 'turn-2' });
   });
 
-  test('one call more than recorded is the end', async () => {
+  test('a call after the last recorded one is E_CASSETTE_END', async () => {
     await ask(await record(), [user('Hi')]);
     const player = await replay();
     await ask(player, [user('Hi')]);
@@ -241,11 +241,11 @@ describe('the file', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  test('that is missing is found at start', async () => {
+  test('must exist when a replay starts', async () => {
     expect(await failureOf(replay())).toMatchObject({ code: 'E_CASSETTE_FILE' });
   });
 
-  test('that a crash cut off anywhere in its last line keeps the calls before', async () => {
+  test('keeps the earlier calls when a crash cut off its last line anywhere', async () => {
     const recorder = await record();
     await ask(recorder, [user('one')]);
     const whole = (await stat(path)).size;
@@ -279,13 +279,13 @@ describe('the file', () => {
     expect(await failureOf(record())).toMatchObject({ code: 'E_CASSETTE_FILE' });
   });
 
-  test('may be given another reply by hand', async () => {
+  test('may be edited by hand to give another reply', async () => {
     await ask(await record(), [user('one')]);
     await writeFile(path, (await readFile(path, 'utf8')).replace('"You said: one"', '"Edited."'));
     expect((await ask(await replay(), [user('one')])).reply).toEqual(says('Edited.'));
   });
 
-  test('that cannot be written fails the call that should be recorded', async () => {
+  test('fails the call to be recorded when it cannot be written', async () => {
     const recorder = await record();
     await rm(path);
     await rm(join(folder, 'tapes'), { recursive: true });

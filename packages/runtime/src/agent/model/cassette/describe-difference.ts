@@ -1,8 +1,8 @@
-/** Says where two requests differ first, and how, so that a person sees at once what changed since the recording. */
+/** Describes the first difference of two requests, so that a person sees at once what changed since the recording. */
 import type { JsonValue } from '@goondan/types';
 import type { CassetteRequest } from './cassette-entry.ts';
 
-/** `undefined` when they are equal. */
+/** Returns `undefined` when the requests are equal. */
 export function describeDifference(recorded: CassetteRequest, now: CassetteRequest): string | undefined {
   const difference =
     findDifference([...recorded.messages], [...now.messages], 'messages') ??
@@ -45,7 +45,7 @@ function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => Difference |
 
 const excerptLength = 160;
 
-/** Of long texts, the piece around the first character that differs. */
+/** Cuts long texts to the piece around the first character that differs. */
 function excerpts(recorded: JsonValue | undefined, now: JsonValue | undefined): [string, string] {
   const texts = [recorded, now].map((value) => (value === undefined ? 'nothing' : JSON.stringify(value)));
   const [before = '', after = ''] = texts;

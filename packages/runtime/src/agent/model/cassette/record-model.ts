@@ -1,4 +1,4 @@
-/** A model that asks another one and writes down what it says, errors included; only a cancelled call leaves no trace. */
+/** A model that calls another one and records its replies and errors; only a cancelled call is not recorded. */
 import { GoondanError, type ModelDelta } from '@goondan/types';
 import type { Model } from '../model-port.ts';
 import { toCassetteRequest, type CassetteEntry, type RecordedError } from './cassette-entry.ts';
@@ -9,7 +9,7 @@ export function recordModel(upstream: Model, cassette: CassetteWriter): Model {
     async generate(request) {
       const deltas: ModelDelta[] = [];
       const call = cassette.beginCall();
-      // Taken before the call: what the caller does to its messages meanwhile is not what was asked.
+      // Copied before the call: the caller may change its messages while the call runs.
       const recorded = toCassetteRequest(request);
       const write = (outcome: CassetteEntry['outcome']) =>
         cassette.append({ call, request: recorded, deltas, outcome });

@@ -1,6 +1,6 @@
 /**
- * A model that says again what a cassette recorded, call by call, with no network. A request that differs from the
- * recorded one is an error and does not move the tape: the same request fails the same way again.
+ * A model that repeats the replies of a cassette, call by call, without a network. A request that differs from the
+ * recorded one is an error and does not move the position: the same request fails the same way again.
  */
 import { errorCatalogue, GoondanError, type ErrorCode } from '@goondan/types';
 import type { Model } from '../model-port.ts';
@@ -29,7 +29,7 @@ export function replayModel(entries: readonly CassetteEntry[], name: string): Mo
   };
 }
 
-/** Without the time to wait: a replay has nobody to wait for. */
+/** Makes the recorded error again, without `retryAfterMs`: a replay does not need to wait. */
 function toError({ code, message, retryable }: RecordedError): GoondanError {
   return new GoondanError(isCode(code) ? code : 'E_MODEL_FAILED', message, { retryable });
 }

@@ -1,4 +1,4 @@
-/** One call of a provider's model, from the request to the reply, under its deadlines and the caller's signal. */
+/** Runs one call of a provider's model, from the request to the reply, within its deadlines and the caller's signal. */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ModelDelta, ModelReply } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
@@ -14,20 +14,22 @@ export interface ProviderCall {
   readonly name: string;
   readonly package: string;
   readonly modelId: string;
-  /** For messages to people: `provider/model`. */
+  /** `provider/model`, for messages to people. */
   readonly label: string;
   readonly clock: Clock;
   readonly fetch: Fetch;
   readonly apiKey: string | undefined;
   readonly keySource: string;
-  /** Where it is asked, for people. */
+  /** The URL of the provider, for messages to people. */
   readonly address: string;
   readonly settings: CallSettings;
   readonly defaults: CallDefaults;
   make(send: typeof fetch): LanguageModelV4;
 }
 
-/** **Errors** — the signal's reason when it aborted, `E_MODEL_TIMEOUT` at a deadline, else what `toModelError` says. */
+/**
+ * **Errors** — the signal's reason when it aborted, `E_MODEL_TIMEOUT` at a deadline, else the error of `toModelError`.
+ */
 export async function callProvider(request: ModelRequest, call: ProviderCall): Promise<ModelReply> {
   const watch = watchCall({
     clock: call.clock,
@@ -54,7 +56,7 @@ export async function callProvider(request: ModelRequest, call: ProviderCall): P
   }
 }
 
-/** Remembers what a listener threw: that is the caller's mistake and must not be told as the provider's. */
+/** Remembers the error that a listener threw: it is the caller's mistake and must not be reported as the provider's. */
 function guardListener(request: ModelRequest) {
   const listener = {
     broken: undefined as { error: unknown } | undefined,

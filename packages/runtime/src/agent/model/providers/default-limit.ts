@@ -5,8 +5,8 @@ import type { Provider } from './provider-table.ts';
 const UNKNOWN_MODEL_TOKENS = 8_192;
 
 /**
- * The limit of replies for which nobody sets one: none, unless the provider needs one. Looked up when it is first asked
- * for; a limit that is only a guess is told once, through `warn`.
+ * Returns the token limit for replies without a configured one: no limit, unless the provider requires one. It is
+ * looked up on first use. For an unknown model a warning says once that the limit is a guess.
  */
 export function defaultLimit(
   provider: Provider,

@@ -1,17 +1,17 @@
 /**
- * Reads what went wrong out of whatever a provider package throws or streams: an API error with status and body, a
- * bare error object from inside a stream, or any other error. They are told apart by their shape and name, not by
- * class: a stream reports plain objects, and importing the classes would load the SDK for models that need none.
+ * Reads the reason of a failure from anything that a provider package throws or streams: an API error with status and
+ * body, a bare error object from inside a stream, or any other error. They are distinguished by shape and name, not by
+ * class: a stream reports plain objects, and importing the classes would load the SDK for models that do not need it.
  */
 export interface Failure {
   readonly status: number | undefined;
-  /** The provider's own sentence. */
+  /** The provider's own message. */
   readonly words: string;
   /** The provider's own code and type of the error. */
   readonly codes: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The answer is not in the provider's format. */
+  /** True when the answer is not in the provider's format. */
   readonly isGarbled: boolean;
 }
 
@@ -19,7 +19,7 @@ const garbledSigns = new Set([
   'AI_JSONParseError',
   'AI_TypeValidationError',
   'AI_EmptyResponseBodyError',
-  // Anthropic's package says this, without a class, when the first event of a stream does not parse.
+  // Anthropic's package uses this message, without a class, when the first event of a stream does not parse.
   'Expected a normalized Anthropic stream error',
 ]);
 
@@ -42,7 +42,10 @@ export function describeFailure(error: unknown): Failure {
   };
 }
 
-/** Reads `{error: {message}}`, `{error: "…"}`, `{message}` and `{detail}`, alone or in a list: all of them are in use. */
+/**
+ * Reads `{error: {message}}`, `{error: "…"}`, `{message}` and `{detail}`, alone or in a list: providers use all of
+ * them.
+ */
 function readError(value: unknown) {
   const outer = asRecord(Array.isArray(value) ? value[0] : value);
   const inner = asRecord(outer['error']);
@@ -58,7 +61,7 @@ function readError(value: unknown) {
   };
 }
 
-/** Google's: `details: [{ reason: 'API_KEY_INVALID' }]`. */
+/** Reads Google's form: `details: [{ reason: 'API_KEY_INVALID' }]`. */
 function reasonOf(error: Record<string, unknown>): string | undefined {
   const details: unknown[] = Array.isArray(error['details']) ? error['details'] : [];
   return details.map((detail) => asText(asRecord(detail)['reason'])).find((reason) => reason !== undefined);
@@ -87,7 +90,7 @@ function parse(text: string): unknown {
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
-  // Only own fields are read, each checked for its type.
+  // Only own fields are read, and the type of each is checked.
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 

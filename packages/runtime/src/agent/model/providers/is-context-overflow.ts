@@ -1,6 +1,6 @@
 /**
- * Whether a provider's refusal means that the conversation is too long. There is no common code for it, so each
- * provider's own words are recognised; the tests carry the sentence each pattern was made for.
+ * Checks whether a provider refused a request because the conversation is too long. Providers share no code for it, so
+ * each provider's own wording is matched; the tests hold the message that each pattern was written for.
  */
 import type { Failure } from './describe-failure.ts';
 
@@ -24,7 +24,7 @@ const wordings: readonly RegExp[] = [
   /exceeds the context window/i,
 ];
 
-/** Statuses with which providers refuse a request for what is in it. */
+/** Statuses with which providers refuse the content of a request. */
 const statuses = new Set([400, 413, 422, 500]);
 
 export function isContextOverflow(refusal: Failure): boolean {

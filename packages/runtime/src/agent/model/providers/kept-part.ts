@@ -1,7 +1,7 @@
 /**
- * Parts of a reply that no message part stands for (sources, reasoning pictures, what a later provider invents) are
- * kept in the conversation as custom parts, whole, under `providerOptions.goondan`. When the conversation is sent
- * again, those a provider wants back are restored and the others stay behind: no provider knows our wrapping.
+ * Keeps parts of a reply that have no message part of their own (sources, reasoning images, future kinds) in the
+ * conversation as whole custom parts, under `providerOptions.goondan`. When the conversation is sent again, parts that
+ * the provider needs back are restored, and the others are left out, because no provider knows this wrapper.
  */
 import type { LanguageModelV4ReasoningFilePart } from '@ai-sdk/provider';
 import type { CustomPart, JsonObject } from '@goondan/types';
@@ -17,12 +17,12 @@ export function keepPart(provider: string, part: { readonly type: string }): Cus
   };
 }
 
-/** Whether {@link keepPart} made it. */
+/** True for a part made by {@link keepPart}. */
 export function isKeptPart(part: CustomPart): boolean {
   return part.providerOptions?.['goondan']?.['part'] !== undefined;
 }
 
-/** What goes back to the provider of a kept part: reasoning pictures, nothing else. */
+/** Restores a part for the provider: reasoning images only. */
 export function restoreKeptPart(part: CustomPart): LanguageModelV4ReasoningFilePart | undefined {
   const kept = part.providerOptions?.['goondan']?.['part'];
   if (!isRecord(kept) || kept['type'] !== 'reasoning-file') return undefined;
@@ -33,7 +33,7 @@ export function restoreKeptPart(part: CustomPart): LanguageModelV4ReasoningFileP
   return {
     type: 'reasoning-file',
     ...toFileData(text, mediaType),
-    // Written by `keepPart` from a provider's own metadata, which has this shape.
+    // `keepPart` wrote it from a provider's own metadata, which has this shape.
     ...(isRecord(providerMetadata) && { providerOptions: providerMetadata as Record<string, JsonObject> }),
   };
 }

@@ -1,4 +1,4 @@
-/** Options of several providers laid over each other: each provider keeps its own, and of one provider the later win. */
+/** Merges options of several layers. Each provider keeps its own options; for one provider a later layer wins. */
 export function mergeProviderOptions<Options extends object>(
   ...layers: readonly (Readonly<Record<string, Options>> | undefined)[]
 ): Record<string, Options> | undefined {

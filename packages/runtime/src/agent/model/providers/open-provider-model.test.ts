@@ -19,7 +19,7 @@ const variables: Record<string, [key: string, endpoint: string]> = {
   openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
 };
 
-/** Asks once, and gives what the server was asked. */
+/** Calls the model once and returns the request that the server received. */
 async function requestOf(provider: ProviderCase, spec: Partial<ModelSpec>, environment: (url: string) => Environment) {
   await using server = startWireServer(provider.dialect);
   server.answer({ reply: { text: ['Hi'], usage: { input: 1, output: 1, cached: 0 } } });
@@ -33,7 +33,7 @@ describe.each(keyed)('%s', (name, provider) => {
   const [header, value] = provider.keyHeader;
 
   test.each([{}, { [keyVariable]: '' }, { [keyVariable]: ' \n' }])(
-    'a missing key is found at start, by name (%p)',
+    'a missing key fails the start, and the error names its variable (%p)',
     async (environment) => {
       const error = await failureOf(open({ provider: name, model: 'x' }, environment));
       expect(error).toMatchObject({ code: 'E_MODEL_KEY' });
@@ -42,7 +42,7 @@ describe.each(keyed)('%s', (name, provider) => {
     },
   );
 
-  test('key and endpoint come from the environment, the bare host included', async () => {
+  test('key and endpoint come from the environment, also an endpoint that is only a host', async () => {
     const request = await requestOf(provider, {}, (url) => ({
       [keyVariable]: 'from-environment\n',
       [endpointVariable]: url,
@@ -51,7 +51,7 @@ describe.each(keyed)('%s', (name, provider) => {
     expect(request?.path).toBe(provider.path);
   });
 
-  test('a path in the endpoint is left as it is', async () => {
+  test('a path in the endpoint is kept', async () => {
     const request = await requestOf(provider, {}, (url) => ({
       [keyVariable]: 'k',
       [endpointVariable]: `${url}/proxy/`,
@@ -60,7 +60,7 @@ describe.each(keyed)('%s', (name, provider) => {
     expect(request?.path).not.toContain('/proxy/v1');
   });
 
-  test("the Model's own key and endpoint win", async () => {
+  test('the Model’s own key and endpoint override the environment', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: { text: ['Hi'], usage: { input: 1, output: 1, cached: 0 } } });
     const environment = { [keyVariable]: 'wrong', [endpointVariable]: 'http://127.0.0.1:9' };
@@ -72,7 +72,7 @@ describe.each(keyed)('%s', (name, provider) => {
     expect(server.requests[0]?.headers.get(header)).toBe(value('own'));
   });
 
-  test('a refused key from the environment is named by its variable', async () => {
+  test('a refused key from the environment is reported by its variable', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ status: 401, body: JSON.stringify(provider.dialect.error(401, provider.errorTypes.auth, 'No.')) });
     const model = await open(
@@ -94,7 +94,7 @@ describe('openai-compatible', () => {
     expect(error).toMatchObject({ code: 'E_RESOURCE_INVALID', suggestion: expect.stringContaining('endpoint') });
   });
 
-  test("needs no key, and sends none that is not its own: the endpoint is not OpenAI's", async () => {
+  test('needs no key, and never sends OpenAI’s key: the endpoint is not OpenAI’s', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: { text: ['Hi'], usage: { input: 1, output: 1, cached: 0 } } });
     const model = await open({ ...spec, endpoint: `${server.url}/v1/` }, { OPENAI_API_KEY: 'secret' });
@@ -105,10 +105,10 @@ describe('openai-compatible', () => {
   });
 });
 
-describe('what a Model says', () => {
+describe('the settings of a Model', () => {
   const spec = { provider: 'anthropic', model: 'x', apiKey: 'k' };
 
-  test('an unknown provider is refused with those there are', async () => {
+  test('an unknown provider is refused, and the error lists the known ones', async () => {
     const error = await failureOf(open({ provider: 'opnai', model: 'x' }));
     expect(error).toMatchObject({ code: 'E_MODEL_UNKNOWN', message: expect.stringContaining('openai-compatible') });
     expect(await failureOf(open({ provider: 'toString', model: 'x' }))).toMatchObject({ code: 'E_MODEL_UNKNOWN' });

@@ -1,6 +1,6 @@
 /**
- * Opens a model of one of the four providers. What can be wrong with its resource (no key, no endpoint, an unknown
- * option) is found here, at start, and not in the first call.
+ * Opens a model of one of the four providers. Mistakes in its resource (no key, no endpoint, an unknown option) are
+ * found here, at start, and not in the first call.
  */
 import { GoondanError } from '@goondan/types';
 import type { Model, ModelDeps } from '../model-port.ts';
@@ -21,7 +21,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
   const limit = defaultLimit(provider, { modelId: spec.model, label, warn: deps.warn });
 
   const loading = provider.load();
-  // The first call awaits it and reports the failure.
+  // The first call awaits `loading` and reports the failure.
   loading.catch(() => {});
 
   return {
@@ -47,7 +47,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
   };
 }
 
-/** What follows the path, and who asks, may be secrets. */
+/** Leaves out query and credentials of the URL: they may be secrets. */
 function toAddress(baseURL: string): string {
   const { origin, pathname } = new URL(baseURL);
   return `${origin}${pathname}`;
@@ -56,7 +56,7 @@ function toAddress(baseURL: string): string {
 function findKey(provider: Provider, spec: ModelSpec, deps: ModelDeps, label: string): string | undefined {
   const variable = provider.keyVariable;
   const key = spec.apiKey ?? (variable === undefined ? undefined : deps.environment[variable]);
-  // A pasted key often ends in a line break, which no header may contain.
+  // A pasted key often ends in a line break, which is not allowed in a header.
   const trimmed = key?.trim();
   if (variable !== undefined && !trimmed) {
     throw new GoondanError('E_MODEL_KEY', `Model ${label} has no API key: ${variable} is not set.`, {
@@ -79,7 +79,7 @@ function findEndpoint(provider: Provider, spec: ModelSpec, deps: ModelDeps, labe
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new GoondanError('E_RESOURCE_INVALID', `The endpoint of model ${label} is not an http(s) URL: "${address}".`);
   }
-  // The providers' own tools take the bare host, their packages want the version in the path.
+  // The providers' own tools take the bare host; their packages need the version in the path.
   if (known !== undefined && url.pathname === '/') url.pathname = `/${known.version}`;
   return url.href.replace(/\/+$/, '');
 }

@@ -1,4 +1,4 @@
-/** What goes wrong between us and each provider, over real sockets, and what the caller is told. */
+/** Failures between the runtime and each provider, over real sockets, and the errors that the caller gets. */
 import { describe, expect, test } from 'bun:test';
 import { GoondanError, type ModelMessage } from '@goondan/types';
 import { ask, failureOf, openAt, testKey } from './wire/ask-model.ts';
@@ -10,7 +10,7 @@ import { startWireServer, type WireAnswer, type WireServer } from './wire/wire-s
 const question: ModelMessage = { role: 'user', content: 'Hello?' };
 const pieces = ['One ', 'two ', 'three ', 'four.'];
 const story: WireReply = { text: pieces, usage: { input: 10, output: 4, cached: 0 } };
-/** Enough events of each format for the first pieces of the story, and not for its end. */
+/** The number of events that holds the first deltas of the reply in each format, but not its end. */
 const beginning = 4;
 
 describe.each(providerCases)('%s', (_name, provider) => {
@@ -26,12 +26,12 @@ describe.each(providerCases)('%s', (_name, provider) => {
     body: JSON.stringify(provider.dialect.error(status, type, message)),
   });
 
-  /** The error of one call that gets this answer. */
+  /** The error of one call that receives this answer. */
   const failWith = async (answer: WireAnswer, options = {}): Promise<GoondanError> => {
     await using server = startWireServer(provider.dialect);
     server.answer(answer);
     const error = await failureOf(ask(openAt(server.url, provider, options), [question]));
-    expect(server.requests).toBeArrayOfSize(1); // no retry of its own
+    expect(server.requests).toBeArrayOfSize(1); // The provider's package does not retry by itself.
     if (error instanceof GoondanError) return error;
     throw error;
   };
@@ -40,26 +40,26 @@ describe.each(providerCases)('%s', (_name, provider) => {
     ['when the provider says', { 'retry-after': '2' }, 2000],
     ['to the millisecond', { 'retry-after-ms': '350', 'retry-after': '1' }, 350],
     ['at once', {}, undefined],
-  ])('429 may be tried again %s', async (_when, headers, retryAfterMs) => {
+  ])('429 is retryable %s', async (_when, headers, retryAfterMs) => {
     const error = await failWith(refusal(429, errorTypes.rate, 'Too many requests.', headers));
     expect(error).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
     expect(error.retryAfterMs).toEqual(retryAfterMs);
     expect(error.message).toContain('Too many requests.');
   });
 
-  test.each([500, 502, 503, 504, 529])('%p may be tried again', async (status) => {
+  test.each([500, 502, 503, 504, 529])('%p is retryable', async (status) => {
     const error = await failWith(refusal(status, errorTypes.server, 'Come back later.'));
     expect(error).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
     expect(error.message).toContain(`HTTP ${status}`);
   });
 
-  test('an error without JSON still shows what was said', async () => {
+  test('an error that is not JSON still shows its text', async () => {
     const error = await failWith({ status: 502, body: '<h1>Bad Gateway of the proxy</h1>' });
     expect(error).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
     expect(error.message).toContain('Bad Gateway');
   });
 
-  test.each([401, 403])('%p names where the key comes from, and never the key', async (status) => {
+  test.each([401, 403])('%p names the source of the key, and never the key', async (status) => {
     const error = await failWith(refusal(status, errorTypes.auth, `No access for ${testKey}.`));
     expect(error).toMatchObject({ code: 'E_MODEL_AUTH', retryable: false });
     expect(error.message).toContain('apiKey of the Model');
@@ -67,14 +67,14 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(Bun.inspect(error, { depth: 20 })).not.toContain(testKey);
   });
 
-  test('any other 4xx is final, in the words of the provider, cut', async () => {
+  test('any other 4xx is final; the error has the provider’s message, cut', async () => {
     const error = await failWith(refusal(400, errorTypes.bad, `Bad shape. ${'x'.repeat(5000)}`));
     expect(error).toMatchObject({ code: 'E_MODEL_FAILED', retryable: false });
     expect(error.message).toContain('Bad shape.');
     expect(error.message.length).toBeLessThan(1200);
   });
 
-  test('too long a conversation has its own code', async () => {
+  test('a conversation that is too long has its own code', async () => {
     const { status, type, message } = provider.tooLong;
     const error = await failWith(refusal(status, type, message));
     expect(error).toMatchObject({ code: 'E_MODEL_CONTEXT', retryable: false });
@@ -90,13 +90,13 @@ describe.each(providerCases)('%s', (_name, provider) => {
     ['broken JSON', false, '{"id":'],
     ['nothing', true, ''],
     ['nothing', false, ''],
-  ])('a success that is %s may be tried again (stream: %p)', async (_what, stream, body) => {
+  ])('a success that is %s is retryable (stream: %p)', async (_what, stream, body) => {
     const error = await failWith({ status: 200, headers: { 'content-type': 'text/event-stream' }, body }, { stream });
     expect(error.code).toBeOneOf(['E_MODEL_REPLY', 'E_MODEL_FAILED']);
     expect(error.retryable).toBe(true);
   });
 
-  test.each([true, false])('a web page points to the endpoint (stream: %p)', async (stream) => {
+  test.each([true, false])('a web page as the answer suggests to check the endpoint (stream: %p)', async (stream) => {
     const error = await failWith(
       { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<title>Welcome</title>' },
       { stream },
@@ -106,7 +106,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(error.suggestion).toContain('endpoint');
   });
 
-  test.each([true, false])('a server that says nothing is a timeout (stream: %p)', async (stream) => {
+  test.each([true, false])('a server that never answers is a timeout (stream: %p)', async (stream) => {
     const started = performance.now();
     const error = await failWith('nothing', { stream, timeouts: { silenceMs: 400 } });
     expect(error).toMatchObject({ code: 'E_MODEL_TIMEOUT', retryable: true });
@@ -114,7 +114,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  test('a stream that falls silent is a timeout, and the server sees the end', async () => {
+  test('a stream that falls silent is a timeout, and the server sees the client leave', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ first: beginning, of: story, after: 'silence' });
     const error = await failureOf(ask(openAt(server.url, provider, { timeouts: { silenceMs: 400 } }), [question]));
@@ -122,7 +122,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     await clientGone(server);
   });
 
-  test('a call that takes too long in all is a timeout, however busy', async () => {
+  test('a call that exceeds its total time is a timeout, even while bytes arrive', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: { ...story, text: Array.from({ length: 500 }, () => 'word ') } });
     const error = await failureOf(ask(openAt(server.url, provider, { timeouts: { totalMs: 400 } }), [question]));
@@ -130,25 +130,25 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(String(error)).toContain('in all');
   });
 
-  test('a connection reset in mid-stream may be tried again', async () => {
+  test('a connection reset in mid-stream is retryable', async () => {
     using server = startResetServer(provider.dialect.events(story).slice(0, beginning));
     const error = await failureOf(ask(openAt(server.url, provider), [question]));
     expect(error).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
   });
 
-  test('a stream that ends before the reply does may be tried again', async () => {
+  test('a stream that ends before the reply does is retryable', async () => {
     const error = await failWith({ first: beginning, of: story, after: 'end' });
     expect(error).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
   });
 
-  test('an error told in mid-stream may be tried again', async () => {
+  test('an error event in mid-stream is retryable', async () => {
     const event = provider.dialect.errorEvent('Overloaded, sorry.');
     const error = await failWith({ first: beginning, of: story, add: event, after: 'end' });
     expect(error).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
     expect(error.message).toContain('Overloaded, sorry.');
   });
 
-  test.each([0, beginning])('an error told after %p events lets go of the connection', async (first) => {
+  test.each([0, beginning])('an error event after %p events closes the connection', async (first) => {
     await using server = startWireServer(provider.dialect);
     server.answer({ first, of: story, add: provider.dialect.errorEvent('Overloaded.'), after: 'silence' });
     const error = await failureOf(ask(openAt(server.url, provider), [question]));
@@ -157,14 +157,14 @@ describe.each(providerCases)('%s', (_name, provider) => {
     await clientGone(server);
   });
 
-  test('a provider that cannot be reached may be tried again', async () => {
+  test('an unreachable provider is retryable', async () => {
     const url = await closedPort(provider);
     const error = await failureOf(ask(openAt(url, provider), [question]));
     expect(error).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
     expect(String(error)).toContain('cannot be reached');
   });
 
-  test('a redirect is not followed: it would take the key along', async () => {
+  test('a redirect is not followed, because it would pass the key on', async () => {
     await using other = startWireServer(provider.dialect);
     other.answer({ reply: story });
     const error = await failWith({ status: 307, headers: { location: `${other.url}${provider.path}` }, body: '' });
@@ -172,7 +172,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(other.requests).toBeEmpty();
   });
 
-  test('cancel in mid-stream throws the reason and is seen by the server', async () => {
+  test('a cancel in mid-stream throws its reason, and the server sees it', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ first: beginning, of: story, after: 'silence' });
     const controller = new AbortController();
@@ -185,7 +185,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     await clientGone(server);
   });
 
-  test.each([true, false])('cancel before the first byte is seen by the server (stream: %p)', async (stream) => {
+  test.each([true, false])('a cancel before the first byte is seen by the server (stream: %p)', async (stream) => {
     await using server = startWireServer(provider.dialect);
     server.answer('nothing');
     const controller = new AbortController();
@@ -197,7 +197,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     await clientGone(server);
   });
 
-  test('a call that is cancelled already asks nobody', async () => {
+  test('a call that is already cancelled sends nothing', async () => {
     await using server = startWireServer(provider.dialect);
     const reason = new Error('stop');
     const error = await failureOf(ask(openAt(server.url, provider), [question], { signal: AbortSignal.abort(reason) }));
@@ -205,7 +205,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(server.requests).toBeEmpty();
   });
 
-  test("a listener's own error is not the provider's", async () => {
+  test('an error of a listener is not reported as the provider’s', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ first: beginning, of: story, after: 'silence' });
     const mistake = new TypeError('listener');
@@ -216,7 +216,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     await clientGone(server);
   });
 
-  test('a file the provider does not take is refused before it is sent', async () => {
+  test('a file that the provider does not accept is refused before it is sent', async () => {
     await using server = startWireServer(provider.dialect);
     const file: ModelMessage = {
       role: 'user',
@@ -239,7 +239,7 @@ async function clientGone(server: WireServer): Promise<void> {
   await server.requests[0]?.gone;
 }
 
-/** An address at which nobody listens any more. */
+/** An address where no server listens any more. */
 async function closedPort(provider: ProviderCase): Promise<string> {
   await using server = startWireServer(provider.dialect);
   return server.url;

@@ -1,6 +1,6 @@
 /**
- * The providers: where each is found, which variables it reads, and how its package is loaded. A package is imported
- * when a model of it is opened, never before: each costs 20–70 ms and up to 20 MB.
+ * The providers: endpoint, environment variables, and the import of the package of each. A package is imported only
+ * when a model of it is opened: each costs 20–70 ms and up to 20 MB.
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { providerVariables } from '../../../config/provider-variables.ts';
@@ -13,23 +13,26 @@ interface ProviderSettings {
   readonly fetch: typeof fetch;
 }
 
-/** Makes a model for one call. It costs microseconds, and lets each call have a `fetch` of its own. */
+/** Makes a model for one call. This costs microseconds, and gives each call its own `fetch`. */
 type MakeModel = (modelId: string, settings: ProviderSettings) => LanguageModelV4;
 
 export interface ProviderPackage {
-  /** With its version: another one may make another request of the same messages. */
+  /** Name and version: another version may make another request from the same messages. */
   readonly package: string;
   readonly make: MakeModel;
 }
 
 export interface Provider {
-  /** Absent: no key is needed, and none is taken from the environment. */
+  /** When absent, no key is needed and none is taken from the environment. */
   readonly keyVariable?: string;
-  /** Absent: the endpoint must be in the spec. */
+  /** When absent, the spec must have the endpoint. */
   readonly endpoint?: { readonly variable: string; readonly address: string; readonly version: string };
   readonly systemMessages: SystemPlacement;
   load(): Promise<ProviderPackage>;
-  /** Present where each request has to name a limit: the most the model can write; `undefined` of one that is not known. */
+  /**
+   * Present when every request must have a token limit. Returns the most tokens the model can write; `undefined` for an
+   * unknown model.
+   */
   loadMostTokens?(modelId: string): Promise<number | undefined>;
 }
 
@@ -44,7 +47,7 @@ export const providers = {
       return { package: `@ai-sdk/anthropic@${VERSION}`, make };
     },
     async loadMostTokens(modelId) {
-      // Where the packages of other providers with its models find it, too.
+      // Packages of other providers that offer Anthropic's models read the limit here, too.
       const { getModelCapabilities } = await import('@ai-sdk/anthropic/internal');
       const { isKnownModel, maxOutputTokens } = getModelCapabilities(modelId);
       return isKnownModel ? maxOutputTokens : undefined;
@@ -70,7 +73,7 @@ export const providers = {
     systemMessages: 'in-place',
     async load() {
       const { createOpenAI, VERSION } = await import('@ai-sdk/openai');
-      // Not the default, which posts to `/responses`: that keeps the conversation on OpenAI's side.
+      // The default posts to `/responses`, which keeps the conversation on OpenAI's side.
       const make: MakeModel = (modelId, settings) => createOpenAI(withKey(settings)).chat(modelId);
       return { package: `@ai-sdk/openai@${VERSION}`, make };
     },
@@ -88,7 +91,7 @@ export const providers = {
 
 export type ProviderName = keyof typeof providers;
 
-/** Without a key the member must be absent. */
+/** Without a key the field must be absent. */
 function withKey({ apiKey, ...settings }: ProviderSettings) {
   return apiKey === undefined ? settings : { ...settings, apiKey };
 }

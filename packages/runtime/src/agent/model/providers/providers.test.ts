@@ -1,4 +1,7 @@
-/** Each provider against a local server that speaks its wire format: what is asked, and what is made of the answer. */
+/**
+ * Each provider against a local server that speaks its wire format: the requests it gets, and the replies made from its
+ * answers.
+ */
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject, ModelMessage, ToolCatalogItem } from '@goondan/types';
 import { systemClock } from '../../../ports/clock.ts';
@@ -27,7 +30,7 @@ const twoCalls: WireReply = {
 };
 
 describe.each(providerCases)('%s', (_name, provider) => {
-  test('streams text piece by piece and gives the whole at the end', async () => {
+  test('streams text delta by delta and returns the whole reply at the end', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: hello });
     const { reply, deltas } = await ask(openAt(server.url, provider), [question]);
@@ -36,7 +39,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(reply.finishReason).toBe('stop');
   });
 
-  test('F-02 asks at its own path, with the key in its own header and no limit that nobody set', async () => {
+  test('F-02 sends to its own path, with the key in its own header and no token limit unless one is set', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: hello });
     await ask(openAt(server.url, provider), [question]);
@@ -44,19 +47,19 @@ describe.each(providerCases)('%s', (_name, provider) => {
     const [name, value] = provider.keyHeader;
     expect(request?.path).toBe(provider.path);
     expect(request?.headers.get(name)).toBe(value(testKey));
-    // Anthropic needs one: the most its package knows of the model.
+    // Anthropic requires a limit: the most tokens that its package knows for the model.
     const needed = provider.provider === 'anthropic' ? 64_000 : undefined;
     expect(provider.maxTokens(request?.body ?? {})).toBe(needed);
   });
 
-  test.each([true, false])('F-02 says that a reply ended at its limit of tokens (stream: %p)', async (stream) => {
+  test.each([true, false])('F-02 reports that a reply reached its token limit (stream: %p)', async (stream) => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: { ...hello, isTruncated: true } });
     const { reply } = await ask(openAt(server.url, provider, { stream }), [question]);
     expect(reply).toMatchObject({ content: [{ type: 'text', text: 'Hello!' }], finishReason: 'length' });
   });
 
-  test('does not stream when it is told so, and listeners still get the text', async () => {
+  test('does not stream when told not to, and listeners still get the text', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: hello });
     const { reply, deltas } = await ask(openAt(server.url, provider, { stream: false }), [question]);
@@ -74,7 +77,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(reply.response?.id).toBeString();
   });
 
-  test.each([true, false])('calls tools in parallel and gets their results back (stream: %p)', async (stream) => {
+  test.each([true, false])('calls tools in parallel and sends their results back (stream: %p)', async (stream) => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: twoCalls }, { reply: hello });
     const model = openAt(server.url, provider, { stream });
@@ -103,13 +106,13 @@ describe.each(providerCases)('%s', (_name, provider) => {
     const model = openAt(server.url, provider, { stream });
     const { reply, deltas } = await ask(model, [question], { tools: [weather] });
     if (provider.provider === 'openai') {
-      // Its chat completions never show reasoning; what another model reasoned must not break the call.
+      // OpenAI's chat completions never show reasoning; the reasoning of another model must not break the call.
       reply.content.unshift({ type: 'reasoning', text: reasoning.text });
     } else {
       expect(reply.content[0]).toMatchObject({ type: 'reasoning', text: reasoning.text });
       expect(deltas).toEqual([{ type: 'reasoning', text: reasoning.text }]);
     }
-    // Through JSON, as the conversation is kept.
+    // Through JSON, because the conversation is stored as JSON.
     const content = JSON.parse(JSON.stringify(reply.content));
     const result = toolMessage('call-1', { type: 'text', value: 'sunny' });
     await ask(model, [question, { role: 'assistant', content }, result], { tools: [weather] });
@@ -143,7 +146,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     ]);
   });
 
-  test('takes system messages from anywhere in the conversation', async () => {
+  test('accepts system messages anywhere in the conversation', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: hello });
     await ask(openAt(server.url, provider), [
@@ -159,7 +162,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(provider.messages(body)).toBeArrayOfSize(3);
   });
 
-  test('hands params to the provider', async () => {
+  test('passes params to the provider', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: hello });
     await ask(openAt(server.url, provider), [question], {
@@ -179,7 +182,7 @@ function toolMessage(
   return { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName: 'weather__get', output }] };
 }
 
-describe('a model of Anthropic that its package does not know', () => {
+describe('an Anthropic model that its package does not know', () => {
   const unknown = { ...anthropicCase, model: 'claude-by-my-proxy' };
 
   async function limitsOf(params: JsonObject, times = 2) {
@@ -193,7 +196,7 @@ describe('a model of Anthropic that its package does not know', () => {
     return { limits: server.requests.map(({ body }) => unknown.maxTokens(body)), warnings };
   }
 
-  test('F-02 may write 8192 tokens, and a warning says once how to change that', async () => {
+  test('F-02 may write 8192 tokens, and one warning says how to change that', async () => {
     const { limits, warnings } = await limitsOf({});
     expect(limits).toEqual([8_192, 8_192]);
     expect(warnings).toEqual([
@@ -201,7 +204,7 @@ describe('a model of Anthropic that its package does not know', () => {
     ]);
   });
 
-  test('F-02 may write as much as the bundle says, without a warning', async () => {
+  test('F-02 may write as many tokens as the bundle says, without a warning', async () => {
     expect(await limitsOf({ maxTokens: 20_000 }, 1)).toEqual({ limits: [20_000], warnings: [] });
   });
 });

@@ -1,4 +1,7 @@
-/** The reply of a call that does not stream. Listeners get each text whole, so that they need not know. */
+/**
+ * Reads the reply of a call that does not stream. Listeners get each text as one delta, so they work with and without
+ * streaming.
+ */
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { ModelReply } from '@goondan/types';
 import type { StreamReading } from './read-stream.ts';

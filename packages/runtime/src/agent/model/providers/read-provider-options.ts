@@ -4,13 +4,13 @@ import type { SystemPlacement } from './to-prompt.ts';
 import type { Deadlines } from './watch-call.ts';
 
 export interface CallSettings {
-  /** Whether replies are streamed. */
+  /** True when replies are streamed. */
   readonly stream: boolean;
   readonly deadlines: Deadlines;
   readonly systemMessages: SystemPlacement;
-  /** Extra headers of each request. */
+  /** Extra headers for each request. */
   readonly headers: Record<string, string>;
-  /** Options for the provider in every call; those of a request win. */
+  /** Provider options for every call; those of a request win. */
   readonly providerOptions: ProviderOptions | undefined;
 }
 
@@ -40,7 +40,7 @@ export function readProviderOptions(options: JsonObject, systemMessages: SystemP
     if (!(name in defaultDeadlines)) throw refuse(`options.timeouts.${name} is not known; use silenceMs, totalMs`);
     if (typeof value !== 'number' || !(value > 0)) throw refuse(`options.timeouts.${name} must be a number above 0`);
   }
-  // Each of these was checked value by value above.
+  // Each field was checked above.
   return {
     stream,
     deadlines,

@@ -21,7 +21,7 @@ const finish = (
 function streamOf(parts: readonly object[]): ReadableStream<LanguageModelV4StreamPart> {
   return new ReadableStream({
     start(controller) {
-      // Tests also stream parts that no version of the contract has.
+      // Tests also stream parts that are not in any version of the SDK's types.
       for (const part of parts) controller.enqueue(part as LanguageModelV4StreamPart);
       controller.close();
     },
@@ -40,7 +40,7 @@ async function read(...parts: object[]) {
 }
 
 describe('text and reasoning', () => {
-  test('blocks that interleave keep their order and their own words', async () => {
+  test('blocks that interleave keep their order and their own text', async () => {
     const { content, deltas } = await read(
       { type: 'reasoning-start', id: '0' },
       { type: 'text-start', id: '0' },
@@ -71,7 +71,7 @@ describe('text and reasoning', () => {
     ]);
   });
 
-  test('what the provider says about a block is kept wherever it says it', async () => {
+  test('metadata of a block is kept, whether it comes with its start, a delta or its end', async () => {
     const { content } = await read(
       { type: 'reasoning-start', id: '0', providerMetadata: { anthropic: { a: 1 } } },
       {
@@ -120,7 +120,7 @@ describe('tool calls', () => {
     expect(content).toEqual([{ type: 'tool-call', toolCallId: 'c', toolName: 'a__b', input: parsed }]);
   });
 
-  test('tools the provider ran itself bring their final result', async () => {
+  test('tools that the provider ran itself keep their final result', async () => {
     const result = { type: 'tool-result', toolCallId: 'c', toolName: 'web_search' };
     const { content } = await read(
       { type: 'tool-input-start', id: 'c', toolName: 'web_search' },
@@ -153,7 +153,7 @@ describe('other parts', () => {
     ]);
   });
 
-  test('custom parts are kept and sent back as they are', async () => {
+  test('custom parts are kept and sent back unchanged', async () => {
     const { content } = await read(
       { type: 'custom', kind: 'anthropic.fallback', providerMetadata: { anthropic: { from: 'a' } } },
       { type: 'custom', kind: 'anthropic.message_start', providerMetadata: { anthropic: { id: 'msg' } } },
@@ -166,7 +166,7 @@ describe('other parts', () => {
     expect(sent).toEqual({ role: 'assistant', content: [expect.objectContaining({ kind: 'anthropic.fallback' })] });
   });
 
-  test('parts no message part stands for are kept, and stay behind when the conversation is sent', async () => {
+  test('parts without a message part of their own are kept, and left out when the conversation is sent', async () => {
     const source = { type: 'source', sourceType: 'url', id: 's', url: 'https://x.example' };
     const future = { type: 'hologram', at: new Date(0), nested: { bytes: new Uint8Array([255]) } };
     const { content } = await read(source, future, finish('stop'));
@@ -183,7 +183,7 @@ describe('other parts', () => {
     expect(toPrompt([{ role: 'assistant', content }], 'front', new WeakMap())).toEqual([]);
   });
 
-  test('pictures of reasoning are kept and go back as such', async () => {
+  test('reasoning images are kept and sent back as such', async () => {
     const { content } = await read(
       {
         type: 'reasoning-file',
@@ -205,15 +205,15 @@ describe('other parts', () => {
   });
 });
 
-describe('the end', () => {
+describe('the end of a stream', () => {
   test.each(['stop', 'length', 'tool-calls', 'content-filter', 'other'] as const)(
-    '%s is the reason it gives',
+    '%s is reported as the finish reason',
     async (reason) => {
       expect((await read(finish(reason))).finishReason).toBe(reason);
     },
   );
 
-  test('usage counts what is known', async () => {
+  test('usage has the known counts', async () => {
     expect((await read(finish('stop'))).usage).toEqual({
       inputTokens: 5,
       outputTokens: 7,
@@ -222,7 +222,7 @@ describe('the end', () => {
     });
   });
 
-  test('the response is named', async () => {
+  test('id and model of the response are kept', async () => {
     const { response } = await read(
       { type: 'response-metadata', id: 'r', modelId: 'm', timestamp: new Date() },
       finish('stop'),
@@ -230,7 +230,7 @@ describe('the end', () => {
     expect(response).toEqual({ id: 'r', modelId: 'm' });
   });
 
-  test('a signal ends the reading of a stream that does not listen to it', async () => {
+  test('a signal ends the reading of a stream that ignores it', async () => {
     const controller = new AbortController();
     const { promise: cancelled, resolve: cancel } = Promise.withResolvers<unknown>();
     const endless = new ReadableStream<LanguageModelV4StreamPart>({ cancel });
@@ -250,7 +250,7 @@ describe('the end', () => {
     ['an interrupted one', [finish('interrupted', undefined)]],
     ['an error and no words', [finish('error', 'MALFORMED_FUNCTION_CALL')]],
     ['no reason and no words', [{ type: 'finish', finishReason: { unified: 'other', raw: undefined }, usage }]],
-  ])('%s may be tried again', async (_what, parts) => {
+  ])('%s is retryable', async (_what, parts) => {
     expect(await failureOf(read(...parts))).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
   });
 });

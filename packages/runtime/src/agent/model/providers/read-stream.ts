@@ -1,7 +1,7 @@
 /**
- * Reads a provider's stream to its end: hands on each piece of text as it comes, and gives the finished reply. Parts
- * keep the order in which they began. What a provider says about a block (a signature, say) may come with its start,
- * any of its pieces or its end; all of it is kept.
+ * Reads a provider's stream to its end: passes on each delta as it comes, and returns the finished reply. Parts keep
+ * the order in which they began. A provider may send metadata of a block (a signature, say) with its start, its deltas
+ * or its end; all of it is kept.
  */
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { AssistantPart, ModelDelta, ModelReply, ReasoningPart, TextPart } from '@goondan/types';
@@ -9,7 +9,7 @@ import { mergeProviderOptions } from './merge-provider-options.ts';
 import { metadata, toReplyPart } from './to-reply-part.ts';
 import { toReply, type ProviderAnswer } from './to-reply.ts';
 
-/** An error the provider reported inside its stream, as it reported it. */
+/** An error that the provider reported inside its stream, unchanged. */
 export class StreamedError extends Error {
   override readonly name = 'StreamedError';
   readonly reported: unknown;
@@ -21,7 +21,7 @@ export class StreamedError extends Error {
 }
 
 export interface StreamReading {
-  /** For parts that are kept under the provider's name. */
+  /** The provider's name, for the kinds of kept parts. */
   readonly provider: string;
   /** For messages to people. */
   readonly label: string;
@@ -35,7 +35,7 @@ export async function readStream(
   reading: StreamReading,
 ): Promise<ModelReply> {
   const reader = stream.getReader();
-  // A rejected cancel has nobody to tell: the reading has ended already.
+  // A failed cancel is ignored: the reading has ended already.
   const cancel = () => void reader.cancel(reading.signal.reason).catch(() => {});
   if (reading.signal.aborted) cancel();
   reading.signal.addEventListener('abort', cancel, { once: true });
@@ -104,7 +104,7 @@ function collectParts({ provider, onDelta }: StreamReading) {
         return;
       case 'error':
         throw new StreamedError(part.error);
-      // The whole input comes again in the `tool-call` part; the others are not content.
+      // The `tool-call` part repeats the whole input; the other parts are not content.
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':

@@ -1,4 +1,6 @@
-/** How long a provider asks us to wait, in milliseconds: from its headers, or from the body, where Google says it. */
+/**
+ * Reads how long a provider asks us to wait, in milliseconds: from its headers, or from the body, where Google puts it.
+ */
 export function retryAfter(headers: Readonly<Record<string, string>>, body: string, now: Date): number | undefined {
   return (
     fromMilliseconds(headers['retry-after-ms']) ?? fromSecondsOrDate(headers['retry-after'], now) ?? fromBody(body)
@@ -11,12 +13,12 @@ function fromMilliseconds(text: string | undefined): number | undefined {
 
 function fromSecondsOrDate(text: string | undefined, now: Date): number | undefined {
   if (text === undefined || text.trim() === '') return undefined;
-  // Only a date has letters; `Date.parse` also reads numbers, as years.
+  // Only a date has letters. `Date.parse` would also read a number, as a year.
   if (/[a-z]/i.test(text)) return atLeastZero(Math.max(0, Date.parse(text) - now.getTime()));
   return atLeastZero(Number(text) * 1000);
 }
 
-/** `"retryDelay": "34.07s"` inside `google.rpc.RetryInfo`. */
+/** Reads Google's form: `"retryDelay": "34.07s"` inside `google.rpc.RetryInfo`. */
 function fromBody(body: string): number | undefined {
   const found = /"retryDelay"\s*:\s*"([\d.]+)s"/.exec(body);
   return found?.[1] === undefined ? undefined : atLeastZero(Number(found[1]) * 1000);

@@ -1,6 +1,6 @@
 /**
- * Says what kind of picture base64 data really is. Providers refuse a picture whose declared type is wrong, and once
- * such a picture is in the history every later call fails with it; so what the bytes say wins over what was declared.
+ * Finds the real type of base64 image data. Providers refuse an image with a wrong declared type, and once such an
+ * image is in the history every later call fails. So the type in the bytes wins over the declared one.
  */
 const signatures: readonly (readonly [mediaType: string, start: RegExp])[] = [
   ['image/png', /^iVBORw0KGgo/],
@@ -10,7 +10,7 @@ const signatures: readonly (readonly [mediaType: string, start: RegExp])[] = [
   ['image/webp', /^UklGR.{6}XRUJQ/],
 ];
 
-/** `undefined` when it is none of the kinds that models read. */
+/** Returns `undefined` for a type that models do not read. */
 export function sniffImageType(base64: string): string | undefined {
   const start = base64.slice(0, 24);
   return signatures.find(([, pattern]) => pattern.test(start))?.[0];

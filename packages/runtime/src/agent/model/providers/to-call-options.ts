@@ -1,4 +1,4 @@
-/** What a provider is asked: the prompt, the tools, the settings. */
+/** Builds the request to a provider: the prompt, the tools, the settings. */
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { ModelParams, ProviderOptions, ToolCatalogItem } from '@goondan/types';
 import type { ModelRequest } from '../model-port.ts';
@@ -38,7 +38,7 @@ function toFunctionTool(tool: ToolCatalogItem): LanguageModelV4FunctionTool {
     type: 'function',
     name: tool.name,
     description: tool.description,
-    // A catalog's schemas were checked when the tool was loaded.
+    // The schemas of a catalog were checked when the tool was loaded.
     inputSchema: (tool.parameters ?? { type: 'object', properties: {} }) as LanguageModelV4FunctionTool['inputSchema'],
   };
 }

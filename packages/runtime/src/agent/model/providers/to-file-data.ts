@@ -1,7 +1,7 @@
 /**
- * Turns the one string a message keeps of a file (base64, a data URL or a URL) into the tagged data providers take.
- * A URL is handed on as it is: the provider fetches it, this process never does, so a message cannot make it connect
- * to an address of its choice.
+ * Converts a file of a message (one string: base64, a data URL or a URL) to the tagged data that providers take. A URL
+ * is passed on unchanged: the provider fetches it and this process never does, so a message cannot make the process
+ * connect to an address of its choice.
  */
 import type { LanguageModelV4FilePart } from '@ai-sdk/provider';
 import { GoondanError } from '@goondan/types';
@@ -12,13 +12,13 @@ export interface FileData {
   readonly mediaType: string;
 }
 
-/** The type found in the bytes wins over the one of the data URL, that one over `declaredType`. */
+/** The type found in the bytes wins over the type of the data URL, and that one over `declaredType`. */
 export function toFileData(source: string, declaredType: string): FileData {
   if (source.startsWith('data:')) {
     const { base64, mediaType } = readDataUrl(source);
     return inlineData(base64, mediaType || declaredType);
   }
-  // Base64 has no colon, so whatever parses as a URL is one.
+  // Base64 has no colon, so every text that parses as a URL is one.
   const url = source.includes(':') ? URL.parse(source) : null;
   if (url !== null) return { data: { type: 'url', url }, mediaType: declaredType };
   return inlineData(source, declaredType);

@@ -1,6 +1,9 @@
 import type { JsonValue } from '@goondan/types';
 
-/** The JSON of what a provider handed over: bytes become base64, dates and URLs strings, `undefined` is left out. */
+/**
+ * Converts a value from a provider to JSON: bytes become base64, dates and URLs become strings, `undefined` is left
+ * out.
+ */
 export function toJson(value: unknown): JsonValue {
   const text = JSON.stringify(value, function (this: unknown, _key: string, item: unknown) {
     return item instanceof Uint8Array ? Buffer.from(item).toString('base64') : item;

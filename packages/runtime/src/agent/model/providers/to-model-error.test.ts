@@ -18,7 +18,7 @@ const apiError = (statusCode: number, body: unknown, message = 'Bad Request') =>
     responseHeaders: {},
   });
 
-describe('too long a conversation, in the words of', () => {
+describe('a conversation that is too long, in the words of', () => {
   test.each([
     [
       'OpenAI',
@@ -94,13 +94,13 @@ describe('too long a conversation, in the words of', () => {
     expect(toModelError(apiError(status, body), call)).toMatchObject({ code: 'E_MODEL_CONTEXT', retryable: false });
   });
 
-  test('but not when it is the rate that is too high', () => {
+  test('is not reported for a 429, even with the same words', () => {
     const body = { error: { message: 'Please reduce the length of the messages.', code: 'rate_limit_exceeded' } };
     expect(toModelError(apiError(429, body), call)).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
   });
 });
 
-describe('the kind of failure', () => {
+describe('kinds of failures', () => {
   test.each<[string, unknown, object]>([
     [
       'Google calls a wrong key a bad request',
@@ -159,7 +159,7 @@ describe('the kind of failure', () => {
     expect(toModelError(error, call)).toMatchObject(expected);
   });
 
-  test('after the provider accepted the request, what is unknown may be tried again', () => {
+  test('an unknown failure is retryable after the provider accepted the request', () => {
     expect(toModelError(new Error('?'), { ...call, accepted: true })).toMatchObject({
       code: 'E_MODEL_FAILED',
       retryable: true,
@@ -173,7 +173,7 @@ describe('the kind of failure', () => {
     ['detail', { detail: 'the words' }],
     ['a list', [{ error: { code: 400, message: 'the words' } }]],
     ['a plain body', 'the words'],
-  ])("the provider's words are found in %s", (_where, body) => {
+  ])('the provider’s message is found in %s', (_where, body) => {
     expect(toModelError(apiError(400, body, ''), call).message).toBe('some/model failed (HTTP 400): the words');
   });
 });
@@ -188,12 +188,12 @@ test('neither the message nor the cause holds the key or the request', () => {
   expect(shown).not.toContain('whole conversation');
 });
 
-test('a key that is no secret leaves the words alone', () => {
+test('a key too short to be a secret is not masked', () => {
   const error = apiError(400, { error: { message: 'Bad token.' } });
   expect(toModelError(error, { ...call, apiKey: 'k' }).message).toContain('Bad token.');
 });
 
-describe('how long to wait', () => {
+describe('the time to wait', () => {
   const now = new Date('2026-01-01T00:00:00Z');
   const google = JSON.stringify({
     error: { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.5s' }] },
@@ -214,7 +214,7 @@ describe('how long to wait', () => {
   });
 });
 
-describe('what to do', () => {
+describe('suggestions', () => {
   test.each([
     [apiError(401, {}), 'SOME_API_KEY', 'Check SOME_API_KEY'],
     [apiError(404, { error: { message: 'No such model.' } }), 'is not there (HTTP 404): No such model.', call.address],
@@ -225,7 +225,7 @@ describe('what to do', () => {
     expect(error.suggestion).toContain(suggestion);
   });
 
-  test('when there is no key at all', () => {
+  test('without a key', () => {
     const error = toModelError(apiError(401, {}), { ...call, apiKey: undefined });
     expect(error.message).toStartWith('some/model wants a key, and has none (HTTP 401): ');
     expect(error.suggestion).toContain('`apiKey` of the Model');

@@ -1,17 +1,17 @@
 /**
- * Every failure of a provider as one of our errors, decided in this order:
+ * Converts every failure of a provider to one of our errors, by the first rule that matches:
  *
- * 1. too long a conversation → `E_MODEL_CONTEXT`: trying again does not help, shortening does
- * 2. 401, 403, a key that is not valid, or none → `E_MODEL_AUTH`, naming where it comes from
+ * 1. too long a conversation → `E_MODEL_CONTEXT`: a retry does not help, a shorter conversation does
+ * 2. 401, 403, an invalid key, or no key → `E_MODEL_AUTH`, naming the source of the key
  * 3. an account without credit → `E_MODEL_FAILED`, final, although OpenAI sends it as 429
- * 4. 408, 429, 5xx, "overloaded" → `E_MODEL_FAILED`, retryable, after as long as the provider says
+ * 4. 408, 429, 5xx, "overloaded" → `E_MODEL_FAILED`, retryable, after the wait that the provider asks for
  * 5. any other status that is not a success → `E_MODEL_FAILED`, final
  * 6. a success whose body is not in the provider's format → `E_MODEL_REPLY`, retryable
- * 7. broken off in the middle, or never connected → `E_MODEL_FAILED`, retryable
+ * 7. an answer that broke off, or no connection → `E_MODEL_FAILED`, retryable
  * 8. anything else was refused before it was sent (a file the provider does not take, say) → `E_MODEL_FAILED`, final
  *
- * The provider's words are in the message, cut to 1000 characters, with the key taken out. The cause is a plain copy:
- * the original holds the whole request.
+ * The message holds the provider's words, cut to 1000 characters and without the key. The cause is a plain copy,
+ * because the original holds the whole request.
  */
 import { GoondanError, type ErrorCode, type GoondanErrorOptions } from '@goondan/types';
 import { describeFailure, type Failure } from './describe-failure.ts';
@@ -20,15 +20,15 @@ import { StreamedError } from './read-stream.ts';
 import { retryAfter } from './retry-after.ts';
 
 export interface FailedCall {
-  /** For messages to people: `provider/model`. */
+  /** `provider/model`, for messages to people. */
   readonly label: string;
-  /** What must not be shown. */
+  /** The key, to be masked in every message. */
   readonly apiKey: string | undefined;
-  /** Where the key comes from, for people. */
+  /** The source of the key, for messages to people. */
   readonly keySource: string;
-  /** Where it was asked, for people. */
+  /** The URL of the provider, for messages to people. */
   readonly address: string;
-  /** Whether the provider had answered with a status of success. */
+  /** True when the provider had answered with a status of success. */
   readonly accepted: boolean;
   readonly now: Date;
 }
@@ -89,7 +89,9 @@ function isPassing({ status, codes }: Failure): boolean {
   return status !== undefined && (status === 408 || status === 429 || status >= 500);
 }
 
-/** Provider packages wrap what `fetch` throws in an API error without a status; a `fetch` of another make may not. */
+/**
+ * Provider packages wrap an error of `fetch` in an API error without a status; another `fetch` may throw its own error.
+ */
 function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === 'AI_APICallError' || 'code' in error || error.message === 'fetch failed';
@@ -102,7 +104,7 @@ function copyOf(error: unknown, apiKey: string | undefined): Error {
   return copy;
 }
 
-/** A key of a few letters, as local servers are given, is no secret and would be found in ordinary words. */
+/** A shorter key, as local servers get, is not a secret, and would be found in ordinary words. */
 const shortestSecret = 8;
 
 function hide(text: string, apiKey: string | undefined): string {

@@ -1,9 +1,9 @@
 /**
- * Our prompt against the AI SDK's: both get the same messages, and a model that only notes what it is given says
- * what the SDK makes of them. That this file compiles is a test too: our messages go to the SDK without a cast.
+ * Compares our prompt with the AI SDK's: both get the same messages, and a model that only records its input shows the
+ * SDK's prompt. It is also a test that this file compiles: our messages go to the SDK without a cast.
  *
- * Where we differ on purpose, the test says so: system messages that are moved, messages with nothing in them, and
- * pictures in answers, which we look at as we do at those in questions (the SDK believes their declared type).
+ * The tests name each intended difference: moved system messages, empty messages, and images in answers, whose type we
+ * read from their bytes as we do in questions (the SDK trusts their declared type).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
@@ -13,19 +13,19 @@ import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
 import { toPrompt } from './to-prompt.ts';
 
-// The SDK warns about image parts, which our messages have and always will.
+// The SDK warns about image parts, which our messages will keep.
 beforeAll(() => void (globalThis.AI_SDK_LOG_WARNINGS = false));
 afterAll(() => void (globalThis.AI_SDK_LOG_WARNINGS = undefined));
 
 const png = 'iVBORw0KGgoAAAANSUhEUg==';
 const jpeg = '/9j/4AAQSkZJRg==';
 
-/** A compile-time test: whatever is a message here is one for the SDK. */
+/** A compile-time test: every message here is a message for the SDK. */
 const asSdkMessages = (messages: ModelMessage[]): SdkMessage[] => messages;
 
 async function sdkPrompt(messages: ModelMessage[]): Promise<LanguageModelV4Prompt> {
   const model = new MockLanguageModelV4({
-    // Otherwise the SDK would download them.
+    // Without this the SDK would download the files.
     supportedUrls: { '*/*': [/.*/] },
     doGenerate: {
       content: [{ type: 'text', text: 'ok' }],
@@ -169,12 +169,12 @@ describe('our prompt is the one the AI SDK writes', () => {
   });
 });
 
-/** As JSON, so that an absent field and an `undefined` one are the same, and without the messages we leave out. */
+/** As JSON, so that an absent field equals an `undefined` one, and without the empty messages that we leave out. */
 function comparable(prompt: LanguageModelV4Prompt): unknown[] {
   return prompt.filter(({ content }) => content.length > 0).map((message) => JSON.parse(JSON.stringify(message)));
 }
 
-/** Turns of questions, answers and tool calls with all their results: what `toLlmMessages` gives. */
+/** Turns of questions, answers and tool calls with all their results, as `toLlmMessages` returns them. */
 function conversation(): fc.Arbitrary<ModelMessage[]> {
   const text = fc.string({ minLength: 1, maxLength: 20 });
   const options = fc.option(fc.constantFrom(cache, { openai: { a: 1 } }, { google: { thoughtSignature: 's' } }));

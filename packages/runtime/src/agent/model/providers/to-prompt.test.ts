@@ -52,7 +52,7 @@ describe('system messages', () => {
   });
 });
 
-describe('what is left out', () => {
+describe('messages that are left out', () => {
   test.each<[string, ModelMessage]>([
     ['an answer without parts', { role: 'assistant', content: [] }],
     ['an answer of empty text', { role: 'assistant', content: '' }],
@@ -63,7 +63,7 @@ describe('what is left out', () => {
     expect(roles([user, message])).toEqual(['user']);
   });
 
-  test('not an empty system message with options: Anthropic gives it a meaning', () => {
+  test('an empty system message with options is kept: Anthropic gives it a meaning', () => {
     expect(roles([user, { role: 'system', content: '', providerOptions: { anthropic: { effort: 'low' } } }])).toEqual([
       'user',
       'system',
@@ -79,7 +79,7 @@ describe('files', () => {
     return message?.content[0];
   };
 
-  test('WebP is recognised by its bytes', () => {
+  test('WebP is recognized by its bytes', () => {
     const webp = Buffer.from('RIFF\x12\x34\x56\x78WEBPVP8 ', 'latin1').toString('base64');
     expect(dataOf(webp, 'image/png')).toMatchObject({ mediaType: 'image/webp' });
   });
@@ -111,7 +111,7 @@ describe('memory', () => {
     expect(second === first).toBe(true);
   });
 
-  test('a message that can still change is converted anew', () => {
+  test('a message that is not frozen is converted each time', () => {
     const memo: PromptMemo = new WeakMap();
     const part = { type: 'image' as const, image: 'AAAA', mediaType: 'image/png' };
     const message: ModelMessage = Object.freeze({ role: 'user' as const, content: [part] });
@@ -120,14 +120,14 @@ describe('memory', () => {
     expect(toPrompt([message], 'in-place', memo)[0]?.content[0]).toMatchObject({ data: { data: 'BBBB' } });
   });
 
-  test('a run of results is merged without touching what is remembered', () => {
+  test('consecutive results are merged without changing the remembered ones', () => {
     const memo: PromptMemo = new WeakMap();
     const messages = [user, call, result('a'), result('b')].map((message) => freeze(structuredClone(message)));
     const first = JSON.stringify(toPrompt(messages, 'in-place', memo));
     expect(JSON.stringify(toPrompt(messages, 'in-place', memo))).toBe(first);
   });
 
-  test('10 000 messages cost no conversion again', () => {
+  test('10 000 known messages need no conversion', () => {
     const memo: PromptMemo = new WeakMap();
     const messages = Array.from({ length: 2500 }, () => [user, call, result('a'), result('b')])
       .flat()

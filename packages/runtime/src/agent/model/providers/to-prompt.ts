@@ -1,17 +1,18 @@
 /**
- * Writes a conversation as the prompt a provider takes. Invariants:
+ * Converts a conversation to the prompt of a provider. Invariants:
  *
  * 1. A message is converted once: a 10 000-message history costs one lookup per message in later calls. Only deeply
- *    frozen messages are remembered, because only those cannot change behind our back.
- * 2. Results of tools follow the calls they belong to as one message, whatever system messages came in between.
+ *    frozen messages are remembered, because only those cannot change later.
+ * 2. Results of tools follow their calls as one message, whatever system messages came in between.
  * 3. System messages go where the provider accepts them ({@link SystemPlacement}). Anthropic has one system field (a
  *    later system message needs a beta), and Google refuses one that is not at the beginning: `front`. OpenAI takes
- *    them anywhere, and left in place they do not disturb its prompt cache: `in-place`. Behind `openai-compatible`
- *    stand chat templates of which many refuse any system message but a single first one: `joined`.
- * 4. Empty text, and a message with nothing left in it, is not sent: providers answer it with 400 for ever after.
+ *    them anywhere, and left in place they do not disturb its prompt cache: `in-place`. Many chat templates behind
+ *    `openai-compatible` refuse any system message but a single first one: `joined`.
+ * 4. Empty text and empty messages are not sent: providers answer such a conversation with 400, now and in every later
+ *    call.
  *
- * Apart from 3 and 4, and from URLs, which are never downloaded here, the prompt is the one the AI SDK writes; a test
- * compares them.
+ * Apart from 3 and 4, and from URLs, which are never downloaded here, the prompt is the one that the AI SDK writes; a
+ * test compares them.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { AssistantPart, FilePart, ImagePart, ModelMessage, UserPart } from '@goondan/types';
@@ -21,7 +22,7 @@ import { toFileData } from './to-file-data.ts';
 
 export type SystemPlacement = 'in-place' | 'front' | 'joined';
 
-/** Converted messages by the message they were made of. */
+/** Maps a message to its converted form. */
 export type PromptMemo = WeakMap<ModelMessage, LanguageModelV4Message>;
 
 type SystemMessage = Extract<LanguageModelV4Message, { role: 'system' }>;
@@ -100,7 +101,7 @@ function convertAssistantContent(content: string | readonly AssistantPart[]): As
   const parts: readonly AssistantPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   const converted: AssistantContent = [];
   for (const part of parts) {
-    // Empty text with options stays: a signature of the provider's may hang on it.
+    // Empty text with options is kept: it may carry a signature of the provider.
     if (part.type === 'text' && part.text === '' && part.providerOptions === undefined) continue;
     if (part.type === 'custom' && isKeptPart(part)) {
       const restored = restoreKeptPart(part);
@@ -119,7 +120,10 @@ function convertFile(part: ImagePart | FilePart) {
   return { type: 'file' as const, ...file, ...(filename !== undefined && { filename }), ...options(part) };
 }
 
-/** The options of each message but the last move to its last part, so that they still mark the same place. */
+/**
+ * Merges tool messages. The options of each message but the last move to its last part, so that they still mark the
+ * same place.
+ */
 function mergeToolMessages(messages: readonly ToolMessage[]): ToolMessage {
   const last = messages.at(-1);
   if (last === undefined || messages.length === 1) return last ?? { role: 'tool', content: [] };

@@ -1,4 +1,4 @@
-/** One finished part of a provider's answer as the message part that is kept of it. */
+/** Converts one finished part of a provider's answer to the message part to keep. */
 import type {
   LanguageModelV4Content,
   LanguageModelV4File,
@@ -9,10 +9,10 @@ import type { AssistantPart, FilePart, JsonValue, ProviderOptions, ToolCallPart,
 import { keepPart } from './kept-part.ts';
 import { toJson } from './to-json.ts';
 
-/** Comes with every streamed reply of Anthropic's and repeats the id and the usage: it is about the reply, not in it. */
+/** Part of every streamed reply of Anthropic. It repeats the id and the usage, and is not content. */
 const notContent = 'anthropic.message_start';
 
-/** `undefined` for what is not content. A part this code does not know is kept as a custom part, never refused. */
+/** Returns `undefined` for a part that is not content. An unknown part is kept as a custom part, never refused. */
 export function toReplyPart(part: LanguageModelV4Content, provider: string): AssistantPart | undefined {
   switch (part.type) {
     case 'text':
@@ -21,7 +21,7 @@ export function toReplyPart(part: LanguageModelV4Content, provider: string): Ass
     case 'tool-call':
       return toToolCall(part);
     case 'tool-result':
-      // A preliminary result is replaced by the final one that follows.
+      // The final result follows and replaces a preliminary one.
       return part.preliminary === true ? undefined : toToolResult(part);
     case 'file':
       return toFile(part);
@@ -33,10 +33,13 @@ export function toReplyPart(part: LanguageModelV4Content, provider: string): Ass
   }
 }
 
-/** What the provider says about a part is what it wants to get back with it (signatures of reasoning, for one). */
+/**
+ * Metadata of a part becomes its options: the provider needs it back with the part (signatures of reasoning, for
+ * example).
+ */
 export function metadata(providerMetadata: object | undefined): { providerOptions?: ProviderOptions } {
   if (providerMetadata === undefined) return {};
-  // The contract says: an object for each provider.
+  // The SDK's types promise an object for each provider.
   return { providerOptions: toJson(providerMetadata) as ProviderOptions };
 }
 
@@ -51,7 +54,7 @@ function toToolCall(part: LanguageModelV4ToolCall): ToolCallPart {
   };
 }
 
-/** Text that is not JSON is kept as it is: the check of the arguments tells the model so. */
+/** Text that is not JSON is kept: the check of the arguments reports it to the model. */
 function parseInput(input: string): JsonValue {
   if (input.trim() === '') return {};
   try {

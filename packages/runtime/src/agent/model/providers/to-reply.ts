@@ -1,4 +1,4 @@
-/** The reply from what a provider said in all: its parts, why it stopped, what it cost. */
+/** Builds the reply from a provider's complete answer: its parts, the finish reason, the usage. */
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { GoondanError, type AssistantPart, type ModelReply, type TokenUsage } from '@goondan/types';
 
@@ -10,8 +10,8 @@ export interface ProviderAnswer {
 }
 
 /**
- * **Errors** — an answer that was cut off, or that says nothing and gives an error or no reason for it, is
- * `E_MODEL_FAILED` and may be tried again.
+ * **Errors** — `E_MODEL_FAILED`, retryable, for an answer that was interrupted, and for an empty one with an error or
+ * without a reason.
  */
 export function toReply(answer: ProviderAnswer, label: string): ModelReply {
   const content = answer.content.filter(saysSomething);

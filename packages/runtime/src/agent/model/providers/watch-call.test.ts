@@ -3,7 +3,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import { watchCall } from './watch-call.ts';
 import { failureOf } from './wire/ask-model.ts';
 
-/** Time that moves only when a test says so. */
+/** A clock that moves only when a test moves it. */
 function stoppedClock() {
   let time = 0;
   const timers = new Set<{ at: number; action: () => void }>();
@@ -44,7 +44,7 @@ function watch(respond: () => Response = () => new Response('ok')) {
 }
 
 describe('silence', () => {
-  test('ends the call after its deadline, not before', () => {
+  test('ends the call at its deadline, not before', () => {
     const { call, advance } = watch();
     advance(99);
     expect(call.signal.aborted).toBe(false);
@@ -52,7 +52,7 @@ describe('silence', () => {
     expect(call.signal.reason).toMatchObject({ code: 'E_MODEL_TIMEOUT', retryable: true });
   });
 
-  test('is broken by the headers and by each byte', async () => {
+  test('starts again with the headers and with each byte', async () => {
     const pipe = new TransformStream<Uint8Array, Uint8Array>();
     const writer = pipe.writable.getWriter();
     const { call, advance } = watch(() => new Response(pipe.readable));
@@ -73,7 +73,7 @@ describe('silence', () => {
   });
 });
 
-test('the time in all ends a call that is never silent', async () => {
+test('the total time ends a call that is never silent', async () => {
   const { call, advance } = watch();
   for (let count = 0; count < 12; count += 1) {
     await call.fetch('http://x.example');
@@ -82,8 +82,8 @@ test('the time in all ends a call that is never silent', async () => {
   expect(String(call.signal.reason)).toContain('longer than 1 s in all');
 });
 
-describe('the end', () => {
-  test("the caller's reason is the call's", async () => {
+describe('the end of a call', () => {
+  test('the caller’s abort reason becomes the call’s', async () => {
     const { call, caller } = watch();
     const reason = new Error('stop');
     const waiting = failureOf(call.untilEnded(new Promise(() => {})));
@@ -92,7 +92,7 @@ describe('the end', () => {
     expect(await waiting).toBe(reason);
   });
 
-  test('work that fails after the end hurts nobody', async () => {
+  test('work that fails after the end causes no unhandled rejection', async () => {
     const { call, caller } = watch();
     const work = Promise.withResolvers<never>();
     const waiting = failureOf(call.untilEnded(work.promise));
@@ -111,7 +111,7 @@ describe('the end', () => {
   });
 });
 
-test('a request follows no redirect and has no other timeout than ours', async () => {
+test('a request follows no redirect and has no timeout but ours', async () => {
   const { call, inits } = watch();
   await call.fetch('http://x.example', { method: 'POST' });
   expect(inits[0]).toMatchObject({ method: 'POST', redirect: 'manual', timeout: false });

@@ -1,26 +1,26 @@
 /**
- * Watches one model call: it ends when the caller's signal aborts, when nothing was heard for too long, or when it
- * takes too long in all. "Heard" means bytes from the network, pings of the provider included, so the watch sits in
- * `fetch`. Whatever ends the call aborts the HTTP request.
+ * Watches one model call. The call ends when the caller's signal aborts, when no byte arrived for too long, or when its
+ * total time is over. Pings of the provider count as bytes, so the watch is inside `fetch`. Every end aborts the HTTP
+ * request.
  */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Fetch } from '../model-port.ts';
 
 export interface Deadlines {
-  /** Without a byte. */
+  /** The longest time without a byte. */
   readonly silenceMs: number;
-  /** In all. */
+  /** The longest time for the whole call. */
   readonly totalMs: number;
 }
 
 interface WatchOptions {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
-  /** The caller's. */
+  /** The caller's signal. */
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
-  /** Told the body of the request, as it is sent. */
+  /** Called with the body of the request when it is sent. */
   readonly onSent?: (body: string) => void;
   /** For messages to people. */
   readonly label: string;
@@ -42,7 +42,7 @@ export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label
   const callOffTotal = clock.after(deadlines.totalMs, () =>
     end(timeout(`${label} took longer than ${seconds(deadlines.totalMs)} in all.`)),
   );
-  // One timer that looks how long ago the last byte was, instead of a new timer for each byte.
+  // One timer checks the time of the last byte, instead of a new timer for each byte.
   let callOffSilence = clock.after(deadlines.silenceMs, function look() {
     const left = deadlines.silenceMs - (clock.elapsed() - heardAt);
     if (left > 0) callOffSilence = clock.after(left, look);
@@ -50,9 +50,9 @@ export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label
   });
 
   const watchedFetch: Fetch = async (input, init) => {
-    // A redirect would carry the key to another host. Bun's own timeout would come before a longer one of ours.
+    // A redirect would carry the key to another host. Bun's own timeout could end the call before ours.
     const answer = send(input, { ...init, redirect: 'manual', timeout: false } as RequestInit);
-    // It is on its way: what the listener does takes no time from it.
+    // The request is already on its way, so the listener does not delay it.
     if (typeof init?.body === 'string') onSent?.(init.body);
     const response = await answer;
     hear();
@@ -62,17 +62,17 @@ export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label
   };
 
   return {
-    /** Aborted when the call has to end; its reason is what the caller should be told. */
+    /** Aborted when the call has to end; its reason is the error for the caller. */
     signal: controller.signal,
     // Bun's `fetch` has this second member; providers do not call it.
     fetch: Object.assign(watchedFetch, { preconnect: () => {} }),
-    /** Whether the provider accepted the request: it answered with a status of success. */
+    /** True when the provider answered with a status of success. */
     get accepted() {
       return accepted;
     },
-    /** Settles like `work`, but at once when the call has to end. */
+    /** Settles like `work`, or rejects at once when the call has to end. */
     untilEnded: <Value>(work: PromiseLike<Value>): Promise<Value> => raceWithAbort(work, controller.signal),
-    /** Stops watching, and lets go of a request that is still open. */
+    /** Stops watching and aborts a request that is still open. */
     close() {
       callOffTotal();
       callOffSilence();
@@ -82,7 +82,7 @@ export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label
   };
 }
 
-/** The same response; `hear` is called for each chunk of its body. */
+/** Returns the same response; `hear` is called for each chunk of its body. */
 function hearBody(response: Response, hear: () => void): Response {
   if (response.body === null) return response;
   const heard = new TransformStream<Uint8Array, Uint8Array>({
@@ -95,7 +95,7 @@ function hearBody(response: Response, hear: () => void): Response {
   return new Response(response.body.pipeThrough(heard), { status, statusText, headers });
 }
 
-/** The sign of a wrong endpoint; the provider's package would only say that the stream ended early. */
+/** A web page means a wrong endpoint; the provider's package would only report that the stream ended early. */
 async function webPage(response: Response, label: string): Promise<GoondanError> {
   const page = (await response.text()).slice(0, 200);
   return new GoondanError('E_MODEL_REPLY', `${label} answered with a web page: ${page}`, {
@@ -108,7 +108,7 @@ function raceWithAbort<Value>(work: PromiseLike<Value>, signal: AbortSignal): Pr
     const giveUp = () => reject(signal.reason);
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
-    // Also handles a late rejection of work that nobody waits for any more.
+    // This also handles a late rejection of `work`, when the race is already decided.
     work.then(resolve, reject);
   });
 }

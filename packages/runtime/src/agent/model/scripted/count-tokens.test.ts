@@ -34,7 +34,7 @@ test('four characters are a token, counted over the whole request', () => {
   expect(openUsageCounter()(messages, reply)).toEqual({ inputTokens, outputTokens: 3, totalTokens: inputTokens + 3 });
 });
 
-test('the same request counts the same again, and a new content counts anew', () => {
+test('the same request counts the same again, and a new content is counted', () => {
   const count = openUsageCounter();
   const first = count(messages, []);
   expect(count(messages, [])).toEqual(first);
@@ -42,7 +42,7 @@ test('the same request counts the same again, and a new content counts anew', ()
   expect(count(longer, []).inputTokens).toBe(first.inputTokens + 10);
 });
 
-test('a content is written out once, however often it is sent', () => {
+test('a content is converted to JSON once, however often it is sent', () => {
   let writes = 0;
   const value = {
     toJSON: () => {
@@ -51,7 +51,7 @@ test('a content is written out once, however often it is sent', () => {
     },
   };
   const count = openUsageCounter();
-  // A function is no JSON value; it is here to see the writing.
+  // A function is not a JSON value; here it detects the conversion.
   const output = { type: 'json' as const, value: value as never };
   const content = [{ type: 'tool-result' as const, toolCallId: 'call_1', toolName: 'x__y', output }];
   count([{ role: 'tool', content }], []);

@@ -1,12 +1,12 @@
-/** Token usage that is plausible and always the same for the same texts: four characters are a token. */
+/** Computes a plausible token usage that is always the same for the same texts: four characters are a token. */
 import type { AssistantPart, ModelMessage, TokenUsage, ToolResultPart, UserPart } from '@goondan/types';
 
 export const charactersPerToken = 4;
 
-/** Gives what counts a request and its reply. One counter serves one model. */
+/** Returns a function that counts a request and its reply. One counter serves one model. */
 export function openUsageCounter() {
-  // A request carries the whole history, of which only the end is new: the length of each content is remembered with
-  // the content itself. 10 000 messages then cost a look-up each, not the writing out of all their JSON.
+  // A request carries the whole history, and only its end is new. So the length of each content is remembered with the
+  // content: 10 000 messages cost one lookup each, not a conversion of all their JSON.
   const known = new WeakMap<object, number>();
   const measure = (content: ModelMessage['content']): number => {
     if (typeof content === 'string') return content.length;
@@ -27,7 +27,7 @@ function measureParts(parts: readonly (UserPart | AssistantPart | ToolResultPart
   return parts.reduce((length, part) => length + measurePart(part), 0);
 }
 
-/** Pictures, files and other providers' own parts have no text to count. */
+/** Images, files and parts of other providers have no text to count. */
 function measurePart(part: UserPart | AssistantPart): number {
   switch (part.type) {
     case 'text':

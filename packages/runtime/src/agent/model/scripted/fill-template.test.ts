@@ -34,11 +34,11 @@ describe('fillText', () => {
     expect(fillText('<{{result}}{{result.tempC}}>', values())).toBe('<>');
   });
 
-  test('what is filled in is not read again, as a template or as a replacement pattern', () => {
+  test('filled-in text is not read again, neither as a template nor as a replacement pattern', () => {
     expect(fillText('{{result}}', values('{{city}} $& $1'))).toBe('{{city}} $& $1');
   });
 
-  test('{{input}} is looked for only when it is used', () => {
+  test('{{input}} is computed only when it is used', () => {
     const input = () => {
       throw new Error('looked for');
     };
@@ -56,16 +56,16 @@ describe('fillObject', () => {
     expect(fillObject(template, values(weather))).toEqual({ n: 3, list: [{ cold: true }, null, 7], c: 'Seoul' });
   });
 
-  test('with anything around it, it is text', () => {
+  test('a placeholder with other text around it becomes text', () => {
     const template = { n: '{{result.tempC}} ', two: '{{result.tempC}}{{result.tempC}}' };
     expect(fillObject(template, values(weather))).toEqual({ n: '3 ', two: '33' });
   });
 
-  test('what is not there is the empty string', () => {
+  test('a missing value is the empty string', () => {
     expect(fillObject({ gone: '{{result.gone}}', unit: '{{unit}}' }, values(weather))).toEqual({ gone: '', unit: '' });
   });
 
-  test('what it copies from a result is a copy', () => {
+  test('a value taken from a result is a copy', () => {
     const filled = fillObject({ sky: '{{result.sky}}' }, values(weather));
     expect(filled.sky).toEqual(weather.sky);
     expect(filled.sky).not.toBe(weather.sky);

@@ -1,15 +1,15 @@
 /**
  * Fills `{{…}}` in the texts and arguments of a rule.
  *
- * Invariants: filling never throws, whatever a tool returned; what is not there is the empty string; filled-in text is
+ * Invariants: filling never throws, whatever a tool returned; a missing value is the empty string; filled-in text is
  * not read as a template again, so a user cannot write placeholders.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 
-/** What placeholders stand for. */
+/** Values of the placeholders. */
 export interface TemplateValues {
   readonly groups: Readonly<Record<string, string | undefined>>;
-  /** Asked only when a template has `{{input}}`: finding it walks back through the conversation. */
+  /** Called only when a template has `{{input}}`: finding it walks back through the conversation. */
   readonly input: () => string;
   /** Absent when the newest message is not a tool result. */
   readonly result?: JsonValue;
@@ -39,11 +39,11 @@ function fillString(template: string, values: TemplateValues): JsonValue {
   const path = singlePlaceholder.exec(template)?.[1];
   if (path === undefined) return fillText(template, values);
   const value = lookUp(path, values);
-  // A copy: whoever changes the arguments of the new call must not change the tool result they came from.
+  // A copy: a change to the arguments of the new call must not change the tool result they came from.
   return value === undefined ? '' : structuredClone(value);
 }
 
-/** `name`, or `name.key.0.key`; `name.list[0]` is the same as `name.list.0`. */
+/** Looks up `name`, or `name.key.0.key`; `name.list[0]` is the same as `name.list.0`. */
 function lookUp(path: string, values: TemplateValues): JsonValue | undefined {
   const [name = '', ...keys] = path
     .trim()
@@ -51,7 +51,7 @@ function lookUp(path: string, values: TemplateValues): JsonValue | undefined {
     .split('.');
   let value = lookUpName(name, values);
   for (const key of keys) {
-    // Only what the tool itself put there: `{{result.constructor}}` is not.
+    // Only own fields of the result count: `{{result.constructor}}` is empty.
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
     value = Array.isArray(value) ? value[Number(key)] : value[key];
   }

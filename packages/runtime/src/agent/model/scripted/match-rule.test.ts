@@ -15,7 +15,7 @@ const tool = (...names: string[]): ModelMessage => ({
   })),
 });
 
-/** The index of the rule that answers and its groups. */
+/** The index of the matching rule, and its groups. */
 function match(script: ScriptedRule[], newest: ModelMessage | undefined, failures: readonly number[] = []) {
   const { rules } = checkScript({ script });
   const found = matchRule(rules, newest, (rule) => failures[rules.indexOf(rule)] ?? 0);
@@ -23,7 +23,7 @@ function match(script: ScriptedRule[], newest: ModelMessage | undefined, failure
 }
 
 describe('matchRule', () => {
-  test('the first that matches answers', () => {
+  test('the first matching rule answers', () => {
     const script = [
       { when: 'tea', say: 'a' },
       { when: 'coffee', say: 'b' },
@@ -40,14 +40,14 @@ describe('matchRule', () => {
     });
   });
 
-  test('when matches again and again: a pattern keeps no place', () => {
+  test('when matches repeatedly: a pattern keeps no position', () => {
     const script = [{ when: 'tea', say: 'x' }];
     const { rules } = checkScript({ script });
     const answers = [1, 2, 3].map(() => matchRule(rules, user('tea'), () => 0) !== undefined);
     expect(answers).toEqual([true, true, true]);
   });
 
-  test('when matches only a user', () => {
+  test('when matches only user messages', () => {
     const script = [{ when: 'weather', say: 'x' }];
     expect(match(script, { role: 'assistant', content: 'weather' })).toBeUndefined();
     expect(match(script, tool('weather'))).toBeUndefined();
@@ -61,7 +61,7 @@ describe('matchRule', () => {
     expect(match(script, user('weather__get'))).toBeUndefined();
   });
 
-  test('afterTool looks only at the last of parallel results', () => {
+  test('afterTool checks only the last of parallel results', () => {
     const script = [
       { afterTool: 'a__a', say: 'x' },
       { afterTool: 'b__b', say: 'y' },
@@ -76,13 +76,13 @@ describe('matchRule', () => {
     },
   );
 
-  test('a rule that has failed often enough is passed over', () => {
+  test('a rule that has failed `times` times is skipped', () => {
     const script = [{ fail: { message: 'no', times: 2 } }, { say: 'x' }];
     expect(match(script, user('x'), [1])?.index).toBe(0);
     expect(match(script, user('x'), [2])?.index).toBe(1);
   });
 
-  test('a rule that fails without `times` is never passed over', () => {
+  test('a rule that fails without `times` is never skipped', () => {
     expect(match([{ fail: { message: 'no' } }, { say: 'x' }], user('x'), [1_000_000])?.index).toBe(0);
   });
 });

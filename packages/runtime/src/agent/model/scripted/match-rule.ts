@@ -1,15 +1,15 @@
-/** Which rule answers. Pure: how often a rule has failed already comes in as an argument. */
+/** Finds the rule that answers. Pure: the number of failures of each rule comes in as an argument. */
 import type { ModelMessage } from '@goondan/types';
 import { readText, readToolResult } from './read-message.ts';
 import type { Rule, RuleCondition } from '../../../config/script/script.ts';
 
 export interface RuleMatch {
   readonly rule: Rule;
-  /** The named groups of `when`; `undefined` for one that took no part in the match. */
+  /** The named groups of `when`; `undefined` for a group that took no part in the match. */
   readonly groups: Readonly<Record<string, string | undefined>>;
 }
 
-/** The first rule that matches the newest message, those that have failed often enough passed over. */
+/** Returns the first rule that matches the newest message. Skips rules that have failed `times` times. */
 export function matchRule(
   rules: readonly Rule[],
   newest: ModelMessage | undefined,

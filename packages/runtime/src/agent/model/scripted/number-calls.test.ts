@@ -19,7 +19,7 @@ test.each<[name: string, messages: ModelMessage[], number: number]>([
   expect(findLastCallNumber(messages)).toBe(number);
 });
 
-test('findLastCallNumber reads nothing older than the newest call', () => {
+test('findLastCallNumber reads nothing before the newest call', () => {
   const messages = [calls('call_1'), calls('call_2'), calls('call_3')];
   Object.defineProperty(messages, 0, {
     get: () => {

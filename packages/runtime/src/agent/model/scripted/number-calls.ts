@@ -1,6 +1,6 @@
 /**
- * Ids of tool calls: `call_1`, `call_2`, … in one conversation. The newest number is read from the newest call, so
- * the ids go on after a restart; nothing is scanned but what came after that call.
+ * Numbers tool calls: `call_1`, `call_2`, … in one conversation. The last number is read from the newest call, so the
+ * ids continue after a restart; only messages after that call are scanned.
  */
 import type { ModelMessage } from '@goondan/types';
 

@@ -5,7 +5,7 @@ import type { ModelRequest } from '../model-port.ts';
 import { openScriptedModel } from './open-scripted-model.ts';
 import type { ScriptedModelOptions, ScriptedRule } from '../../../config/script/script.ts';
 
-/** The example of the design, as its YAML reads. */
+/** The example of the design, converted from its YAML. */
 const weatherExample: ScriptedModelOptions = {
   script: [
     {
@@ -45,7 +45,7 @@ function request(messages: ModelMessage[], more: Partial<ModelRequest> = {}): Mo
   };
 }
 
-/** Time passes only when somebody waits, and then at once. */
+/** A clock that moves only when code waits, and then at once. */
 function skippingClock(): Clock & { waits: number[] } {
   const waits: number[] = [];
   let elapsed = 0;
@@ -68,7 +68,7 @@ function skippingClock(): Clock & { waits: number[] } {
   };
 }
 
-/** Time does not pass; counts the timers that are set. */
+/** A clock that never moves and counts the timers that are set. */
 function stoppedClock(): Clock & { timers: number } {
   const clock = {
     timers: 0,
@@ -91,14 +91,14 @@ function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** The words of the answer to one message. */
+/** The text of the answer to one message. */
 async function answer(script: ScriptedRule[], ...messages: ModelMessage[]) {
   const reply = await openScriptedModel({ script }, stoppedClock()).generate(request(messages));
   return reply.content.map((part) => (part.type === 'text' ? part.text : part));
 }
 
 describe('the example of the design', () => {
-  test('calls the tool with what `when` found', async () => {
+  test('calls the tool with the groups of `when`', async () => {
     const model = openScriptedModel(weatherExample, stoppedClock());
     const reply = await model.generate(request([user('How is the weather in Seoul?')]));
     expect(reply.content).toEqual([
@@ -107,7 +107,7 @@ describe('the example of the design', () => {
     expect(reply.finishReason).toBe('tool-calls');
   });
 
-  test('says what the tool returned', async () => {
+  test('says the result of the tool', async () => {
     const model = openScriptedModel(weatherExample, stoppedClock());
     const messages = [user('weather in Seoul'), call('call_1'), result({ type: 'json', value: { tempC: 3 } })];
     const reply = await model.generate(request(messages));
@@ -115,7 +115,7 @@ describe('the example of the design', () => {
     expect(reply.finishReason).toBe('stop');
   });
 
-  test('fails twice in each turn, then falls through', async () => {
+  test('fails twice in each turn, then uses the next rule', async () => {
     const model = openScriptedModel(weatherExample, stoppedClock());
     for (const turnId of ['turn-1', 'turn-2']) {
       const hello = () => model.generate(request([user('hello')], { turnId }));
@@ -148,7 +148,7 @@ describe('answers', () => {
     expect(await answer(script, result(output))).toEqual([said]);
   });
 
-  test('text comes before the calls it goes with, and each call has its own id', async () => {
+  test('text comes before its calls, and each call has its own id', async () => {
     const script = [{ say: 'Let me look.', calls: [{ tool: 'a__a' }, { tool: 'b__b', args: { n: 1 } }] }];
     expect(await answer(script, user('x'))).toEqual([
       'Let me look.',
@@ -157,24 +157,24 @@ describe('answers', () => {
     ]);
   });
 
-  test('an empty text is left out beside calls, and stays when it is all there is', async () => {
+  test('an empty text is left out beside calls, and kept when it is the whole reply', async () => {
     expect(await answer([{ say: '{{result}}', call: { tool: 'a__a' } }], user('x'))).toHaveLength(1);
     expect(await answer([{ say: '{{result}}' }], user('x'))).toEqual(['']);
   });
 
-  test('ids go on from the newest call of the conversation', async () => {
+  test('ids continue from the newest call of the conversation', async () => {
     const [part] = await answer([{ call: { tool: 'a__a' } }], call('call_4'), call('call_5', 'call_6'), user('x'));
     expect(part).toMatchObject({ toolCallId: 'call_7' });
   });
 
-  test('ids of a turn do not come again when the conversation was truncated in between', async () => {
+  test('ids of a turn are not reused when the conversation was truncated in between', async () => {
     const model = openScriptedModel({ script: [{ call: { tool: 'a__a' } }] }, stoppedClock());
     await model.generate(request([user('x')]));
     const reply = await model.generate(request([user('x')]));
     expect(reply.content).toMatchObject([{ toolCallId: 'call_2' }]);
   });
 
-  test('usage counts what was read and written', async () => {
+  test('usage counts the request and the reply', async () => {
     const model = openScriptedModel({ script: [{ say: '12345' }] }, stoppedClock());
     const { usage } = await model.generate(request([{ role: 'system', content: '1234' }, user('12')]));
     expect(usage).toEqual({ inputTokens: 2, outputTokens: 2, totalTokens: 4 });
@@ -182,13 +182,13 @@ describe('answers', () => {
 });
 
 describe('failures', () => {
-  test('carry what the rule says', async () => {
+  test('have the fields of the rule', async () => {
     const fail = { message: 'slow down', retryable: true, retryAfterMs: 250, code: 'E_MODEL_TIMEOUT' } as const;
     const model = openScriptedModel({ script: [{ fail }] }, stoppedClock());
     expect(await failureOf(model.generate(request([user('x')])))).toMatchObject(fail);
   });
 
-  test('of two rules are counted apart, and without `times` never end', async () => {
+  test('are counted for each rule, and never end without `times`', async () => {
     const script = [{ fail: { message: 'a', times: 1 } }, { fail: { message: 'b' } }];
     const model = openScriptedModel({ script }, stoppedClock());
     const messages: unknown[] = [];
@@ -198,7 +198,7 @@ describe('failures', () => {
     expect(messages).toEqual(['a', 'b', 'b', 'b']);
   });
 
-  test('are counted when two calls of a turn are under way at once', async () => {
+  test('are counted when two calls of a turn run at the same time', async () => {
     const options = { script: [{ fail: { message: 'a', times: 1 } }, { say: 'b' }], latencyMs: 10 };
     const model = openScriptedModel(options, skippingClock());
     const outcomes = await Promise.allSettled([1, 2].map(() => model.generate(request([user('x')]))));
@@ -228,7 +228,7 @@ describe('failures', () => {
 });
 
 describe('time', () => {
-  test('with no latency nothing waits on a timer', async () => {
+  test('without latency no timer is set', async () => {
     const clock = stoppedClock();
     const asked = request([user('x')]);
     await openScriptedModel({ script: [{ say: 'one two three' }] }, clock).generate(asked);
@@ -247,7 +247,7 @@ describe('time', () => {
     expect(sentAt).toEqual([100, 200, 325]);
   });
 
-  test('a failure takes the latency too', async () => {
+  test('a failure has the latency too', async () => {
     const clock = skippingClock();
     const model = openScriptedModel({ script: [{ fail: { message: 'no' } }], latencyMs: 100 }, clock);
     await failureOf(model.generate(request([user('x')])));
@@ -271,7 +271,7 @@ describe('time', () => {
     expect(asked.deltas).toHaveLength(deltasBefore);
   });
 
-  test('an abort by whoever listens stops the words', async () => {
+  test('an abort by the delta listener stops the words', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     let count = 0;
@@ -285,7 +285,7 @@ describe('time', () => {
     expect(count).toBe(1);
   });
 
-  test('an aborted request counts nothing', async () => {
+  test('an aborted request does not count as a failure of its rule', async () => {
     const model = openScriptedModel({ script: [{ fail: { message: 'no', times: 1 } }, { say: 'x' }] }, stoppedClock());
     const reason = new Error('cancelled');
     const aborted = model.generate(request([user('x')], { signal: AbortSignal.abort(reason) }));

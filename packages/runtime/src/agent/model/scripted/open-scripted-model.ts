@@ -1,6 +1,6 @@
 /**
  * The model that needs no network and no key: it answers by the rules of a script, the same way every time. Demos,
- * tests, examples and benchmarks run on it, so with no latency asked for it waits on no timer.
+ * tests, examples and benchmarks run on it, so without a configured latency it sets no timer.
  */
 import { GoondanError, type AssistantPart, type ModelMessage, type ModelReply } from '@goondan/types';
 import { sleep, type Clock } from '../../../ports/clock.ts';
@@ -15,13 +15,13 @@ import { rememberTurns, type TurnMemory } from './remember-turns.ts';
 import type { AnswerAction, FailAction, Rule } from '../../../config/script/script.ts';
 import { streamText } from './stream-text.ts';
 
-/** An agent runs one turn at a time; the others are retries and replays of late. */
+/** An agent runs one turn at a time; the others are recent turns that may be retried or replayed. */
 const rememberedTurns = 64;
 const quotedLength = 200;
 
 /**
- * **Errors** — opening: `E_MODEL_SCRIPT`. Answering: what a `fail` rule says; `E_MODEL_NO_RULE` when no rule matches;
- * the signal's reason once it aborts.
+ * **Errors** — opening: `E_MODEL_SCRIPT`. Answering: the error of a `fail` rule; `E_MODEL_NO_RULE` when no rule
+ * matches; the signal's reason once it aborts.
  */
 export function openScriptedModel(options: unknown, clock: Clock): Model {
   const script = checkScript(options);
@@ -49,7 +49,7 @@ export function openScriptedModel(options: unknown, clock: Clock): Model {
   };
 }
 
-/** Counts what has to be counted before anything waits: two calls of one turn may be under way at once. */
+/** Decides and counts before anything waits: two calls of one turn may run at the same time. */
 function decideAnswer(
   match: RuleMatch,
   newest: ModelMessage | undefined,
@@ -81,10 +81,10 @@ function writeAnswer(
 ): AssistantPart[] {
   const parts: AssistantPart[] = [];
   const text = fillText(action.say ?? '', values);
-  // Providers refuse an empty text beside calls, but a reply of nothing at all would not be a reply.
+  // Providers refuse an empty text beside calls, but a reply must have at least one part.
   if (text !== '' || action.calls.length === 0) parts.push({ type: 'text', text });
   if (action.calls.length === 0) return parts;
-  // The turn's own count matters when a layer has just truncated the conversation: its ids must not come again.
+  // The turn's own count is needed after a layer truncated the conversation: its ids must not be used again.
   let number = Math.max(turn.lastCallNumber, findLastCallNumber(messages));
   for (const { tool, args } of action.calls) {
     number += 1;
@@ -106,7 +106,7 @@ function noRuleError(newest: ModelMessage | undefined): GoondanError {
   return new GoondanError('E_MODEL_NO_RULE', `No rule of the scripted model matches the newest message, ${text}.`);
 }
 
-/** `user: "…"`, or `tool (weather__get): {"tempC":3}`. */
+/** Describes a message as `user: "…"`, or `tool (weather__get): {"tempC":3}`. */
 function quote(message: ModelMessage): string {
   const toolResult = readToolResult(message);
   if (toolResult === undefined) return `${message.role}: ${JSON.stringify(cut(readText(message)))}`;

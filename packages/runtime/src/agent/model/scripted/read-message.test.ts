@@ -10,7 +10,7 @@ const result = (toolName: string): ToolResultPart => ({
 });
 
 describe('findNewestMessage', () => {
-  test('passes over system messages at the end', () => {
+  test('skips system messages at the end', () => {
     const user: ModelMessage = { role: 'user', content: 'hello' };
     expect(findNewestMessage([user, { role: 'system', content: 'be kind' }])).toBe(user);
   });
@@ -21,7 +21,7 @@ describe('findNewestMessage', () => {
 });
 
 describe('readNewestUserText', () => {
-  test('is what the user said last, whoever spoke since', () => {
+  test('is the last user message, whatever messages follow', () => {
     const messages: ModelMessage[] = [
       { role: 'user', content: 'first' },
       { role: 'user', content: 'second' },
@@ -31,12 +31,12 @@ describe('readNewestUserText', () => {
     expect(readNewestUserText(messages)).toBe('second');
   });
 
-  test('is empty when no user has spoken', () => {
+  test('is empty without a user message', () => {
     expect(readNewestUserText([{ role: 'assistant', content: 'hello' }])).toBe('');
   });
 });
 
-test('readText gives the text parts and nothing of pictures', () => {
+test('readText returns the text parts without images', () => {
   const content: ModelMessage['content'] = [
     { type: 'text', text: 'look' },
     { type: 'image', image: 'aGVsbG8=' },
@@ -46,11 +46,11 @@ test('readText gives the text parts and nothing of pictures', () => {
 });
 
 describe('readToolResult', () => {
-  test('is the last of several', () => {
+  test('is the last of several results', () => {
     expect(readToolResult({ role: 'tool', content: [result('a__a'), result('b__b')] })?.toolName).toBe('b__b');
   });
 
-  test('is only in tool messages, not in what a provider ran itself', () => {
+  test('is found only in tool messages, not in results of the provider’s own tools', () => {
     expect(readToolResult({ role: 'assistant', content: [result('a__a')] })).toBeUndefined();
     expect(readToolResult(undefined)).toBeUndefined();
   });

@@ -1,18 +1,18 @@
-/** What rules and templates see of a message. Everything here looks from the end: histories are long. */
+/** Reads messages for rules and templates. Everything here searches from the end, because histories are long. */
 import type { JsonValue, ModelMessage, ToolResultOutput, ToolResultPart } from '@goondan/types';
 
-/** The message rules look at: the newest that is not a system message. */
+/** Finds the message that rules match: the newest that is not a system message. */
 export function findNewestMessage(messages: readonly ModelMessage[]): ModelMessage | undefined {
   return messages.findLast((message) => message.role !== 'system');
 }
 
-/** `{{input}}`: what the user said last, whoever spoke since. */
+/** `{{input}}`: the text of the last user message, whatever messages follow. */
 export function readNewestUserText(messages: readonly ModelMessage[]): string {
   const message = messages.findLast(({ role }) => role === 'user');
   return message === undefined ? '' : readText(message);
 }
 
-/** The text parts, one below the other. */
+/** Returns the text parts, one per line. */
 export function readText(message: ModelMessage): string {
   if (typeof message.content === 'string') return message.content;
   const texts: string[] = [];
@@ -22,12 +22,12 @@ export function readText(message: ModelMessage): string {
   return texts.join('\n');
 }
 
-/** The tool result a message is; of several in one message, the last. */
+/** Returns the tool result in a message; the last one when there are several. */
 export function readToolResult(message: ModelMessage | undefined): ToolResultPart | undefined {
   return message?.role === 'tool' ? message.content.at(-1) : undefined;
 }
 
-/** `{{result}}`: the tool's output, or `{ error }` when the call failed, so that scripts can tell the two apart. */
+/** `{{result}}`: the tool's output, or `{ error }` when the call failed, so that scripts can distinguish them. */
 export function readOutput(output: ToolResultOutput): JsonValue {
   switch (output.type) {
     case 'text':

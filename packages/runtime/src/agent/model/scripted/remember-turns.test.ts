@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { rememberTurns } from './remember-turns.ts';
 
-test('a turn is remembered until `limit` others came after it', () => {
+test('a turn is remembered until `limit` newer ones were used', () => {
   const recall = rememberTurns(2);
   const first = recall('first');
   recall('second');

@@ -12,7 +12,7 @@ describe('splitWords', () => {
     expect(splitWords(text)).toEqual(words);
   });
 
-  test('the pieces put together are the text, and none is empty', () => {
+  test('the pieces joined are the text, and none is empty', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.oneof(fc.constantFrom(' ', '\n', 'a'), fc.string()) }), (text) => {
         expect(splitWords(text).join('')).toBe(text);

@@ -1,9 +1,9 @@
-/** Sends a text word by word, as fast as it is told to. */
+/** Sends a text word by word, at a given speed. */
 import { sleep, type Clock } from '../../../ports/clock.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { charactersPerToken } from './count-tokens.ts';
 
-/** Rejects with the signal's reason once it aborts, also in the middle of a wait. 0 tokens per second: no waiting. */
+/** Rejects with the signal's reason once it aborts, also during a wait. With 0 tokens per second it does not wait. */
 export async function streamText(
   text: string,
   tokensPerSecond: number,
@@ -14,7 +14,7 @@ export async function streamText(
   let sentLength = 0;
   for (const word of splitWords(text)) {
     if (tokensPerSecond > 0) {
-      // Due since the start, not since the last word: timers are late, and lateness would add up.
+      // Each word is due relative to the start, not to the last word: timers are late, and lateness would add up.
       const dueAt = startedAt + (sentLength / charactersPerToken / tokensPerSecond) * 1000;
       const waitMs = dueAt - clock.elapsed();
       if (waitMs > 0) await sleep(clock, waitMs, request.signal);
@@ -25,7 +25,7 @@ export async function streamText(
   }
 }
 
-/** Each word with the white space after it, so that the pieces put together are the text. */
+/** Splits a text into words, each with the white space after it, so that the pieces joined are the text. */
 export function splitWords(text: string): string[] {
   return text === '' ? [] : text.split(/(?<=\s)(?=\S)/);
 }

@@ -1,4 +1,4 @@
-/** Opens a provider's model at a local server and asks it. For tests only. */
+/** Opens a provider's model at a local server and calls it. For tests only. */
 import type { JsonObject, ModelDelta, ModelMessage, ModelReply } from '@goondan/types';
 import { systemClock } from '../../../../ports/clock.ts';
 import type { Model, ModelRequest } from '../../model-port.ts';
@@ -36,7 +36,7 @@ export async function ask(
   return { reply, deltas };
 }
 
-/** What a promise is rejected with; a test that expects a failure fails when there is none. */
+/** Returns the error of a rejected promise; throws when the promise resolves. */
 export async function failureOf(work: Promise<unknown>): Promise<unknown> {
   const outcome = await work.then(
     () => ({ failed: false, error: undefined }),

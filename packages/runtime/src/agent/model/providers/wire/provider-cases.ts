@@ -1,4 +1,4 @@
-/** The four providers as tests see them: which wire format, and how each shape looks in it. For tests only. */
+/** The four providers for tests: the wire format of each, and the expected data in it. For tests only. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import type { ProviderName } from '../provider-table.ts';
 import { anthropicWire } from './anthropic-wire.ts';
@@ -12,21 +12,21 @@ export interface ProviderCase {
   readonly dialect: WireDialect;
   /** The path of a streamed request. */
   readonly path: string;
-  /** The header that carries the key, and what stands in it. */
+  /** The header with the key, and its value. */
   readonly keyHeader: readonly [name: string, value: (key: string) => string];
   readonly keySource: string;
-  /** What the provider calls these errors. */
+  /** The provider's names for these errors. */
   readonly errorTypes: { readonly rate: string; readonly server: string; readonly auth: string; readonly bad: string };
   readonly tooLong: { readonly status: number; readonly type: string; readonly message: string };
   /** The messages of a request, without the system prompt. */
   messages(body: JsonObject): JsonValue[];
   system(body: JsonObject): JsonValue[];
   maxTokens(body: JsonObject): JsonValue | undefined;
-  /** How the two results of the round trip look: `{"tempC":21}` of call-1, an error of call-2. */
+  /** The two results of the round trip in this format: `{"tempC":21}` of call-1, an error of call-2. */
   readonly toolResults: JsonValue[];
-  /** The assistant's turn of the reasoning round trip, as it is sent back. */
+  /** The assistant message of the reasoning round trip, as it is sent back. */
   readonly reasoningBack: JsonValue;
-  /** The user's turn with a text, a PNG as base64, a PDF as a data URL, and a picture by URL. */
+  /** The user message with a text, a PNG as base64, a PDF as a data URL, and an image by URL. */
   readonly files: JsonValue;
 }
 
@@ -67,7 +67,7 @@ export const openaiCase: ProviderCase = {
     { role: 'tool', tool_call_id: 'call-1', content: '{"tempC":21}' },
     { role: 'tool', tool_call_id: 'call-2', content: '{"error":"no such city"}' },
   ],
-  // Chat completions have no place for reasoning: it is left out, and the call works.
+  // Chat completions have no field for reasoning: it is left out, and the call works.
   reasoningBack: { role: 'assistant', content: null, tool_calls: [call('call-1', 'Seoul')] },
   files: [
     { type: 'text', text: 'Look:' },

@@ -1,4 +1,4 @@
-/** A local server that speaks one wire format and answers what a test tells it to. For tests only. */
+/** A local server that speaks one wire format and sends the answers that a test sets. For tests only. */
 import type { JsonObject } from '@goondan/types';
 import type { WireDialect, WireReply } from './wire-dialect.ts';
 
@@ -11,12 +11,12 @@ export interface WireRequest {
 }
 
 export type WireAnswer =
-  /** Streamed or whole, as the request asks. */
+  /** A reply, streamed or whole, as the request asks. */
   | { readonly reply: WireReply }
   | { readonly status: number; readonly body: string; readonly headers?: Record<string, string> }
-  /** The first events of a reply, perhaps another event, and after that nothing more, or the end, or later the rest. */
+  /** The first events of a reply and perhaps another event; then silence, the end, or the rest later. */
   | { readonly first: number; readonly of: WireReply; readonly add?: string; readonly after: After }
-  /** Not even a header. */
+  /** No answer, not even a header. */
   | 'nothing';
 
 type After = 'silence' | 'end' | Promise<unknown>;
@@ -24,7 +24,7 @@ type After = 'silence' | 'end' | Promise<unknown>;
 export interface WireServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: WireRequest[];
-  /** The next answers, in order; the last one is given again. */
+  /** Sets the next answers, in order; the last one is repeated. */
   answer(...answers: WireAnswer[]): void;
 }
 
