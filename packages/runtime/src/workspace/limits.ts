@@ -1,22 +1,22 @@
-/** Every bound of the files of an instance; what happens at it is said where it is checked. */
+/** The limits for the files of an instance. The code that checks a limit says what happens there. */
 export interface StoreLimits {
-  /** Events accepted and not yet handled; more are refused with `E_INBOX_FULL`. */
+  /** Pending events; more are rejected with `E_INBOX_FULL`. */
   readonly inboxEvents: number;
-  /** The same in bytes. */
+  /** Pending events in bytes. */
   readonly inboxBytes: number;
-  /** From this size on, handled events are taken out of the inbox file. */
+  /** The size of the inbox file from which handled events are removed. */
   readonly inboxCompactionBytes: number;
-  /** How many handled events are still known by id after that, so that a second delivery is not handled again. */
+  /** Handled events whose id stays known after that, so that a second delivery is not handled again. */
   readonly rememberedEvents: number;
-  /** How many finished turns are still known with their result; as many as ids, so that most duplicates are answered. */
+  /** Finished turns whose result stays known; as many as ids, so that most duplicates get their answer. */
   readonly rememberedTurns: number;
-  /** The same in bytes of their results, which are in memory. */
+  /** Results of finished turns in bytes of memory. */
   readonly rememberedTurnBytes: number;
-  /** Answers not yet fetched; no turn starts while there are more (`E_OUTBOX_FULL`). */
+  /** Answers that are not fetched yet; while there are more, no turn starts (`E_OUTBOX_FULL`). */
   readonly outboxEntries: number;
-  /** The oldest ones are dropped, with a warning, when there are more. */
+  /** Dead letters to keep; the oldest above this are dropped, with a warning. */
   readonly deadLetters: number;
-  /** Outbox and dead letters are written anew when they have this many lines, most of them of removed entries. */
+  /** Outbox and dead letters are rewritten at this many lines, if most belong to removed entries. */
   readonly queueCompactionLines: number;
   readonly archive: RotationLimits;
   readonly runtimeEvents: RotationLimits;
@@ -24,15 +24,15 @@ export interface StoreLimits {
 }
 
 export interface TraceFileLimits {
-  /** Turns that are kept; the oldest go. */
+  /** Turns to keep; the oldest are deleted. */
   readonly turns: number;
-  /** The same in bytes of their files. */
+  /** Files of kept turns in bytes. */
   readonly bytes: number;
-  /** One turn's file; chains that come when it is full are not written, and a line says so. */
+  /** The file of one turn in bytes; later chains are not written, and a line says so. */
   readonly turnBytes: number;
 }
 
-/** A file that reaches `bytes` is put away under a number; the oldest of more than `files` of those are deleted. */
+/** A file that reaches `bytes` is renamed to a numbered file; the oldest above `files` of those are deleted. */
 export interface RotationLimits {
   readonly bytes: number;
   readonly files: number;

@@ -56,8 +56,8 @@ function record(id: string, more: Partial<ApprovalRecord> = {}): ApprovalRecord 
 
 const answer = { decision: 'approved', decidedAt: '2026-01-01T00:00:00.000Z' } as const;
 
-describe('the file of what people are asked', () => {
-  test('has what was put and not removed, in its order, when it is opened again', async () => {
+describe('the approvals file', () => {
+  test('reads back in order the records that were put and not removed', async () => {
     const file = await open();
     await Promise.all(['a', 'b', 'c'].map((id) => file.put(record(id))));
     await file.put(record('a', { answer }));
@@ -81,7 +81,7 @@ describe('the file of what people are asked', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('damage is kept aside, said, and begun anew: nothing that was asked is taken for answered', async () => {
+  test('a damaged file is kept aside with a warning, and a new one starts empty', async () => {
     const file = await open();
     await file.put(record('a'));
     await file.put(record('b', { answer }));
@@ -122,14 +122,14 @@ describe('the file of what people are asked', () => {
     await file.put(record('c'));
     await file.close();
     const again = await open();
-    // What nobody could take back is there: whoever asked was refused, and it goes with its turn.
+    // A line that could not be cut off stays: its caller got an error, and the line goes with its turn.
     const ids = failsToCut ? ['a', 'b', 'c'] : ['a', 'c'];
     expect(again.records).toEqual(ids.map((id) => record(id)));
     await again.close();
     expect(warnings).toEqual([]);
   });
 
-  test('after its end nothing is written', async () => {
+  test('rejects writes after close', async () => {
     const file = await open();
     await file.close();
     expect(await rejectionOf(file.put(record('a')))).toMatchObject({ code: 'E_SWARM_STOPPED' });

@@ -1,10 +1,10 @@
 /**
- * The questions to people of one workspace, and their answers, in `<workspace>/approvals.jsonl`. The orchestrator is its
- * only writer: an agent's process learns an answer over its channel and from nowhere else.
+ * Stores the approval requests of one workspace, and their answers, in `<workspace>/approvals.jsonl`. Only the
+ * orchestrator writes the file. An agent process learns an answer over its channel only.
  *
- * Invariants: 1. What resolved is durable. 2. One write at a time, in the order asked. 3. When the disk failed, the file is
- * opened anew before the next write, which repairs it. 4. A damaged file is kept aside and a new one begun: what it held
- * is asked again by the turns that wait, and an answer that is lost was not taken.
+ * Invariants: 1. A resolved write is durable. 2. Writes run one at a time, in the order of the calls. 3. After a disk
+ * error the file is opened again before the next write, which repairs it. 4. A damaged file is kept aside and a new one
+ * is started. Waiting turns then ask again, and a lost answer does not count as an approval.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { approvalsPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
@@ -28,22 +28,25 @@ export class ApprovalFile {
     this.#path = path;
   }
 
-  /** The folder of the workspace is there. **Errors** — `E_STORE_READ`, `E_STORE_WRITE`, `E_DISK_FULL`. */
+  /**
+   * Opens the file; the folder of the workspace must exist. **Errors** — `E_STORE_READ`, `E_STORE_WRITE`,
+   * `E_DISK_FULL`.
+   */
   static async open(ports: StorePorts, { stateRoot, workspaceId }: JournalLocation): Promise<ApprovalFile> {
     const path = approvalsPath(workspaceFolder(stateRoot, workspaceId));
     const file = new ApprovalFile({ ...ports, fs: codedFs(ports.fs) }, path);
-    // Most swarms ask nobody, and have no such file.
+    // Most swarms ask for no approval and have no such file.
     if ((await file.#ports.fs.stat(path)) !== undefined) await file.#opened();
     return file;
   }
 
   /** Oldest first. */
   get records(): readonly ApprovalRecord[] {
-    // Sealed, and written by `put`.
+    // Safe: the lines are sealed, and only `put` writes them.
     return (this.#queue?.entries ?? []).map(({ value }) => value as unknown as ApprovalRecord);
   }
 
-  /** Adds it, or takes the place of the one with its id. */
+  /** Adds a record, or replaces the record with the same id. */
   put(record: ApprovalRecord): Promise<void> {
     return this.#run((queue) => queue.put(record.id, record as unknown as JsonValue));
   }
@@ -52,7 +55,7 @@ export class ApprovalFile {
     return this.#run((queue) => queue.remove(id));
   }
 
-  /** From now on every write is refused: the workspace may be somebody else's. */
+  /** Rejects every later write: another orchestrator may own the workspace by then. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#last;

@@ -1,20 +1,20 @@
-/** A question to a person about one tool call, and its answer, as it is kept on disk. */
+/** A question to a person about one tool call, and its answer, as stored on disk. */
 import type { ApprovalOutcome, JsonObject } from '@goondan/types';
 
 export interface ApprovalRecord {
   readonly id: string;
   readonly agent: string;
   readonly instanceKey: string;
-  /** The event whose turn asks. */
+  /** The event of the asking turn. */
   readonly eventId: string;
   readonly traceId: string;
-  /** Where in the turn it is asked. */
+  /** The position of the question in the turn. */
   readonly key: string;
   readonly toolCallId: string;
   readonly toolName: string;
-  /** For people: secrets are masked. What is approved is what `digest` is of. */
+  /** Arguments for people to read, with secrets masked. The approval covers the arguments behind `digest`. */
   readonly args: JsonObject;
-  /** SHA-256 of the arguments as they are, in canonical JSON. */
+  /** SHA-256 of the unmasked arguments in canonical JSON. */
   readonly digest: string;
   readonly reason: string;
   readonly askedAt: string;
@@ -22,7 +22,7 @@ export interface ApprovalRecord {
   readonly answer?: ApprovalRecordAnswer;
 }
 
-/** Given by a person. That nobody answered in time follows from `expiresAt`. */
+/** An answer given by a person. A missing answer is not stored: it follows from `expiresAt`. */
 export interface ApprovalRecordAnswer extends ApprovalOutcome {
   readonly decision: 'approved' | 'denied';
   readonly decidedAt: string;

@@ -1,8 +1,7 @@
 /**
- * The lines of `archive.jsonl`: of every committed turn its message events, as they stood in `events.jsonl` (with
- * `void` where they did not count), and then one line with how it ended and which states of extensions it changed. A
- * conversation that was started anew is there like a turn, with the result `reset`, and so is what a forked one was begun
- * with, with the result `fork`.
+ * The lines of `archive.jsonl`. Each committed turn has its message events, as they were in `events.jsonl` (with `void`
+ * for events that did not count), and then one line with its result and the changed states of extensions. A reset is
+ * stored like a turn, with the result `reset`. So is the start of a forked conversation, with the result `fork`.
  */
 import type { JsonObject, JsonValue, TurnResult } from '@goondan/types';
 import { reviveMessage } from '../../messages/message-text.ts';
@@ -13,14 +12,14 @@ import type { StoredLine } from '../lines/read-lines.ts';
 import type { StoredMessage } from '../../messages/message-text.ts';
 
 /**
- * A longer state is not archived, only that it changed: the results of the last turns are looked for at the end of the
- * archive, and must not be pushed out of it.
+ * A longer state is not archived; the archive only notes that it changed. The results of the last turns are read from
+ * the end of the archive, and long states would push them out of it.
  */
 const LONGEST_STATE = 64 * 1024;
 
 /**
- * What a commit adds to the archive. `after`: lines up to that number are there already. `states`: what is committed, by
- * extension name.
+ * Returns the lines that a commit adds to the archive. `after`: lines up to that number are there already. `states`:
+ * the committed states by extension name.
  */
 export function archiveTexts(
   commit: CommitRecord,
@@ -49,7 +48,7 @@ export function archiveTexts(
   return texts;
 }
 
-/** Put in as the texts they are. */
+/** Inserts the states as JSON text, without parsing them. */
 function stateFields({ states: names }: CommittedTurn, texts: ReadonlyMap<string, string>): string {
   if (!names) return '';
   const isLong = (name: string) => (texts.get(name)?.length ?? 0) > LONGEST_STATE;
@@ -63,33 +62,33 @@ export interface EndLine {
   readonly seq: number;
   readonly turn: string;
   readonly at: number;
-  /** Which commit it was. */
+  /** The number of the commit. */
   readonly version: number;
-  /** How many lines of events come before. */
+  /** The number of event lines before this line. */
   readonly events: number;
   readonly result: CommittedTurn['result'];
   readonly fork?: ForkOrigin;
-  /** Absent when none changed. */
+  /** Absent when no state changed. */
   readonly states?: ChangedStates;
 }
 
-/** What a turn did to the states of extensions, by their names. */
+/** The changes a turn made to the states of extensions, by extension name. */
 export interface ChangedStates {
   readonly set: Readonly<Record<string, JsonValue>>;
-  /** They changed too, into something longer than is archived. */
+  /** Extensions whose new state is too long for the archive. */
   readonly long: readonly string[];
   readonly removed: readonly string[];
 }
 
 export function readEndLine({ fields }: StoredLine): EndLine | undefined {
-  // Sealed, and only archiveTexts writes `version`.
+  // Safe: the line is sealed, and only archiveTexts writes `version`.
   return 'version' in fields ? (fields as unknown as EndLine) : undefined;
 }
 
-/** How a turn ended; or that it was none. */
+/** The result of a turn, or the kind of a commit that was not a turn. */
 export type ArchivedResult = TurnResult | 'reset' | 'fork';
 
-/** `undefined` when the line that brought the response is not among them. */
+/** `undefined` when the line with the response is not in `eventLines`. */
 export function reviveResult(end: EndLine, eventLines: readonly StoredLine[]): ArchivedResult | undefined {
   if (typeof end.result === 'string') return end.result;
   const { response, ...rest } = end.result;
@@ -98,6 +97,6 @@ export function reviveResult(end: EndLine, eventLines: readonly StoredLine[]): A
   if (typeof response === 'object') return { ...result, responseMessage: reviveMessage(response) };
   const line = eventLines.find(({ seq }) => seq === response);
   const event = line?.fields['event'] as JsonObject | undefined;
-  // A number always names a line whose event brought a message: planCommit looked it up there.
+  // Safe: the number names a line whose event has a message, because planCommit looked it up there.
   return event && { ...result, responseMessage: reviveMessage(event['message'] as unknown as StoredMessage) };
 }

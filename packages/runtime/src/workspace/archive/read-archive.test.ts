@@ -28,7 +28,7 @@ async function collect(archive: AsyncIterable<ArchivedTurn>): Promise<ArchivedTu
 const archives = async (disk: SimulatedDisk) =>
   (await disk.list(messages))?.filter((name) => name.startsWith('archive')).toSorted();
 
-test('every committed turn is there, with its events, their authors and times, and how it ended', async () => {
+test('has every committed turn with its events, their authors and times, and its result', async () => {
   const { journal } = await run(2, {});
   const [first, second] = await collect(journal.archive(coder));
   expect([first?.turnId, second?.turnId]).toEqual(['turn-e0', 'turn-e1']);
@@ -47,7 +47,7 @@ test('every committed turn is there, with its events, their authors and times, a
   expect(answer).toMatchObject({ author: { kind: 'model' }, stepId: 'step-e1' });
 });
 
-test('a full archive is put away, read on across the files, and still known after a restart', async () => {
+test('a full archive is rotated, read across its files, and still known after a restart', async () => {
   const { disk, journal } = await run(12, { archive: { bytes: 2000, files: 100 } });
   expect((await archives(disk))?.length).toBeGreaterThan(3);
   const ids = (await collect(journal.archive(coder))).map(({ turnId }) => turnId);
@@ -56,7 +56,7 @@ test('a full archive is put away, read on across the files, and still known afte
   for (const id of ['turn-e0', 'turn-e5', 'turn-e11']) expect((await again.open(coder, id)).finished?.turnId).toBe(id);
 });
 
-test('of the turns that were put away only so many, or so many bytes, are looked at', async () => {
+test('reads only a limited number of rotated turns and bytes', async () => {
   const { disk } = await run(12, { archive: { bytes: 2000, files: 100 } });
   const path = `${messages}/archive.jsonl`;
   let reads = 0;
@@ -74,7 +74,7 @@ test('of the turns that were put away only so many, or so many bytes, are looked
   expect(few.reads).toBe(2);
 });
 
-test('of more files than are kept the oldest go', async () => {
+test('deletes the oldest files above the limit', async () => {
   const { disk, journal } = await run(30, { archive: { bytes: 2000, files: 2 } });
   expect((await archives(disk))?.length).toBe(3);
   const ids = (await collect(journal.archive(coder))).map(({ turnId }) => turnId);
@@ -83,7 +83,7 @@ test('of more files than are kept the oldest go', async () => {
   expect((await journal.read(coder)).messages.length).toBe(60);
 });
 
-test('a turn that is missing in the middle is an error, after the turns before it', async () => {
+test('a missing turn in the middle is an error, after the turns before it', async () => {
   const { disk, journal } = await run(12, { archive: { bytes: 2000, files: 100 } });
   const second = (await archives(disk))?.[1] ?? '';
   await disk.remove(`${messages}/${second}`);
@@ -95,7 +95,7 @@ test('a turn that is missing in the middle is an error, after the turns before i
   expect(seen.length).toBeGreaterThan(0);
 });
 
-test('a file that is put away while it is read is read once, and nothing of it is missed', async () => {
+test('a file that is rotated during the read is read once and completely', async () => {
   const { disk, journal } = await run(3, { archive: { bytes: 2000, files: 100 } });
   const before = (await archives(disk))?.length;
   let turns = 3;

@@ -1,4 +1,4 @@
-/** The whole history of an instance that is still kept, turn by turn, across the files it was put away in. */
+/** Reads all the history of an instance that is still kept, turn by turn, across the rotated files of its archive. */
 import { reviveEvent } from '../../messages/message-text.ts';
 import type { MessageEvent } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
@@ -12,15 +12,15 @@ import { type ArchivedResult, type ChangedStates, type EndLine, readEndLine, rev
 
 export interface ArchivedTurn {
   readonly turnId: string;
-  /** Which commit of the instance it was, from 1. */
+  /** The number of the commit, from 1. */
   readonly version: number;
   readonly committedAt: Date;
   readonly events: readonly ArchivedEvent[];
-  /** `reset`: it was no turn, but the conversation was started anew. `fork`: it was begun with what another one had. */
+  /** `reset`: a reset of the conversation, not a turn. `fork`: the start of a forked conversation. */
   readonly result: ArchivedResult;
   /** Present when the result is `fork`. */
   readonly fork?: ForkOrigin;
-  /** What it did to the states of extensions; absent when nothing. */
+  /** The changes to the states of extensions; absent when there are none. */
   readonly states?: ChangedStates;
 }
 
@@ -30,16 +30,16 @@ export interface ArchivedEvent {
   readonly stepId?: string;
   readonly author: EventAuthor;
   readonly event: MessageEvent;
-  /** False for what was undone: a dropped step, or the part of a step that a crash cut off. */
+  /** False for an undone event: of a dropped step, or of the part of a step that a crash cut off. */
   readonly counts: boolean;
-  /** Where a message that a fork brought came from. */
+  /** The original event of a message that came with a fork. */
   readonly origin?: EventOrigin;
 }
 
 /**
- * Oldest first. A turn that is being added right now is not seen yet.
+ * Yields the turns, oldest first. A turn that is being added right now is not included.
  *
- * **Errors** — `E_STORE_CORRUPT` at the turn that is damaged or missing, after giving those before it.
+ * **Errors** — `E_STORE_CORRUPT` at a damaged or missing turn, after the turns before it.
  */
 export async function* readArchive(ports: StorePorts, path: string): AsyncGenerator<ArchivedTurn> {
   let before: number | undefined;
@@ -52,7 +52,7 @@ export async function* readArchive(ports: StorePorts, path: string): AsyncGenera
 }
 
 /**
- * The turns of one of its files: no turn is in two of them. `before`: the version of the turn before, when it is known.
+ * Yields the turns of one file; every turn is complete in one file. `before`: the version of the turn before, if known.
  *
  * **Errors** — as `readArchive`.
  */
@@ -80,7 +80,7 @@ export async function* readArchiveFile(
   if (damage) throw await corruptStore(ports, file, damage);
 }
 
-/** Oldest first, one at a time, and all of them although the one that is being written may be put away meanwhile. */
+/** Yields all files, oldest first, one at a time, even if the current file is rotated during the read. */
 async function* archiveFiles(
   { fs }: StorePorts,
   path: string,
@@ -90,17 +90,18 @@ async function* archiveFiles(
   for (;;) {
     const file = (await nextOld()) ?? path;
     const bytes = (await fs.read(file)) ?? new Uint8Array();
-    // What was read under this name may by now stand under another, with more in it.
+    // The current file may have been rotated since the read, with more lines in it.
     if (file === path && (await nextOld()) !== undefined) continue;
     yield { file, bytes };
     if (file === path) return;
     given.add(file);
-    // Files are large, and reading ends in the page cache: without this nothing else would run until the last one is read.
+    // Files are large and come from the page cache, so a read does not wait. This pause lets other work run between
+    // files.
     await new Promise((resolve) => void setImmediate(resolve));
   }
 }
 
-/** `undefined` when something before its end is missing. */
+/** Returns `undefined` when lines or turns before `end` are missing. */
 function readTurn(end: EndLine, eventLines: StoredLine[], before: number | undefined): ArchivedTurn | undefined {
   const result = reviveResult(end, eventLines);
   const isNext = before === undefined || end.version === before + 1;
@@ -119,7 +120,7 @@ function readTurn(end: EndLine, eventLines: StoredLine[], before: number | undef
 }
 
 function readEvent({ fields }: StoredLine): ArchivedEvent {
-  // Sealed by archiveTexts from a line of events.jsonl.
+  // Safe: archiveTexts wrote the line from a line of events.jsonl.
   const line = fields as unknown as StoredEventLine & { readonly void?: true };
   const step = line.step === undefined ? {} : { stepId: line.step };
   const { seq, author, origin } = line;

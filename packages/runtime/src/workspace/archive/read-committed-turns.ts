@@ -1,7 +1,7 @@
 /**
- * Every committed turn that is still kept, for whoever does not own the instance: changes nothing, takes no lock. The
- * last one may not be in the archive yet, because its process is about to put it there, or died before it could; then
- * it is made from the commit record and the log, as recovery will.
+ * Reads every committed turn that is still kept, without a lock and without any change, so that other processes than
+ * the owner can read it. The last turn may not be in the archive yet, because its process is about to add it or died
+ * before that. Then the turn is built from the commit record and the log, as recovery will do it.
  */
 import type { AgentAddress, GoondanError } from '@goondan/types';
 import { committedLog, isWholeLog } from '../records/committed-log.ts';
@@ -17,18 +17,18 @@ import type { StorePorts } from '../store-ports.ts';
 import { archiveTexts } from './archive-lines.ts';
 import { type ArchivedTurn, readArchive, readArchiveFile } from './read-archive.ts';
 
-/** A commit that was seen is in the archive after two more looks at most, however busy its owner is. */
+/** A commit that was seen is in the archive after at most two more attempts, however busy its owner is. */
 const ATTEMPTS = 5;
 
-/** Hears that the end of a history cannot be checked, and why. */
+/** Receives the reason why the end of a history cannot be checked. */
 export type UncheckedListener = (error: GoondanError) => void;
 
 /**
- * Reads the turns after commit `after`, oldest first; at least up to the commit that was the newest when reading began. With
- * `onUnchecked` a damaged commit record is told, and the turns are those of the archive.
+ * Yields the turns after commit `after`, oldest first, at least up to the commit that was newest at the start of the
+ * read. With `onUnchecked` a damaged commit record is reported there, and the turns are those of the archive.
  *
- * **Errors** — those of `readArchive`, `E_STORE_INSTANCE`; `E_STORE_CORRUPT` when the commit record says more than the
- * archive and the log have, or is gone.
+ * **Errors** — those of `readArchive`, `E_STORE_INSTANCE`; `E_STORE_CORRUPT` when the commit record is gone, or names
+ * more than the archive and the log have.
  */
 export async function* readCommittedTurns(
   ports: StorePorts,
@@ -55,7 +55,7 @@ export async function* readCommittedTurns(
       yield turn;
       return;
     }
-    // It was put into the archive meanwhile.
+    // The turn was added to the archive meanwhile.
   }
   throw await corruptStore(ports, paths.archive, `it ends after commit ${last}, and there were ${wanted}`);
 }

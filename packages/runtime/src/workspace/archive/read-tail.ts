@@ -1,4 +1,7 @@
-/** The end of the archive: how far it goes, and how the last turns ended. Costs the end, not the history. */
+/**
+ * Reads the end of the archive: its last line number and the results of the last turns. The cost does not grow with the
+ * history.
+ */
 import type { TurnResult } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
 import { readLines, type ReadLines, type StoredLine } from '../lines/read-lines.ts';
@@ -8,18 +11,18 @@ import { readEndLine, reviveResult } from './archive-lines.ts';
 export interface ArchiveTail {
   /** The number of the last line; 0 when there is none. */
   readonly last: number;
-  /** Of the file that is being written, with `end` counted from its start. */
+  /** The lines of the current file, with `end` counted from its start. */
   readonly read: ReadLines;
-  /** By turn id, oldest first. */
+  /** Results by turn id, oldest first. */
   readonly finished: Map<string, TurnResult>;
 }
 
 const TAIL_BYTES = 1024 * 1024;
 
 /**
- * Goes back until so many turns or bytes were read, also into the files that were put away.
+ * Reads backwards, also into rotated files, until the limit of turns or bytes is reached.
  *
- * `undefined` when there is no archive.
+ * Returns `undefined` when there is no archive.
  */
 export async function readTail(
   fs: Fs,
@@ -28,7 +31,7 @@ export async function readTail(
   tailBytes = TAIL_BYTES,
 ): Promise<ArchiveTail | undefined> {
   const current = await readEnd(fs, path, tailBytes, true);
-  // A crash may have come after it was put away and before the next one was begun.
+  // A crash may have come between the rotation and the start of the next file.
   const read = current ?? { lines: [], end: 0, torn: false };
   const older = read.damage ? [] : await rotatedFiles(fs, path);
   if (!current && older.length === 0) return undefined;
@@ -44,7 +47,7 @@ export async function readTail(
   return { last: lines.at(-1)?.seq ?? 0, read, finished };
 }
 
-/** `mustBe`: at least its last line, however long that is. */
+/** Reads the end of one file. `mustBe`: includes at least the last line, however long it is. */
 async function readEnd(fs: Fs, path: string, tailBytes: number, mustBe: boolean): Promise<ReadLines | undefined> {
   const stat = await fs.stat(path);
   if (!stat) return undefined;

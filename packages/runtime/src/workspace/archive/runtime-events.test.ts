@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { openRuntimeEvents } from './runtime-events.ts';
 
-test('events are lines, in their order, in files of bounded size and number', async () => {
+test('writes events as lines, in order, into files of bounded size and number', async () => {
   const disk = SimulatedDisk.empty();
   const writer = await openRuntimeEvents(disk, '/runtime-events.jsonl', { bytes: 1000, files: 2 });
   await Promise.all(

@@ -1,4 +1,7 @@
-/** `runtime-events.jsonl`: what happened, for people. Not synced: losing the last lines with the power loses no state. */
+/**
+ * Writes `runtime-events.jsonl`, a record of runtime events for people. It is not synced: a loss of power may lose the
+ * last lines, but no state.
+ */
 import type { JsonObject } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
 import type { RotationLimits } from '../limits.ts';
@@ -6,10 +9,10 @@ import { FailStop } from '../lines/fail-stop.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
 import { RotatingLog } from '../lines/rotating-log.ts';
 
-/** One line for each event. */
+/** Writes one line per event. */
 export type RuntimeEventWriter = LineWriter<JsonObject>;
 
-/** The folder of the file is there. */
+/** Opens the file; its folder must exist. */
 export async function openRuntimeEvents(fs: Fs, path: string, limits: RotationLimits): Promise<RuntimeEventWriter> {
   const log = await RotatingLog.open(fs, path, limits);
   const serial = new FailStop(path);

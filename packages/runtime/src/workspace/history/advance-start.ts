@@ -1,4 +1,4 @@
-/** The oldest file of the archive is about to be deleted: what it did is kept as the start of the history. */
+/** Keeps the result of the oldest archive file as the start of the history, before the file is deleted. */
 import { GoondanError } from '@goondan/types';
 import { readArchiveFile } from '../archive/read-archive.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -8,14 +8,14 @@ import { HistoryFold } from './history-fold.ts';
 import { encodeStart, readStart } from './history-start.ts';
 
 /**
- * Durable when it resolves. False, with a warning, when the file is damaged: then it must stay, because what it did
- * cannot be told without it. **Errors** — those of the disk.
+ * The new start is durable when this resolves. Returns false, with a warning, when the file is damaged: then the file
+ * must stay, because its changes are not known without it. **Errors** — those of the disk.
  */
 export async function advanceStart(ports: StorePorts, paths: InstancePaths, oldest: string): Promise<boolean> {
   try {
     const fold = new HistoryFold(await readStart(ports, paths.historyStart));
     const bytes = (await ports.fs.read(oldest)) ?? new Uint8Array();
-    // A crash may have come before it was deleted the last time.
+    // A crash may have come before the last deletion of this file; its turns are in the start already.
     for await (const turn of readArchiveFile(ports, oldest, bytes)) if (turn.version > fold.version) fold.apply(turn);
     await replaceFile(ports.fs, paths.historyStart, encodeStart(fold.toStart()));
     return true;

@@ -23,7 +23,7 @@ const replace = (targetId: string, id: string): MessageEvent => ({
 });
 const four: readonly Row[] = ['a', 'b', 'c', 'd'].map((id) => [input, append(id)] as const);
 
-/** A turn for each list of rows. */
+/** Makes one turn per list of rows. */
 function historyOf(...turns: (readonly Row[])[]): HistorySource {
   const archived = turns.map((rows, index): ArchivedTurn => {
     const events = rows.map(([author, event, stepId], place) => {
@@ -45,7 +45,7 @@ function historyOf(...turns: (readonly Row[])[]): HistorySource {
 }
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-/** `s@5←1,2`: message s, put there by event 5, in the place of those that events 1 and 2 had put there. */
+/** `s@5←1,2`: message s, added by event 5, replaced the messages of events 1 and 2. */
 function shortly({ seq, message: { id }, replaced }: BlamedMessage): string {
   if (replaced === undefined) return `${id}@${seq}`;
   const nested = replaced.messages.map((each) => (each.replaced ? `${each.seq}(${each.replaced.count})` : each.seq));
@@ -54,7 +54,7 @@ function shortly({ seq, message: { id }, replaced }: BlamedMessage): string {
 const blamed = async (...turns: (readonly Row[])[]) =>
   (await blame(historyOf(...turns), coder, { replaced: 10 })).messages.map(shortly).join(' ');
 
-test('who, how, in which turn and step, when', async () => {
+test('names the author, the operation, the turn, the step and the time', async () => {
   const { seq, messages } = await blame(historyOf(four.slice(0, 1), [[model, append('r'), 'step-0']]), coder);
   expect(seq).toBe(2);
   expect(messages).toEqual([
@@ -71,7 +71,7 @@ test('who, how, in which turn and step, when', async () => {
   ]);
 });
 
-test('a summary stands for what it replaced and for what the same extension removed in the same step', async () => {
+test('a summary lists the message it replaced and those that the same extension removed in the same step', async () => {
   const summary: readonly Row[] = [
     [clerk, replace('a', 's'), 'step-0'],
     [clerk, remove('b'), 'step-0'],
@@ -85,7 +85,7 @@ test('a summary stands for what it replaced and for what the same extension remo
   expect(few.messages[0]?.replaced).toMatchObject({ count: 3, messages: [{ seq: 1 }, { seq: 2 }] });
 });
 
-test('two summaries in one step each stand for what was removed after them', async () => {
+test('of two summaries in one step, each lists the messages removed after it', async () => {
   const rows: readonly Row[] = [
     [clerk, replace('a', 's')],
     [clerk, remove('b')],
@@ -95,7 +95,7 @@ test('two summaries in one step each stand for what was removed after them', asy
   expect(await blamed(four, rows)).toBe('s@5←1,2 t@7←3,4');
 });
 
-test('what another extension, another step or another turn removed is not its doing', async () => {
+test('a summary does not list messages removed by another extension, in another step or in another turn', async () => {
   expect(
     await blamed(four, [
       [clerk, replace('a', 's')],
@@ -112,7 +112,7 @@ test('what another extension, another step or another turn removed is not its do
   expect(await blamed(four, [[{ kind: 'runtime' }, remove('b')]])).toBe('a@1 c@3 d@4');
 });
 
-test('one appended message stands for what was truncated or removed, several for nothing', async () => {
+test('one appended message lists the truncated or removed messages, several appended messages list none', async () => {
   expect(
     await blamed(four, [
       [clerk, { type: 'truncate' }],
@@ -141,7 +141,7 @@ test('one appended message stands for what was truncated or removed, several for
   ).toBe('a@1 b@2 c@3 d@4');
 });
 
-test('truncate spares the input of its turn, also where that was replaced', async () => {
+test('truncate keeps the input of its turn, even a replaced input', async () => {
   const rows: readonly Row[] = [
     [input, append('i')],
     [clerk, replace('i', 'j'), 'step-0'],
@@ -150,7 +150,7 @@ test('truncate spares the input of its turn, also where that was replaced', asyn
   expect(await blamed(four, rows)).toBe('j@6←5');
 });
 
-test('of a summary that was itself replaced only the numbers are told; the rest is seen at an earlier moment', async () => {
+test('a replaced summary keeps only its numbers; an earlier moment shows the rest', async () => {
   const first: readonly Row[] = [
     [clerk, replace('a', 's')],
     [clerk, remove('b')],
@@ -167,7 +167,7 @@ test('of a summary that was itself replaced only the numbers are told; the rest 
   expect(before.messages.map(shortly).join(' ')).toBe('s@5←1,2 c@3 d@4');
 });
 
-test('at a moment in the middle of a group, what has happened so far counts', async () => {
+test('a moment in the middle of a group counts the changes so far', async () => {
   const rows: readonly Row[] = [
     [clerk, replace('a', 's')],
     [clerk, remove('b')],

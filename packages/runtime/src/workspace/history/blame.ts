@@ -4,14 +4,14 @@ import { foldHistory, type Moment } from './fold-history.ts';
 import type { HistorySource } from './read-history.ts';
 
 export interface BlameQuestion {
-  /** Now, when absent. */
+  /** The moment to look at; now when absent. */
   readonly at?: Moment;
-  /** How many of the messages that each message replaced are wanted; 0 when absent, and never more than 1000. */
+  /** The number of replaced messages to return for each message; 0 when absent, at most 1000. */
   readonly replaced?: number;
 }
 
 export interface Blame {
-  /** The number of the last event that counts here. */
+  /** The number of the last event included here. */
   readonly seq: number;
   /** In the order of the conversation. */
   readonly messages: readonly BlamedMessage[];
@@ -20,7 +20,7 @@ export interface Blame {
 const MOST_REPLACED = 1000;
 
 /**
- * Who put each message of a conversation there, when, in which turn and step, and what it replaced.
+ * Tells for each message of a conversation who added it, when, in which turn and step, and what it replaced.
  *
  * **Errors** — `E_HISTORY_RANGE` when there is no such event or turn, or it is no longer kept; those of reading.
  */

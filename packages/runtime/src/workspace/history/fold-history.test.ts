@@ -9,7 +9,7 @@ import type { HistorySource } from './read-history.ts';
 const instance = { agentName: 'host', instanceKey: 'default' };
 const ids = ['turn-event-1f3a9c2b-1', 'turn-event-1f3b0000-2', 'turn-event-1f3b', 'turn-mine', 'fork-1'];
 
-/** A message in each turn. */
+/** One message in each turn. */
 const source: HistorySource = {
   async history() {
     async function* turns(): AsyncGenerator<ArchivedTurn> {
@@ -34,18 +34,18 @@ test.each([
   ['event-1f3a9c2b-1', 1],
   ['1f3a', 1],
   ['1f3b0', 2],
-  // All of an id counts before the beginning of another.
+  // A complete id wins over an id that begins with the same text.
   ['1f3b', 3],
   ['turn-event-1f3b', 3],
   ['mine', 4],
   ['fork', 5],
-])('%s is after event %d', async (typed, seq) => {
+])('%s means the moment after event %d', async (typed, seq) => {
   expect((await foldHistory(source, instance, typed)).seq).toBe(seq);
 });
 
 test.each([
   ['1f3', '"1f3" may be turn-event-1f3a9c2b-1, turn-event-1f3b0000-2, turn-event-1f3b.'],
   ['turn-x', 'No turn "turn-x" is in the history of this conversation.'],
-])('%s is refused', async (typed, message) => {
+])('rejects %s', async (typed, message) => {
   expect(await rejectionOf(foldHistory(source, instance, typed))).toMatchObject({ code: 'E_HISTORY_RANGE', message });
 });

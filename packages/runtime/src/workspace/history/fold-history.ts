@@ -1,4 +1,4 @@
-/** A conversation as it was at one moment of its life. */
+/** Reads a conversation as it was at one moment. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { typedTurnIds } from '../../ports/ids.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
@@ -6,12 +6,16 @@ import { isCorrupt } from '../lines/corrupt-store.ts';
 import { HistoryFold } from './history-fold.ts';
 import type { HistorySource } from './read-history.ts';
 
-/** After the event of this number (0: before the first), or after the turn of this id, or of the only one that begins so. */
+/**
+ * The moment after the event of this number (0: before the first event), or after the turn with this id. The beginning
+ * of an id is enough if only one turn matches.
+ */
 export type Moment = number | string;
 
 /**
- * The newest moment when none is named. Reads the archive from its beginning up to there, one file of it at a time, and
- * keeps the conversation. With `onUnchecked` damage after the named event, or in the commit record, is told and not thrown.
+ * Folds the history up to a moment; up to the newest one when none is given. Reads the archive from its start, one file
+ * at a time, and keeps only the conversation. With `onUnchecked`, damage after the given event or in the commit record
+ * is reported there and not thrown.
  *
  * **Errors** — `E_HISTORY_RANGE` when there is no such event or turn, or it is no longer kept; those of reading.
  */
@@ -33,7 +37,7 @@ export async function foldHistory(
   let isFound = turnId === undefined;
   try {
     for await (const turn of turns) {
-      // Turns without events leave the number as it is: they belong to the moment too.
+      // Turns without events do not raise the number, so they belong to the same moment.
       if (!fold.apply(turn, until)) break;
       isFound ||= turn.turnId === turnId;
       if (turn.turnId === turnId) break;
@@ -42,13 +46,13 @@ export async function foldHistory(
     if (onUnchecked === undefined || fold.seq !== moment || !isCorrupt(error)) throw error;
     onUnchecked(error);
   }
-  // It may have gone since it was found.
+  // The turn may have been deleted since it was found.
   if (!isFound) throw unknownTurn(turnId ?? '');
   if (typeof moment === 'number' && fold.seq < moment) throw range(tooLate(moment, fold.seq));
   return fold;
 }
 
-/** Named in a message. */
+/** The number of turn ids listed in an error message. */
 const MOST_NAMED = 5;
 
 async function findTurnId(

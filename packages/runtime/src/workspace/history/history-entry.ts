@@ -1,4 +1,4 @@
-/** A message while its conversation is made again: what it replaced may still grow. */
+/** A message during the fold of a history: the list of messages it replaced may still grow. */
 import type { Message } from '@goondan/types';
 import type { BlamedMessage } from './blamed-message.ts';
 
@@ -19,7 +19,10 @@ export function entryOf({ message, replaced, ...put }: BlamedMessage): HistoryEn
   return { put, message, replaced: replaced && { ...replaced, entries: replaced.messages.map(entryOf) } };
 }
 
-/** Of what `gone` had itself replaced only the numbers are kept, and of all that `by` replaced so many messages. */
+/**
+ * Adds `gone` to the messages that `by` replaced, at most `limit` of them. Of the messages that `gone` had replaced
+ * itself, only the numbers are kept.
+ */
 export function addReplaced(by: HistoryEntry, gone: HistoryEntry, limit: number): void {
   const { seq } = gone.put;
   const { count, first, last, entries } = by.replaced ?? { count: 0, first: seq, last: seq, entries: [] };

@@ -1,6 +1,6 @@
 /**
- * A conversation made again from its history, event by event: its messages, who put each there, the states of
- * extensions. The one fold behind everything that looks back.
+ * Folds a history event by event into a conversation: its messages, the author of each, the states of extensions. All
+ * views of the past use this fold.
  */
 import type { JsonValue, Message, MessageEvent } from '@goondan/types';
 import { followReplace } from '../../messages/follow-replace.ts';
@@ -11,12 +11,12 @@ import { addReplaced, blamedOf, entryOf, type HistoryEntry } from './history-ent
 import type { ExtensionStates, HistoryStart } from './history-start.ts';
 import { ReplacementGroups } from './replacement-groups.ts';
 
-/** Hears of an event that was applied: its number, and what it took away. */
+/** Receives each applied event, its number, and the entries it removed. */
 export type AppliedListener = (seq: number, event: ArchivedEvent, gone: readonly HistoryEntry[]) => void;
 
 export class HistoryFold {
   readonly #list: MessageList;
-  /** By the id of the message. */
+  /** Entries by message id. */
   readonly #entries: Map<string, HistoryEntry>;
   readonly #known: Map<string, JsonValue>;
   readonly #unknown: Set<string>;
@@ -24,7 +24,7 @@ export class HistoryFold {
   #seq: number;
   #version: number;
 
-  /** `replacedLimit`: how many of the messages that each one replaced are kept. */
+  /** `replacedLimit`: the number of replaced messages to keep for each message. */
   constructor({ messages, states, seq, version }: HistoryStart, replacedLimit = 0) {
     this.#list = MessageList.of(messages.map(({ message }) => message));
     this.#entries = new Map(messages.map((each) => [each.message.id, entryOf(each)]));
@@ -35,19 +35,19 @@ export class HistoryFold {
     this.#version = version;
   }
 
-  /** The number of the last event that was applied. */
+  /** The number of the last applied event. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** The commit of the last turn that was applied as a whole. */
+  /** The commit of the last completely applied turn. */
   get version(): number {
     return this.#version;
   }
 
   /**
-   * Applies a turn, or its events up to the one numbered `until`, and says whether that was all of it. Only then counts
-   * what it did to the states of extensions.
+   * Applies a turn, or its events up to number `until`, and returns whether the whole turn was applied. Only then are
+   * its changes to the states of extensions applied, too.
    */
   apply(turn: ArchivedTurn, until = Number.POSITIVE_INFINITY, onApplied?: AppliedListener): boolean {
     const groups = new ReplacementGroups<HistoryEntry>();
@@ -83,7 +83,7 @@ export class HistoryFold {
     return { known: Object.fromEntries(this.#known), unknown: [...this.#unknown] };
   }
 
-  /** For whoever goes on from here. The last turn was applied as a whole. */
+  /** Returns a start for a later fold. The last turn must have been applied completely. */
   toStart(): HistoryStart {
     return { version: this.#version, seq: this.#seq, messages: this.blamed(), states: this.states() };
   }
@@ -111,7 +111,7 @@ export class HistoryFold {
     return gone;
   }
 
-  /** The entries of the messages that an event takes away. */
+  /** Removes and returns the entries of the messages that an event removes. */
   #takeGone(event: MessageEvent, inputId: string | undefined): HistoryEntry[] {
     if (event.type === 'append') return [];
     const ids = event.type === 'truncate' ? this.#list.snapshot().map(({ id }) => id) : [event.targetId];

@@ -1,10 +1,10 @@
 /**
- * Where the history that is kept begins. While nothing of the archive was deleted that is the empty conversation;
- * after that it is `history-start.jsonl`: the conversation as the deleted turns had left it, how many events they had,
- * and who had put each message there.
+ * The start of the kept history. Until a file of the archive is deleted, it is the empty conversation. After that it is
+ * `history-start.jsonl`: the conversation after the deleted turns, the number of their events, and the author of each
+ * message.
  *
- * Invariant: whatever the archive has no longer is in the file, durably, before it is deleted. So the numbers of events
- * never change, and the conversation can be told for every event that is there.
+ * Invariant: before a file of the archive is deleted, its changes are in this file, durably. So the numbers of events
+ * never change, and the conversation can be read at every kept event.
  */
 import type { JsonValue } from '@goondan/types';
 import { reviveMessage, type StoredMessage } from '../../messages/message-text.ts';
@@ -15,24 +15,24 @@ import type { StorePorts } from '../store-ports.ts';
 import type { BlamedMessage } from './blamed-message.ts';
 
 export interface HistoryStart {
-  /** The commit that the conversation is of; 0 before the first. */
+  /** The commit of this conversation; 0 before the first commit. */
   readonly version: number;
-  /** How many events there were up to it. */
+  /** The number of events up to this commit. */
   readonly seq: number;
   readonly messages: readonly BlamedMessage[];
   readonly states: ExtensionStates;
 }
 
-/** The states of extensions at a moment, by their names. */
+/** The states of extensions at a moment, by extension name. */
 export interface ExtensionStates {
   readonly known: Readonly<Record<string, JsonValue>>;
-  /** Those that had one which is not archived, because it is too long. */
+  /** Extensions whose state is not archived, because it is too long. */
   readonly unknown: readonly string[];
 }
 
 export const emptyStart: HistoryStart = { version: 0, seq: 0, messages: [], states: { known: {}, unknown: [] } };
 
-/** **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
+/** Reads the start of a history. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
 export async function readStart(ports: StorePorts, path: string): Promise<HistoryStart> {
   const bytes = await ports.fs.read(path);
   if (!bytes) return emptyStart;
@@ -51,7 +51,7 @@ export function encodeStart({ version, seq, states, messages }: HistoryStart): U
 }
 
 interface HeadLine {
-  /** Of the line. */
+  /** The number of the line. */
   readonly seq: 0;
   readonly version: number;
   readonly events: number;
@@ -59,13 +59,13 @@ interface HeadLine {
   readonly messages: number;
 }
 
-/** What it replaced is in the archive no longer. */
+/** Removes the replaced messages, which are no longer in the archive. */
 function withoutContents({ replaced, ...rest }: BlamedMessage): BlamedMessage {
   return replaced === undefined ? rest : { ...rest, replaced: { ...replaced, messages: [] } };
 }
 
 function readMessage({ fields }: StoredLine): BlamedMessage {
-  // Sealed by encodeStart; dates are texts in it.
+  // Safe: encodeStart sealed the line; its dates are strings.
   const put = fields['put'] as unknown as Omit<BlamedMessage, 'at' | 'message'> & {
     at: string;
     message: StoredMessage;

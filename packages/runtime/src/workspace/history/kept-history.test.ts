@@ -18,11 +18,14 @@ const messages = '/state/workspaces/simulation/instances/coder~default/messages'
 const limits = { ...defaultLimits, archive: { bytes: 1500, files: 1 } };
 const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation, limits);
 const ids = (all: readonly Message[]) => all.map(({ id }) => id);
-/** Of the turns e0, e1, …, two events each. */
+/** The ids of the turns e0, e1, …, two events each. */
 const idsUpTo = (seq: number) =>
   Array.from({ length: seq }, (_, index) => `${index % 2 === 0 ? 'input' : 'answer'}-e${Math.floor(index / 2)}`);
 
-/** Every number still means the same event, and the conversation can be told at the first and the last of them. */
+/**
+ * Checks that every number still means the same event, and that the conversation can be read at the first and the last
+ * one.
+ */
 async function checkNumbers(journal: Journal): Promise<{ readonly first: number; readonly last: number }> {
   const { first, last, turns } = await readHistory(journal, coder, { limit: 1000 });
   const events = turns.flatMap((turn) => turn.events);
@@ -35,7 +38,7 @@ async function checkNumbers(journal: Journal): Promise<{ readonly first: number;
   return { first, last };
 }
 
-test('what goes from the archive is in the start of the history first, at whatever moment a crash comes', async () => {
+test('a deleted turn is in the start of the history first, at any crash point', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   for (let turn = 0; turn < 6; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
@@ -55,7 +58,7 @@ test('what goes from the archive is in the start of the history first, at whatev
       const next = await open(survivor, 2);
       await next.recover(coder);
       expect(await checkNumbers(next)).toEqual(seen);
-      // Nobody waits for the turn that was interrupted.
+      // No caller waits for the interrupted turn.
       await next.open(coder, 'turn-other');
       for (let turn = seen.last / 2; turn < 14; turn += 1) await runSimpleTurn(next, coder, `e${turn}`);
       expect((await checkNumbers(next)).last).toBe(28);
@@ -64,7 +67,7 @@ test('what goes from the archive is in the start of the history first, at whatev
   expect(firsts.size).toBeGreaterThan(1);
 }, 60_000);
 
-test('a turn that is committed and not yet in the archive is seen, with the states it left', async () => {
+test('includes a committed turn that is not yet in the archive, with its states', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   await runSimpleTurn(journal, coder, 'e0', { extensionState: { memo: 0, other: 'x' } });
@@ -86,7 +89,7 @@ test('a turn that is committed and not yet in the archive is seen, with the stat
   expect(unplaced).toBeGreaterThan(1);
 });
 
-test('the oldest file is not deleted while it is damaged, and that is said', async () => {
+test('keeps a damaged oldest file, with a warning', async () => {
   const disk = SimulatedDisk.empty();
   const machine = simulatedMachine(disk, 1);
   const journal = await openJournal(machine, simulatedLocation, limits);
@@ -103,7 +106,7 @@ test('the oldest file is not deleted while it is damaged, and that is said', asy
   expect(ids((await journal.read(coder)).messages)).toEqual(idsUpTo(turn * 2));
 });
 
-test('a history whose beginning somebody took away is an error, not another history', async () => {
+test('a history whose start was deleted by hand is an error, not another history', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   for (let turn = 0; turn < 12; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
@@ -114,7 +117,7 @@ test('a history whose beginning somebody took away is an error, not another hist
   });
 });
 
-test('T-03 an archive that lost any of its last lines, or its first turn, is told by every reader', async () => {
+test('T-03 every reader reports an archive that lost any of its last lines or its first turn', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation);
   for (let turn = 0; turn < 3; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
@@ -132,7 +135,7 @@ test('T-03 an archive that lost any of its last lines, or its first turn, is tol
     expect(await rejectionOf(readHistory(reader, coder))).toMatchObject(corrupt);
     expect(await rejectionOf(blame(reader, coder))).toMatchObject(corrupt);
     expect(await rejectionOf(Array.fromAsync(reader.archive(coder)))).toMatchObject(corrupt);
-    // The base has all messages; the fork says that the history is damaged.
+    // The base has all messages; the fork reports that the history is damaged.
     const problems = [expect.stringMatching(/^E_STORE_CORRUPT: .*archive/)];
     expect(await reader.fork(coder, { as: 'copy' })).toEqual({ messages: 6, unknownStates: [], problems });
     for (const instance of [coder, { ...coder, instanceKey: 'copy' }])
@@ -140,7 +143,7 @@ test('T-03 an archive that lost any of its last lines, or its first turn, is tol
   }
 });
 
-test('T-03 an archive that is read while its owner commits turn after turn is not an error', async () => {
+test('T-03 reading the archive while its owner commits turns is not an error', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation);
   let turn = 0;
@@ -151,7 +154,7 @@ test('T-03 an archive that is read while its owner commits turn after turn is no
     failingFs(disk, () => undefined),
     1,
   );
-  /** Whatever the reader looks at, another turn is committed first. */
+  /** Commits another turn before every read. */
   const read: Fs['read'] = async (...range) => {
     if (!isCommitting && turn < 40) {
       isCommitting = true;
@@ -166,7 +169,7 @@ test('T-03 an archive that is read while its owner commits turn after turn is no
   expect(turn).toBeGreaterThan(6);
 });
 
-test('T-03 a history whose commit record is gone is an error, not a shorter or an empty history', async () => {
+test('T-03 a missing commit record is an error, not a shorter or empty history', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   for (let turn = 0; turn < 2; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
@@ -179,7 +182,7 @@ test('T-03 a history whose commit record is gone is an error, not a shorter or a
   });
 });
 
-test('nothing has happened: a history without events, also where there is no instance', async () => {
+test('an instance without events, or no instance, has an empty history', async () => {
   const journal = await open(SimulatedDisk.empty());
   expect(await readHistory(journal, coder)).toEqual({ first: 1, last: 0, turns: [] });
   expect(await readConversationAt(journal, coder, 0)).toMatchObject({ seq: 0, messages: [] });
@@ -189,7 +192,7 @@ test('nothing has happened: a history without events, also where there is no ins
   });
 });
 
-test('a conversation that was deleted and begun anew has a history of its own', async () => {
+test('a conversation that was deleted and started again has its own history', async () => {
   const journal = await open(SimulatedDisk.empty());
   for (let turn = 0; turn < 8; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
   await journal.delete(coder);
@@ -197,7 +200,7 @@ test('a conversation that was deleted and begun anew has a history of its own', 
   expect(await checkNumbers(journal)).toEqual({ first: 1, last: 2 });
 });
 
-test('a state that is too long for the archive is unknown at every moment but does no harm', async () => {
+test('a state too long for the archive is unknown at every moment, without other effects', async () => {
   const journal = await open(SimulatedDisk.empty());
   const long = 'x'.repeat(70_000);
   await runSimpleTurn(journal, coder, 'e0', { extensionState: { memo: 'short', other: 1 } });

@@ -1,4 +1,4 @@
-/** What is kept of an instance's history: where it begins, and every committed turn from there on. */
+/** Gives the kept history of an instance: its start, and every committed turn since. */
 import type { AgentAddress } from '@goondan/types';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { readCommittedTurns, type UncheckedListener } from '../archive/read-committed-turns.ts';
@@ -9,16 +9,16 @@ import { type HistoryStart, readStart } from './history-start.ts';
 
 export interface KeptHistory {
   readonly start: HistoryStart;
-  /** Oldest first; to be read once. */
+  /** Oldest first; iterate it only once. */
   readonly turns: AsyncIterable<ArchivedTurn>;
 }
 
 const ATTEMPTS = 5;
 
 /**
- * Takes no lock. `onUnchecked`: see `readCommittedTurns`.
+ * Opens the history without a lock. `onUnchecked`: see `readCommittedTurns`.
  *
- * **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`; some of them in `turns`.
+ * **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`; some of them while `turns` is read.
  */
 export async function keptHistory(
   ports: StorePorts,
@@ -31,13 +31,13 @@ export async function keptHistory(
     const turns = readCommittedTurns(ports, paths, address, start.version, onUnchecked);
     const { value: first } = await turns.next();
     if (first === undefined || first.version === start.version + 1) return { start, turns: from(first, turns) };
-    // The oldest turns may have been deleted in between.
+    // The oldest turns may have been deleted between the two reads.
     await turns.return(undefined);
     if (attempt >= ATTEMPTS) throw await corruptStore(ports, paths.archive, 'its first turns are gone');
   }
 }
 
-/** The turns alone. **Errors** — those of `keptHistory`. */
+/** Yields the turns without their start. **Errors** — those of `keptHistory`. */
 export async function* keptTurns(
   ports: StorePorts,
   paths: InstancePaths,

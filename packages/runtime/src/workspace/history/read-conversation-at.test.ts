@@ -12,13 +12,13 @@ import { type HistoryEvent, readHistory } from './read-history.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
 
-/** `files`: how many old ones the archive keeps. */
+/** `files`: the number of rotated files that the archive keeps. */
 async function randomHistory(seed: number, files: number, least = 220) {
   const disk = SimulatedDisk.empty();
   const limits = { ...defaultLimits, archive: { bytes: 6000, files } };
   const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation, limits);
   const expected = await writeRandomHistory(journal, coder, seededRandom(seed), least);
-  // Whoever looks back is another process, and takes no lock.
+  // A reader of the history is another process and takes no lock.
   const reader = await openJournal(simulatedMachine(disk, 1), simulatedLocation, limits);
   return { journal, reader, expected, last: expected.events.length };
 }
@@ -29,7 +29,7 @@ test.each([
   [3, 3],
   [4, 2],
 ])(
-  'at every number of a history of 220 events the conversation is what an independent fold says (seed %i, %i files)',
+  'at every number of a history of 220 events the conversation equals an independent fold (seed %i, %i files)',
   async (seed, files) => {
     const { reader, expected, last } = await randomHistory(seed, files);
     const { start } = await reader.history(coder);
@@ -50,7 +50,7 @@ test.each([
   60_000,
 );
 
-test('the pages of a history are its events, each with the number it has always had', async () => {
+test('pages contain the events with their permanent numbers', async () => {
   const { journal, reader, expected, last } = await randomHistory(5, 3, 250);
   const all: HistoryEvent[] = [];
   let before: number | undefined;
@@ -83,7 +83,7 @@ test('the pages of a history are its events, each with the number it has always 
   await journal.close();
 }, 30_000);
 
-test('a turn can be named instead of a number, and 0 is before everything', async () => {
+test('accepts a turn instead of a number; 0 means before the first event', async () => {
   const { reader, expected, last } = await randomHistory(6, 1000, 60);
   const turnId = expected.events[20]?.turnId ?? '';
   const seq = expected.events.findLastIndex((event) => event.turnId === turnId) + 1;
@@ -99,7 +99,7 @@ test('a turn can be named instead of a number, and 0 is before everything', asyn
   expect((await blame(reader, coder)).seq).toBe(last);
 });
 
-test('blame names the event that put each message there, however much of the archive is gone', async () => {
+test('blame names the event that added each message, however much of the archive is deleted', async () => {
   const { reader, expected, last } = await randomHistory(7, 2);
   const { start } = await reader.history(coder);
   for (let seq = start.seq; seq <= last; seq += 23) {

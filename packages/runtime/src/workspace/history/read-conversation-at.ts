@@ -3,16 +3,19 @@ import { foldHistory, type Moment } from './fold-history.ts';
 import type { HistorySource } from './read-history.ts';
 
 export interface ConversationAt {
-  /** The number of the last event that counts here. */
+  /** The number of the last event included here. */
   readonly seq: number;
   readonly messages: readonly Message[];
-  /** As the last turn before left them, by extension name. */
+  /** States by extension name, as the last turn before left them. */
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** Extensions that had a state which is not known any more: it was too long for the archive. */
+  /** Extensions with a state that was too long for the archive, and so is no longer known. */
   readonly unknownStates: readonly string[];
 }
 
-/** **Errors** — `E_HISTORY_RANGE` when there is no such event or turn, or it is no longer kept; those of reading. */
+/**
+ * Reads the messages and states at a moment. **Errors** — `E_HISTORY_RANGE` when there is no such event or turn, or it
+ * is no longer kept; those of reading.
+ */
 export async function readConversationAt(
   source: HistorySource,
   instance: AgentAddress,

@@ -1,7 +1,7 @@
 /**
- * The events of a conversation by their numbers, a page at a time. An event's number is how many of the events that count
- * came before it in the whole life of the conversation, plus one: 1, 2, 3, … without a gap, and never another one. What
- * was undone (the events of a step that was dropped) has none.
+ * Reads the events of a conversation by number, a page at a time. Events that count are numbered 1, 2, 3, … without
+ * gaps over the whole life of the conversation, and a number never changes. Undone events (those of a dropped step)
+ * have no number.
  */
 import type { EventOrigin } from '../records/logged-record.ts';
 import type { AgentAddress, MessageEvent } from '@goondan/types';
@@ -12,22 +12,22 @@ import type { HistoryEntry } from './history-entry.ts';
 import { HistoryFold } from './history-fold.ts';
 import type { KeptHistory } from './kept-history.ts';
 
-/** Whoever keeps histories: a journal. */
+/** A store of histories: a journal. */
 export interface HistorySource {
   history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
 }
 
 export interface HistoryQuestion {
-  /** How many events at most; 100 when absent, and never more than 1000. */
+  /** At most this many events; 100 when absent, at most 1000. */
   readonly limit?: number;
-  /** Only events before this number: the next page back. */
+  /** Only events before this number, for the previous page. */
   readonly before?: number;
 }
 
 export interface HistoryPage {
-  /** The first event that is still kept. Those before it are gone, but not what they made of the conversation. */
+  /** The first kept event. Earlier events are deleted, but their effect on the conversation is kept. */
   readonly first: number;
-  /** The newest event there is; 0 when there is none. */
+  /** The number of the newest event; 0 when there are none. */
   readonly last: number;
   /** Oldest first, each with its events on this page. */
   readonly turns: readonly HistoryTurn[];
@@ -43,9 +43,9 @@ export interface HistoryEvent {
   readonly stepId?: string;
   readonly author: EventAuthor;
   readonly event: MessageEvent;
-  /** The event that had put the message there which this one replaced or removed. */
+  /** The event that had added the replaced or removed message. */
   readonly target?: number;
-  /** Of a message that came with a fork: where it had been put into a conversation first. */
+  /** The original event of a message that came with a fork. */
   readonly origin?: EventOrigin;
 }
 
@@ -53,8 +53,8 @@ const DEFAULT_LIMIT = 100;
 const MOST_EVENTS = 1000;
 
 /**
- * The last page, or the one before an event. Reads the archive from its beginning, one file of it at a time, and keeps the
- * page and the conversation.
+ * Reads the last page, or the page before an event. Reads the archive from its start, one file at a time, and keeps
+ * only the page and the conversation.
  *
  * **Errors** — those of reading: `E_STORE_CORRUPT`, `E_STORE_READ`, …
  */
@@ -73,7 +73,7 @@ export async function readHistory(
       if (seq < before) events.push({ ...event, seq, ...targetOf(event, gone) });
     });
     const { events: _events, states: _states, ...turn } = archived;
-    // A turn without events stands between those of others.
+    // A turn without events is listed between the turns around it.
     if (events.length > 0 || (fold.seq === after && after < before)) page.add({ ...turn, events });
   }
   return { first: start.seq + 1, last: fold.seq, turns: page.turns };
@@ -83,7 +83,7 @@ function targetOf({ event }: Pick<HistoryEvent, 'event'>, [gone]: readonly Histo
   return gone === undefined || event.type === 'truncate' ? {} : { target: gone.put.seq };
 }
 
-/** The last turns, as far as so many events go. */
+/** Keeps the last turns, up to a limit of events. */
 class PageOfTurns {
   readonly turns: HistoryTurn[] = [];
   readonly #most: number;
@@ -99,13 +99,13 @@ class PageOfTurns {
     while (this.#count > this.#most) this.#takeOff(this.#count - this.#most);
   }
 
-  /** From the oldest turn, at most so many events; all of the turn when nothing of it is left. */
+  /** Removes at most this many events from the oldest turn, or the whole turn when no event of it would be left. */
   #takeOff(tooMany: number): void {
     const oldest = this.turns.shift();
     const rest = oldest?.events.slice(tooMany) ?? [];
     this.#count -= Math.min(tooMany, oldest?.events.length ?? 0);
     if (oldest !== undefined && rest.length > 0) this.turns.unshift({ ...oldest, events: rest });
-    // Those without events at the front are on the page before.
+    // Turns without events at the front belong to the page before.
     while (this.turns[0]?.events.length === 0) this.turns.shift();
   }
 }

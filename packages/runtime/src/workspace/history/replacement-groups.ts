@@ -1,21 +1,22 @@
 /**
- * Which new message stands for which that went, within one turn. The changes of one extension in one step belong
- * together: what it removed was replaced by what it put in with `replace`, the last before it or else the first; where it
- * replaced nothing and appended one message, by that. Everything else was just removed.
+ * Decides within one turn which new message replaced which removed ones. The changes of one extension in one step
+ * belong together. Removed messages were replaced by the last `replace` before the removal, or else by the first one.
+ * If the extension replaced nothing and appended exactly one message, that message replaced them. All other removed
+ * messages were just removed.
  */
 import type { ArchivedEvent } from '../archive/read-archive.ts';
 
 type Change = Pick<ArchivedEvent, 'author' | 'stepId' | 'event'>;
 
 interface Group<Entry> {
-  /** In the order in which they came, with how many had been removed before. */
+  /** In order, each with the number of removals before it. */
   readonly replacements: { readonly entry: Entry; readonly removedBefore: number }[];
   readonly appended: Entry[];
   readonly removed: Entry[];
 }
 
 export class ReplacementGroups<Entry> {
-  /** By extension and step. */
+  /** Groups by extension and step. */
   readonly #groups = new Map<string, Group<Entry>>();
 
   brought(change: Change, entry: Entry): void {
@@ -28,7 +29,7 @@ export class ReplacementGroups<Entry> {
     this.#groupOf(change)?.removed.push(entry);
   }
 
-  /** When the turn is over, or nobody wants to see more of it. */
+  /** Returns the pairs at the end of a turn, or at the end of the part that is read. */
   settle(): readonly { readonly by: Entry; readonly gone: Entry }[] {
     return [...this.#groups.values()].flatMap(({ replacements, appended, removed }) =>
       removed.flatMap((gone, index) => {
@@ -39,7 +40,7 @@ export class ReplacementGroups<Entry> {
     );
   }
 
-  /** Nobody else puts something in the place of what was there: the runtime only takes away, all others only append. */
+  /** Only extensions replace messages: the runtime only removes, and all other authors only append. */
   #groupOf({ author, stepId }: Change): Group<Entry> | undefined {
     if (author.kind !== 'extension') return undefined;
     const key = JSON.stringify([author.name, stepId]);

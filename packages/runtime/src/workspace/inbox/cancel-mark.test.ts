@@ -1,4 +1,4 @@
-/** That an event was cancelled is as durable as the event. */
+/** A cancel mark is as durable as its event. */
 import { describe, expect, test } from 'bun:test';
 import type { Fs } from '../../ports/fs.ts';
 import { openJournal } from '../journal/journal.ts';
@@ -18,13 +18,13 @@ function open(disk: Fs, limits: Partial<StoreLimits> = {}, life = 1) {
 
 type OpenJournal = Awaited<ReturnType<typeof open>>;
 
-/** What waits, each with why it was cancelled. */
+/** The pending events, each with the reason of its cancel. */
 async function pendingOf(journal: OpenJournal): Promise<[string, string | undefined][]> {
   return (await journal.pendingEntries(coder)).map(({ event, cancelled }) => [event.id, cancelled]);
 }
 
-describe('the mark of a cancel', () => {
-  test('R-02 is seen by the agent that has the inbox open, by the next start, and by a second delivery', async () => {
+describe('the cancel mark', () => {
+  test('R-02 is seen by the agent with the open inbox, by the next start, and by a second delivery', async () => {
     const disk = SimulatedDisk.empty();
     const orchestrator = await open(disk);
     const agent = await open(disk);
@@ -41,7 +41,7 @@ describe('the mark of a cancel', () => {
     expect((await (await open(disk, {}, 3)).accept(coder, simpleEvent('b'))).pending?.cancelled).toBe('enough');
   });
 
-  test('R-02 is there once, and not for what was handled or never accepted', async () => {
+  test('R-02 is written once, and not for handled or unknown events', async () => {
     const disk = SimulatedDisk.empty();
     const journal = await open(disk);
     for (const id of ['a', 'b']) await journal.accept(coder, simpleEvent(id));
@@ -54,7 +54,7 @@ describe('the mark of a cancel', () => {
     expect(await journal.accept(coder, simpleEvent('c'))).toMatchObject({ seq: 4 });
   });
 
-  test('R-02 takes no room from events, and is written when there is none', async () => {
+  test('R-02 takes no room from events, and is written even to a full inbox', async () => {
     const journal = await open(SimulatedDisk.empty(), { inboxEvents: 2 });
     for (const id of ['a', 'b']) await journal.accept(coder, simpleEvent(id));
     expect(await journal.cancel(coder, 'a', 'enough')).toBe(true);
@@ -67,11 +67,11 @@ describe('the mark of a cancel', () => {
     ]);
   });
 
-  test('R-02 goes when its event is taken out, and stays when another is', async () => {
+  test('R-02 is removed with its own event, not with another one', async () => {
     const disk = SimulatedDisk.empty();
     const limits = { inboxCompactionBytes: 1 };
     const journal = await open(disk, limits);
-    // Marks at the end, between events, and about one that is long handled.
+    // Marks at the end, between events, and for an event that was handled long ago.
     for (const id of ['a', 'b', 'c']) await journal.accept(coder, simpleEvent(id));
     await journal.cancel(coder, 'a', 'about a');
     await journal.cancel(coder, 'c', 'about c');
@@ -94,7 +94,7 @@ describe('the mark of a cancel', () => {
     expect(inbox).not.toContain('about');
   });
 
-  test('R-02 that cannot be written is an error, and no mark', async () => {
+  test('R-02 is an error when it cannot be written, and then leaves no mark', async () => {
     const disk = SimulatedDisk.empty();
     let isFull = false;
     const fs = failingFs(disk, (operation) => {
@@ -126,7 +126,7 @@ describe('the mark of a cancel', () => {
           const pending = new Map(await pendingOf(after));
           for (const id of known.accepted) {
             if (known.committed.includes(id)) continue;
-            // Its turn may be committed although nobody was told yet; then it ended as what it was.
+            // The turn may be committed before its caller knows; then it has its normal result.
             if (!pending.has(id)) expect(await after.cancel(coder, id, 'late')).toBe(false);
             else if (known.cancelled.includes(id)) expect(pending.get(id)).toBe(`about ${id}`);
           }

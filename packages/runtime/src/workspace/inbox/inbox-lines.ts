@@ -1,13 +1,13 @@
 /**
- * The lines of `inbox.jsonl`: first a head (whose inbox it is, the number before its first line, the ids of events that
- * were handled and taken out), then a line for each event, and for each mark that an event before it was cancelled; all
- * of them numbered without gaps.
+ * The lines of `inbox.jsonl`. The first is the head: the address of the instance, the number before the first line, and
+ * the ids of handled events that were removed. Then comes a line for each event and for each cancel mark of an earlier
+ * event, numbered without gaps.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { StoredLine } from '../lines/read-lines.ts';
 
 export interface InboxHead extends AgentAddress {
-  /** The number before that of the first event or mark in this file. */
+  /** The number before the first event or mark in this file. */
   readonly before: number;
   /** Oldest first. */
   readonly handled: readonly string[];
@@ -16,11 +16,11 @@ export interface InboxHead extends AgentAddress {
 export interface InboxEntry {
   readonly seq: number;
   readonly event: AgentEvent;
-  /** Why somebody cancelled it. Its turn is still due, and ends as cancelled. */
+  /** The reason of a cancel. The turn still has to run, and ends as cancelled. */
   readonly cancelled?: string;
 }
 
-/** Somebody cancelled an event that was accepted before. */
+/** The cancel of an event that was accepted before. */
 export interface CancelMark {
   readonly seq: number;
   /** The number of that event. */
@@ -30,7 +30,7 @@ export interface CancelMark {
 
 export type InboxLine = InboxEntry | CancelMark;
 
-/** A head's line is numbered like the last line before it, so that the numbers of the file only grow. */
+/** The head has the number of the last line before it, so that the numbers in the file only grow. */
 export function headText({ before, agentName, instanceKey, handled }: InboxHead): string {
   return JSON.stringify({ seq: before, agentName, instanceKey, handled });
 }
@@ -44,23 +44,23 @@ export function lineText(line: InboxLine): string {
 
 export function readHead({ fields }: StoredLine): InboxHead | undefined {
   if (!('handled' in fields)) return undefined;
-  // Sealed, and only headText writes `handled`.
+  // Safe: the line is sealed, and only headText writes `handled`.
   const { seq, ...head } = fields as unknown as AgentAddress & { seq: number; handled: string[] };
   return { before: seq, ...head };
 }
 
-/** `undefined` when it is neither an event nor a mark, or not the next line. */
+/** Returns `undefined` for a line that is neither an event nor a mark, or not the next line. */
 export function readLine({ seq, fields }: StoredLine, after: number): InboxLine | undefined {
   if (seq !== after + 1) return undefined;
-  // Sealed, and only lineText writes `cancels`.
+  // Safe: the line is sealed, and only lineText writes `cancels`.
   if ('cancels' in fields) return { seq, ...(fields as unknown as Omit<CancelMark, 'seq'>) };
   if (!('event' in fields)) return undefined;
-  // Sealed, and only lineText writes `event`; JSON has dates as strings.
+  // Safe: the line is sealed, and only lineText writes `event`; dates are strings in JSON.
   const event = fields['event'] as unknown as Omit<AgentEvent, 'createdAt'> & { createdAt: string };
   return { seq, event: { ...event, createdAt: new Date(event.createdAt) } };
 }
 
-/** The events of these lines, after those of the lines before; a mark is told by the event it is about. */
+/** Returns the events of these lines, after `before`. A cancel mark becomes a field of its event. */
 export function entriesOf(lines: readonly InboxLine[], before: readonly InboxEntry[] = []): InboxEntry[] {
   const entries = [...before];
   for (const line of lines) {
@@ -70,7 +70,7 @@ export function entriesOf(lines: readonly InboxLine[], before: readonly InboxEnt
   return entries;
 }
 
-/** One that was handled and taken out meanwhile needs no mark. */
+/** An event that was handled and removed meanwhile needs no mark. */
 function markCancelled(entries: InboxEntry[], { cancels, reason }: CancelMark): void {
   const index = entries.findLastIndex(({ seq }) => seq === cancels);
   const entry = entries[index];

@@ -1,6 +1,6 @@
 /**
- * The agent's view of its inbox, which another process writes: reads what was added since the last look. A write that
- * is not finished yet is not seen yet.
+ * The agent's view of its inbox, which another process writes. Each read returns the lines added since the last one. An
+ * unfinished write is not seen yet.
  */
 import type { AgentAddress } from '@goondan/types';
 import { refuseOtherInstance } from '../records/metadata.ts';
@@ -21,7 +21,10 @@ export class InboxReader {
   #offset = 0;
   #last = 0;
   #entries: InboxEntry[] = [];
-  /** Turns of handled events, as far as the file tells. Bounded by the file: reading it anew starts them anew. */
+  /**
+   * Turn ids of handled events that the file names. The set is bounded by the file, because a full read starts it
+   * again.
+   */
   #handledTurns = new Set<string>();
 
   constructor(ports: StorePorts, path: string, address: AgentAddress) {
@@ -70,7 +73,7 @@ export class InboxReader {
   async #readNew(identity: string): Promise<void> {
     const read = readLines((await this.#ports.fs.read(this.#path, this.#offset)) ?? new Uint8Array());
     const lines = readInboxLines(read.lines, this.#last);
-    // Damage, or another file that got the identity of the one that was here: disks use them again.
+    // The file is damaged, or another file has the identity of the old one: disks reuse identities.
     if (read.damage || typeof lines === 'string') return this.#readAll(identity);
     this.#entries = entriesOf(lines, this.#entries);
     this.#last += lines.length;
@@ -82,7 +85,7 @@ export function findEntry(entries: readonly InboxEntry[], turnId: string): Inbox
   return entries.find(({ event }) => turnIdOf(event.id) === turnId);
 }
 
-/** For whoever does not own the instance: accepted events whose turn is not committed, oldest first. */
+/** Reads accepted events without a committed turn, oldest first, for processes that do not own the instance. */
 export async function readPending(
   ports: StorePorts,
   paths: InstancePaths,

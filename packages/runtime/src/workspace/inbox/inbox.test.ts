@@ -17,7 +17,7 @@ function open(disk: Fs, limits: Partial<StoreLimits> = {}, life = 1) {
   return openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
 }
 
-test('accepted events are pending in their order, as they were, until their turn is committed', async () => {
+test('accepted events are pending in order and unchanged until their turn is committed', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   for (const id of ['a', 'b', 'c']) await journal.accept(coder, simpleEvent(id));
@@ -27,7 +27,7 @@ test('accepted events are pending in their order, as they were, until their turn
   expect(ids(await (await open(disk, {}, 2)).pending(coder))).toEqual(['b', 'c']);
 });
 
-test('an event id is accepted once: at once, after a restart, after its turn', async () => {
+test('an event id is accepted once: during the delivery, after a restart, after its turn', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   expect(await journal.accept(coder, simpleEvent('a'))).toEqual({ accepted: true, duplicate: false, seq: 1 });
@@ -38,7 +38,7 @@ test('an event id is accepted once: at once, after a restart, after its turn', a
   expect(await again.pending(coder)).toEqual([]);
 });
 
-/** An inbox whose fence lets through as many questions as `passes` says, and none after that. */
+/** Opens an inbox whose fence passes the number of checks in `passes` and then refuses. */
 async function openFenced(disk: SimulatedDisk) {
   const left = { passes: Infinity };
   const fence = () => {
@@ -84,7 +84,7 @@ test('T-02 an event that was written while the workspace was lost is not accepte
   expect(await rejectionOf(journal.accept(coder, simpleEvent('b')))).toMatchObject({ code: 'E_FENCED' });
 });
 
-test('a second delivery gives the event as it was stored while it is pending, and nothing once it is handled', async () => {
+test('a second delivery returns the stored event while it is pending, and nothing once it is handled', async () => {
   const disk = SimulatedDisk.empty();
   const orchestrator = await open(disk);
   const agent = await open(disk);
@@ -100,7 +100,7 @@ test('a second delivery gives the event as it was stored while it is pending, an
   expect(await orchestrator.accept(coder, again)).toEqual({ accepted: true, duplicate: true });
 });
 
-test('pending events come with their places, the same from whoever owns the instance and whoever does not', async () => {
+test('owners and other readers see the same pending events with the same numbers', async () => {
   const disk = SimulatedDisk.empty();
   const orchestrator = await open(disk);
   const agent = await open(disk);
@@ -115,7 +115,7 @@ test('pending events come with their places, the same from whoever owns the inst
   expect(await (await open(disk, {}, 2)).pendingEntries(coder)).toEqual(left);
 });
 
-test('an inbox that was written anew under the same identity is read anew', async () => {
+test('an inbox that was rewritten under the same identity is read again', async () => {
   const disk = SimulatedDisk.empty();
   const limits = { inboxCompactionBytes: 1 };
   const orchestrator = await open(disk, limits);
@@ -134,7 +134,7 @@ test('an inbox that was written anew under the same identity is read anew', asyn
   expect(ids(await agent.pending(coder))).toEqual(['b']);
 });
 
-test('many at once are accepted one after the other, each once', async () => {
+test('concurrent events are accepted one after the other, each once', async () => {
   const journal = await open(SimulatedDisk.empty());
   const accepting = ['a', 'b', 'a', 'c', 'b'].map((id) => journal.accept(coder, simpleEvent(id)));
   const duplicates = (await Promise.all(accepting)).map(({ duplicate }) => duplicate);
@@ -142,7 +142,7 @@ test('many at once are accepted one after the other, each once', async () => {
   expect(ids(await journal.pending(coder))).toEqual(['a', 'b', 'c']);
 });
 
-test('a full inbox refuses with E_INBOX_FULL and takes again when something was handled', async () => {
+test('a full inbox rejects with E_INBOX_FULL, and accepts again after an event was handled', async () => {
   const journal = await open(SimulatedDisk.empty(), { inboxEvents: 2 });
   await journal.accept(coder, simpleEvent('a'));
   await journal.accept(coder, simpleEvent('b'));
@@ -153,7 +153,7 @@ test('a full inbox refuses with E_INBOX_FULL and takes again when something was 
   expect(ids(await journal.pending(coder))).toEqual(['b', 'c']);
 });
 
-test('the bound in bytes counts what waits', async () => {
+test('the limit in bytes counts pending events', async () => {
   const journal = await open(SimulatedDisk.empty(), { inboxBytes: 1000 });
   expect(await rejectionOf(journal.accept(coder, simpleEvent('a', { input: 'x'.repeat(1000) })))).toMatchObject({
     code: 'E_INBOX_FULL',
@@ -164,7 +164,7 @@ test('the bound in bytes counts what waits', async () => {
   }
 });
 
-test('handled events are taken out of the file, and the last of them stay known by id', async () => {
+test('handled events are removed from the file, and the ids of the last ones stay known', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk, { inboxCompactionBytes: 1000, rememberedEvents: 20 });
   for (let index = 0; index < 40; index += 1) {
@@ -177,7 +177,7 @@ test('handled events are taken out of the file, and the last of them stay known 
   expect(await again.pending(coder)).toEqual([]);
 });
 
-test('an event delivered again beyond what the inbox remembers is not handled again', async () => {
+test('an event older than the remembered ids is not handled again', async () => {
   const disk = SimulatedDisk.empty();
   const limits = { inboxCompactionBytes: 1, rememberedEvents: 1 };
   const journal = await open(disk, limits);
@@ -197,7 +197,7 @@ test('an event delivered again beyond what the inbox remembers is not handled ag
 test.each([
   ['still in the file', {}],
   ['taken out of the file', { inboxCompactionBytes: 1 }],
-] as const)('a handled event whose result is forgotten is not handled again: %s', async (_, limits) => {
+] as const)('a handled event with a forgotten result is not handled again: %s', async (_, limits) => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk, { rememberedTurns: 1, ...limits });
   for (const id of ['a', 'b']) {
@@ -217,7 +217,7 @@ test.each([
   expect(await last.pending(coder)).toEqual([]);
 });
 
-test('the inbox of another instance in the folder is refused', async () => {
+test('rejects the inbox of another instance in the folder', async () => {
   const disk = SimulatedDisk.empty();
   const other = { agentName: 'coder', instanceKey: 'other' };
   const journal = await open(disk);
@@ -232,7 +232,7 @@ test('the inbox of another instance in the folder is refused', async () => {
   expect(await rejectionOf(again.pending(other))).toMatchObject({ code: 'E_STORE_INSTANCE' });
 });
 
-test('more instances than may be open at once are closed and opened again', async () => {
+test('closes instances above the limit and opens them again', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   const addresses = Array.from({ length: 300 }, (_, index) => ({ agentName: 'coder', instanceKey: `k${index}` }));

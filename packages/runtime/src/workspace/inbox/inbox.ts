@@ -1,12 +1,12 @@
 /**
- * Accepted input, on disk before anybody is told that it was accepted. Written by one process (the orchestrator), read
- * by the agent's. How far it was handled is not kept here but in the commit record, so that an event is handled exactly
- * when the turn that handled it is committed.
+ * Accepted input, stored on disk before the sender gets its acknowledgement. Only the orchestrator writes it; the agent
+ * process reads it. The number of handled events is kept in the commit record instead, so that an event is handled
+ * exactly when its turn is committed.
  *
- * Invariants: 1. `accept` resolves only when the event is durable. 2. An id is accepted once, and still known for the
- * last `rememberedEvents` handled ones after the event was taken out. 3. An event is taken out only when the commit
- * that handled it is durable. 4. `cancel` resolves only when it is durable that the event was cancelled; whoever handles
- * it then knows.
+ * Invariants: 1. `accept` resolves only when the event is durable. 2. An id is accepted once; the last
+ * `rememberedEvents` handled ids stay known after their events are removed. 3. An event is removed only when the commit
+ * of its turn is durable. 4. `cancel` resolves only when the mark is durable; the process that handles the event then
+ * sees it.
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import { refuseOtherInstance } from '../records/metadata.ts';
@@ -24,21 +24,21 @@ import type { StorePorts } from '../store-ports.ts';
 import { entriesOf, headText, lineText, type InboxEntry, type InboxHead, type InboxLine } from './inbox-lines.ts';
 import { readInbox, type InboxContents } from './read-inbox.ts';
 
-/** On disk, now or since an earlier delivery of the same event. */
+/** The event is on disk, from this delivery or from an earlier one. */
 export type Accepted =
   | {
       readonly accepted: true;
       readonly duplicate: false;
-      /** Its place in the order of the instance's events. */
+      /** The number of the event in the order of the instance. */
       readonly seq: number;
       readonly pending?: never;
     }
   | {
       readonly accepted: true;
-      /** It had been accepted before; nothing was written. */
+      /** The event had been accepted before; nothing was written. */
       readonly duplicate: true;
       readonly seq?: never;
-      /** The event as it was stored, while no committed turn has handled it. */
+      /** The stored event, as long as no committed turn has handled it. */
       readonly pending?: InboxEntry;
     };
 
@@ -49,11 +49,11 @@ export class Inbox {
   readonly #serial: FailStop;
   #head: InboxHead;
   #lines: InboxLine[];
-  /** The events among them. */
+  /** The events among the lines. */
   #entries: InboxEntry[];
   #log: AppendLog;
   #known: Set<string>;
-  /** As of the last look at the commit record; it only grows. */
+  /** The last handled number, as of the last read of the commit record; it only grows. */
   #handled: number;
 
   private constructor(
@@ -74,7 +74,10 @@ export class Inbox {
     this.#handled = opened.handled;
   }
 
-  /** The instance's folder is there. **Errors** — `E_STORE_CORRUPT`, `E_STORE_INSTANCE`, `E_STORE_READ`. */
+  /**
+   * Opens the inbox; the folder of the instance must exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_INSTANCE`,
+   * `E_STORE_READ`.
+   */
   static async open(
     ports: StorePorts,
     paths: InstancePaths,
@@ -94,7 +97,7 @@ export class Inbox {
 
     const log = await AppendLog.open(ports.fs, paths.inbox);
     await mendTail(ports, log, read);
-    // A killed process may have written events, or the file itself, without a sync; from now on they count as accepted.
+    // A killed process may have written events, or the file itself, without a sync. From now on they count as accepted.
     await log.sync();
     await ports.fs.syncFolder(paths.folder);
     const inbox = new Inbox(ports, paths, limits, { ...contents, log, handled });
@@ -102,19 +105,22 @@ export class Inbox {
     return inbox;
   }
 
-  /** The disk failed under it: it accepts nothing more until it is opened again. */
+  /** True after a disk error: the inbox accepts nothing until it is opened again. */
   get failed(): boolean {
     return this.#serial.failed;
   }
 
-  /** **Errors** — `E_INBOX_FULL`, retryable; `E_DISK_FULL`, `E_FENCED` or `E_STORE_WRITE`, and then it was not accepted. */
+  /**
+   * Accepts an event. **Errors** — `E_INBOX_FULL`, retryable; `E_DISK_FULL`, `E_FENCED`, `E_STORE_WRITE`. After each of
+   * them the event is not accepted.
+   */
   accept(event: AgentEvent): Promise<Accepted> {
     return this.#serial.run(async () => {
       if (this.#known.has(event.id)) return this.#duplicate(event.id);
       const entry = { seq: this.#last + 1, event };
       const line = sealLines([lineText(entry)]);
       await this.#makeRoom(line.length);
-      // Synced before it resolves: what the sender is told must survive.
+      // Synced before it resolves: an acknowledged event must survive.
       await this.#append(line);
       this.#lines.push(entry);
       this.#entries.push(entry);
@@ -124,8 +130,9 @@ export class Inbox {
   }
 
   /**
-   * False when no event that waits has this id; a second time changes nothing. It needs no room: an event has one mark at
-   * most. **Errors** — `E_DISK_FULL` or `E_STORE_WRITE`, and then it is not marked.
+   * Marks a pending event as cancelled. Returns false when no pending event has this id; a second call changes nothing.
+   * The limits do not apply, because an event has at most one mark. **Errors** — `E_DISK_FULL` or `E_STORE_WRITE`, and
+   * then the event is not marked.
    */
   cancel(eventId: string, reason: string): Promise<boolean> {
     return this.#serial.run(async () => {
@@ -139,7 +146,10 @@ export class Inbox {
     });
   }
 
-  /** Fenced before, so that nothing of another owner is touched, and after: a file that is gone by then keeps nothing. */
+  /**
+   * Checks the fence before the write, to protect the files of another owner, and after it, because a deleted file
+   * keeps nothing.
+   */
   async #append(line: Uint8Array): Promise<void> {
     this.#ports.fence?.();
     await this.#log.append(line);
@@ -161,7 +171,7 @@ export class Inbox {
 
   async #findPending(eventId: string): Promise<InboxEntry | undefined> {
     const found = this.#entries.find(({ event }) => event.id === eventId);
-    // Only the commit record knows: the agent's process handles events without telling this one.
+    // Only the commit record knows: the agent process handles events without telling this process.
     if (found && found.seq > this.#handled) this.#handled = await handledUpTo(this.#ports, this.#paths);
     return found && found.seq > this.#handled ? found : undefined;
   }
@@ -177,30 +187,39 @@ export class Inbox {
     throw new GoondanError('E_INBOX_FULL', `The inbox of ${whose} is full: ${waiting}`, { retryable: true });
   }
 
-  /** Rewriting costs what is still waiting; unless it must be, it is done when at least half was handled. */
+  /**
+   * Removes handled events. A rewrite costs as much as the pending events, so unless `mustBe` is set it waits until
+   * half of all events are handled.
+   */
   async #takeOutHandled(mustBe: boolean): Promise<void> {
     this.#handled = await handledUpTo(this.#ports, this.#paths);
     const count = this.#entries.length - this.#waiting().length;
     if (count <= 0 || (!mustBe && count * 2 < this.#entries.length)) return;
-    // The commit record that was just read may be in memory only: the event must not go before the commit stays.
+    // The commit record just read may be in memory only, and the event must not go before its commit is durable.
     await this.#ports.fs.syncFolder(this.#paths.folder);
     await this.#rewrite();
   }
 
-  /** As of the last look at the commit record. */
+  /** The pending events, as of the last read of the commit record. */
   #waiting(): InboxEntry[] {
     const first = this.#entries.findIndex(({ seq }) => seq > this.#handled);
     return first < 0 ? [] : this.#entries.slice(first);
   }
 
-  /** Events the agent handled before they were durable, lost with the power, never acknowledged. */
+  /**
+   * Skips events that the agent handled before they were durable. A loss of power removed them, and they were never
+   * acknowledged.
+   */
   async #skipToHandled(): Promise<void> {
     const message = `lines ${this.#last + 1} to ${this.#handled} were handled but are not in the inbox`;
     this.#ports.warn({ path: this.#paths.inbox, message });
     await this.#rewrite();
   }
 
-  /** Without what was handled. A mark stays until the events before it are gone, so that no number is missing. */
+  /**
+   * Rewrites the file without handled events. A mark stays until the events before it are removed, so that no number is
+   * missing.
+   */
   async #rewrite(): Promise<void> {
     this.#ports.fence?.();
     const entries = this.#waiting();

@@ -6,7 +6,7 @@ export interface InboxContents {
   readonly lines: readonly InboxLine[];
 }
 
-/** A string says what is damaged. */
+/** Returns the contents, or a string that describes the damage. */
 export function readInbox(read: ReadLines): InboxContents | string {
   if (read.damage) return read.damage;
   const [first, ...rest] = read.lines;
@@ -16,7 +16,7 @@ export function readInbox(read: ReadLines): InboxContents | string {
   return typeof lines === 'string' ? lines : { head, lines };
 }
 
-/** `after`: the number before that of the first. A string says what is damaged. */
+/** Returns the lines, or a string that describes the damage. `after`: the number before the first line. */
 export function readInboxLines(stored: readonly StoredLine[], after: number): InboxLine[] | string {
   const lines: InboxLine[] = [];
   for (const each of stored) {

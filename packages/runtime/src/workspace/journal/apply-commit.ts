@@ -1,6 +1,6 @@
 /**
- * Carries out what a commit decided, in a process that knows its files. `commitPlan` ends at the commit point;
- * `applyPlan` can fail or be cut off anywhere, and recovery finishes it.
+ * Carries out a planned commit in the process that has the files open. `commitPlan` ends at the commit point.
+ * `applyPlan` may fail or be interrupted anywhere, and recovery finishes it.
  */
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { AppendLog } from '../lines/append-log.ts';
@@ -13,7 +13,7 @@ import { encodeMetadata } from '../records/metadata.ts';
 import type { CommitPlan } from './plan-commit.ts';
 import type { StatesPlan } from './plan-states.ts';
 
-/** Committed and durable when it resolves. The turn's events were synced when they were appended. */
+/** The turn is committed and durable when this resolves. Its events were synced by `append`. */
 export async function commitPlan(
   { fs }: StorePorts,
   paths: InstancePaths,
@@ -30,13 +30,13 @@ export async function commitPlan(
 async function prepareBase(fs: StorePorts['fs'], paths: InstancePaths, plan: CommitPlan | StatesPlan): Promise<void> {
   if (!('baseBytes' in plan) || !plan.isRewrite) return;
   await prepareFile(fs, paths.base, plan.baseBytes);
-  // The commit record counts on the name as well as on the bytes.
+  // The commit record needs the durable name as well as the bytes.
   await fs.syncFolder(paths.messages);
 }
 
 /**
- * `putReply` puts the answer into the outbox, durably. The log goes last: as long as it is there, the instance shows
- * that something is left to do (`hasWork`).
+ * Applies the committed changes. `putReply` puts the answer into the outbox, durably. The log is cleared last: until
+ * then it shows that the commit is not complete (`hasWork`).
  */
 export async function applyPlan(
   { fs }: StorePorts,
@@ -48,11 +48,11 @@ export async function applyPlan(
   if (plan.isRewrite) await placeBase(fs, paths, files);
   else await files.base.write(plan.baseBytes);
   await files.archive.write(plan.archiveBytes);
-  // Both before the events go: until then they are what base and archive are redone from.
+  // Both are synced before the events are removed: until then base and archive can be rebuilt from the events.
   await together([files.base.sync(), files.archive.sync()]);
   await placeExtensions(fs, paths, plan.changed, plan.removed);
   await putReply();
-  // Not synced: events that come back after a loss of power have numbers the commit record already covers.
+  // Not synced: the commit record already covers the numbers of events that come back after a loss of power.
   await files.events.truncate(0);
   await files.turn.truncate(0);
 }

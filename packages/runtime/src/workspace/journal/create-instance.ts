@@ -1,6 +1,6 @@
 /**
- * Makes the files of a new instance. `metadata.json` comes last: where it is, all the others are, so that a missing file
- * is never taken for an empty one.
+ * Creates the files of a new instance. `metadata.json` comes last: once it exists, all other files exist, so a missing
+ * file is never mistaken for an empty one.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -11,7 +11,9 @@ import { closeInstanceFiles, openInstanceFiles } from './instance-files.ts';
 import { encodeMetadata, newMetadata, type InstanceMetadata } from '../records/metadata.ts';
 import { refuseLostMetadata } from '../records/read-metadata.ts';
 
-/** The instance's folder is there. **Errors** — `E_STORE_CORRUPT` when there is a conversation but no metadata. */
+/**
+ * The folder of the instance must exist. **Errors** — `E_STORE_CORRUPT` when there is a conversation but no metadata.
+ */
 export async function createInstance(
   ports: StorePorts,
   paths: InstancePaths,
@@ -23,7 +25,7 @@ export async function createInstance(
   for (const folder of [paths.messages, paths.extensions, paths.scratch]) await fs.makeFolder(folder);
   await closeInstanceFiles(await openInstanceFiles(ports, paths, limits));
   for (const path of [paths.outbox, paths.deadLetters]) await (await fs.openFile(path)).close();
-  // The names of the files, and of the folders they are in, before metadata.json says that they are there.
+  // The names of files and folders must be durable before metadata.json, which says that they exist.
   await fs.syncFolder(paths.messages);
   await fs.syncFolder(paths.folder);
   const metadata = newMetadata(address, ports.clock.now());

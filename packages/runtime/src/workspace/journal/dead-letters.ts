@@ -5,10 +5,10 @@ import { readQueue } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { decodeLetter, retryOf, type DeadLetter } from '../records/dead-letter.ts';
 
-/** An event is put here by the commit of its turn with an error of code `E_DEAD_LETTER`. */
+/** Events that were given up. The commit of a turn with the error code `E_DEAD_LETTER` adds its event. */
 export interface DeadLetters {
   list(instance: AgentAddress): Promise<readonly DeadLetter[]>;
-  /** Accepts it again, as the event `<id>~retry`, and takes it out. False when there is none of this id. */
+  /** Accepts the event again, as `<id>~retry`, and removes the letter. False when there is no letter with this id. */
   retry(instance: AgentAddress, eventId: string): Promise<boolean>;
   drop(instance: AgentAddress, eventId: string): Promise<void>;
 }
@@ -34,7 +34,7 @@ export function openDeadLetters(
     async retry(instance, eventId) {
       const letter = (await list(instance)).find(({ event }) => event.id === eventId);
       if (!letter) return false;
-      // In this order: a crash in between leaves a letter whose retry is accepted, and retrying it again changes nothing.
+      // In this order: after a crash in between, the letter is still there, and a second retry changes nothing.
       await accept(instance, retryOf(letter));
       await drop(instance, eventId);
       return true;

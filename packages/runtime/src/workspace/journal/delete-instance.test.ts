@@ -17,7 +17,7 @@ const folder = `${instances}/coder~default`;
 const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
 const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
 
-/** Two turns and a state; nothing of it is open any more. */
+/** Runs two turns with a state, and closes all files. */
 async function talk(disk: SimulatedDisk): Promise<void> {
   const orchestrator = await open(disk);
   const agent = await open(disk);
@@ -29,7 +29,7 @@ async function talk(disk: SimulatedDisk): Promise<void> {
   await orchestrator.close();
 }
 
-test('nothing of it is left, not even that an event was handled; another one is not touched', async () => {
+test('deletes everything, also the ids of handled events, and no other instance', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const journal = await open(disk, 2);
@@ -47,7 +47,7 @@ test('nothing of it is left, not even that an event was handled; another one is 
   expect(await journal.read(coder)).toMatchObject({ version: 1, messages: [{ id: 'input-a' }, { id: 'answer-a' }] });
 });
 
-test('T-05 a folder without a file in it is nobody’s conversation yet', async () => {
+test('T-05 a folder without files is not a conversation yet', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   await disk.makeFolder(`${instances}/coder~begun`);
@@ -55,7 +55,7 @@ test('T-05 a folder without a file in it is nobody’s conversation yet', async 
   expect(await journal.instances()).toEqual([coder]);
 });
 
-test('one that has accepted input is not deleted, and keeps it, unless that may go', async () => {
+test('an instance with accepted input is deleted only with `force`, and keeps the input otherwise', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const journal = await open(disk, 2);
@@ -64,7 +64,7 @@ test('one that has accepted input is not deleted, and keeps it, unless that may 
     code: 'E_INSTANCE_PENDING',
     message: 'Conversation "default" of coder has 2 accepted inputs that are not handled yet.',
   });
-  // The lock was given back: the agent's own process goes on.
+  // The lock was released, so the agent's own process can continue.
   const agent = await open(disk, 2);
   expect((await agent.pending(coder)).map(({ id }) => id)).toEqual(['c', 'd']);
   await runSimpleTurn(agent, coder, 'c');
@@ -74,7 +74,7 @@ test('one that has accepted input is not deleted, and keeps it, unless that may 
   expect(await journal.pending(coder)).toEqual([]);
 });
 
-test('one that is not there, one that a process owns and one whose turn runs are refused', async () => {
+test('rejects an unknown instance, one that a process owns and one with a running turn', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   expect(await rejectionOf(journal.delete(coder))).toMatchObject({
@@ -90,7 +90,7 @@ test('one that is not there, one that a process owns and one whose turn runs are
   expect(ids((await agent.read(coder)).messages)).toEqual(['input-a', 'answer-a']);
 });
 
-test('damaged files are deleted too, when that is said', async () => {
+test('deletes damaged files too, with `force`', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const metadata = await disk.openFile(`${folder}/metadata.json`);
@@ -103,14 +103,14 @@ test('damaged files are deleted too, when that is said', async () => {
   expect(ids((await journal.read(coder)).messages)).toEqual(['input-a', 'answer-a']);
 });
 
-test('what is accepted at the same time is refused, kept or in the new conversation, never lost', async () => {
+test('input accepted at the same time is rejected, kept or in the new conversation, never lost', async () => {
   const seen = new Set<string>();
   for (let seed = 0; seed < 60; seed += 1) {
     const disk = SimulatedDisk.empty();
     await talk(disk);
     const random = seededRandom(seed);
     disk.syncTicks = () => random.below(20);
-    // Accepting takes its time: what was handled is taken out first.
+    // Accepting is slow here, because handled events are removed first.
     const limits = { ...defaultLimits, inboxCompactionBytes: 1 };
     const journal = await openJournal(simulatedMachine(disk, 2), simulatedLocation, limits);
     const wait = async () => {
@@ -130,7 +130,7 @@ test('what is accepted at the same time is refused, kept or in the new conversat
   expect(seen).toEqual(new Set(['deleted', 'E_INSTANCE_PENDING']));
 });
 
-test('a crash at any moment leaves all of it or nothing, and a sweep finishes what was begun', async () => {
+test('a crash at any moment leaves everything or nothing, and a sweep finishes the deletion', async () => {
   const whole = SimulatedDisk.empty();
   await talk(whole);
   const moments: { readonly disk: SimulatedDisk; readonly isDone: boolean }[] = [];
@@ -156,7 +156,7 @@ test('a crash at any moment leaves all of it or nothing, and a sweep finishes wh
   expect(outcomes).toEqual(new Set(['whole', 'gone']));
 });
 
-/** Swept or not: what whoever comes next finds. */
+/** Checks that the next process finds the same before and after a sweep. */
 async function judge(disk: SimulatedDisk): Promise<'whole' | 'gone'> {
   const journal = await open(disk, 4);
   const before = await look(journal);
@@ -182,7 +182,7 @@ async function look(journal: Journal): Promise<'whole' | 'gone'> {
   return 'whole';
 }
 
-/** Power goes while it sweeps what a killed process had not made durable. */
+/** Crashes by loss of power during a sweep of changes that a killed process had not synced. */
 async function crashTheSweep(disk: SimulatedDisk, before: 'whole' | 'gone'): Promise<void> {
   const journal = await open(disk, 3);
   const moments: SimulatedDisk[] = [];
@@ -196,7 +196,7 @@ async function crashTheSweep(disk: SimulatedDisk, before: 'whole' | 'gone'): Pro
   }
 }
 
-test('what cannot be removed is told of and tried again; it is deleted all the same', async () => {
+test('a folder that cannot be removed is reported and tried again; the instance is deleted anyway', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   let isBroken = true;
@@ -213,12 +213,12 @@ test('what cannot be removed is told of and tried again; it is deleted all the s
   expect(await disk.list(instances)).toEqual([]);
 });
 
-test('a disk that fails in the middle leaves it as it was', async () => {
+test('a disk error in the middle leaves the instance unchanged', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   let renames = 0;
   const fs = failingFs(disk, (operation) => {
-    // The first takes the lock.
+    // The first rename is that of the lock.
     if (operation === 'rename' && ++renames === 2) throw systemError('EIO');
   });
   const journal = await open(fs, 2);

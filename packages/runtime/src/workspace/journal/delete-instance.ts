@@ -1,17 +1,21 @@
 /**
- * An instance goes as a whole. Its folder is renamed first, and from then on it is deleted; what is in the folder is
- * removed after that.
+ * Deletes an instance as a whole. The rename of its folder is the moment of the deletion; the contents are removed
+ * after it.
  *
  * Invariants:
- * 1. Nothing in the folder is touched before the rename is durable: a loss of power brings back all of it or nothing.
- * 2. What was begun is finished: whoever owns the workspace next sweeps what is left.
+ * 1. Nothing in the folder is touched before the rename is durable: after a loss of power everything is there or
+ * nothing.
+ * 2. An interrupted deletion is finished: the next owner of the workspace sweeps the rest.
  */
 import { dirname } from 'node:path';
 import { deletedFolder, type InstancePaths, isAside } from '../layout/instance-paths.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { newUuid } from '../../ports/ids.ts';
 
-/** Resolves with the folder that is left to remove. Whoever calls it has the lock of the instance, which goes with it. */
+/**
+ * Resolves with the renamed folder, which is left to remove. The caller holds the lock of the instance, which moves
+ * with the folder.
+ */
 export async function putAside({ fs }: StorePorts, { folder }: InstancePaths): Promise<string> {
   const instances = dirname(folder);
   const aside = deletedFolder(instances, newUuid());
@@ -20,7 +24,10 @@ export async function putAside({ fs }: StorePorts, { folder }: InstancePaths): P
   return aside;
 }
 
-/** It is deleted already: what cannot be removed is told of, and tried again by the next sweep. */
+/**
+ * Removes the renamed folder. The instance is deleted already, so a failure is only reported, and the next sweep tries
+ * again.
+ */
 export async function removeAside(ports: StorePorts, aside: string): Promise<void> {
   await ports.fs.removeFolder(aside).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
@@ -28,11 +35,11 @@ export async function removeAside(ports: StorePorts, aside: string): Promise<voi
   });
 }
 
-/** Removes what was left aside by deletions, and by forks, that were interrupted. Only for whoever owns the workspace. */
+/** Removes folders that interrupted deletions and forks left. Only for the owner of the workspace. */
 export async function sweepAside(ports: StorePorts, instances: string): Promise<void> {
   const left = ((await ports.fs.list(instances)) ?? []).filter(isAside);
   if (left.length === 0) return;
-  // Invariant 1: whoever renamed them may have died before it could.
+  // Invariant 1: the process that renamed them may have died before its sync.
   await ports.fs.syncFolder(instances);
   for (const name of left) await removeAside(ports, `${instances}/${name}`);
 }

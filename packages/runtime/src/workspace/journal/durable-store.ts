@@ -1,4 +1,4 @@
-/** The journal on the real disk: what `memoryStore` is to memory. */
+/** The journal on the real disk, as `memoryStore` is in memory. */
 import type { JournalLocation } from '../layout/instance-paths.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
@@ -9,9 +9,9 @@ import type { StoreWarning } from '../store-ports.ts';
 
 export interface DurableStoreOptions extends JournalLocation {
   readonly limits?: Partial<StoreLimits>;
-  /** Hears what was repaired; standard error when absent. */
+  /** Receives reports of repairs; standard error when absent. */
   readonly warn?: (warning: StoreWarning) => void;
-  /** As in `StorePorts`. */
+  /** See `StorePorts`. */
   readonly fence?: () => void;
 }
 

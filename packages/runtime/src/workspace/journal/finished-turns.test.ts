@@ -9,7 +9,7 @@ const result = (turnId: string, text = ''): TurnResult => ({
 });
 const known = (turns: FinishedTurns, ...ids: string[]) => ids.filter((id) => turns.has(id));
 
-test('of more turns than are remembered the oldest go', () => {
+test('forgets the oldest turns above the limit', () => {
   const turns = new FinishedTurns({ rememberedTurns: 2, rememberedTurnBytes: 1e6 }, [['a', result('a')]]);
   turns.add('b', result('b'));
   turns.add('a', result('a'));
@@ -18,7 +18,7 @@ test('of more turns than are remembered the oldest go', () => {
   expect(turns.get('c')?.turnId).toBe('c');
 });
 
-test('long results push out older ones, but the newest stays however long it is', () => {
+test('long results push out older ones, but the newest stays, however long it is', () => {
   const turns = new FinishedTurns({ rememberedTurns: 100, rememberedTurnBytes: 5000 });
   for (const id of ['a', 'b', 'c', 'd']) turns.add(id, result(id, 'x'.repeat(2000)));
   expect(known(turns, 'a', 'b', 'c', 'd')).toEqual(['c', 'd']);

@@ -1,6 +1,7 @@
 /**
- * How the last turns of an instance ended, so that an event that comes twice gets its answer again. Bounded in number and
- * in bytes: the oldest go, but never the newest, whose answer may still have to be put into the outbox.
+ * Keeps the results of the last turns of an instance, so that a repeated event gets its answer again. It is bounded in
+ * number and bytes. The oldest results are dropped first, and never the newest, because its answer may still have to go
+ * into the outbox.
  */
 import type { TurnResult } from '@goondan/types';
 

@@ -19,14 +19,14 @@ const instances = '/state/workspaces/simulation/instances';
 const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
 const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
 
-/** Three turns, each with a state of its own; nothing of it is open any more. */
+/** Runs three turns, each with its own state, and closes all files. */
 async function talk(disk: SimulatedDisk): Promise<void> {
   const agent = await open(disk);
   for (const id of ['a', 'b', 'c']) await runSimpleTurn(agent, coder, id, { extensionState: { memo: id } });
   await agent.close();
 }
 
-test('the new one has the conversation and the states of that moment, says where from, and goes on by itself', async () => {
+test('the fork has the messages and states of that moment, names its origin, and continues on its own', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const journal = await open(disk, 2);
@@ -66,7 +66,7 @@ test('the new one has the conversation and the states of that moment, says where
   expect((await again.pending(coder)).map(({ id }) => id)).toEqual(['waits']);
 });
 
-test('at every moment of a random history, what is forked is what was there', async () => {
+test('a fork at any moment of a random history equals the conversation at that moment', async () => {
   const disk = SimulatedDisk.empty();
   const agent = await open(disk);
   const expected = await writeRandomHistory(agent, coder, seededRandom(11), 60);
@@ -83,7 +83,7 @@ test('at every moment of a random history, what is forked is what was there', as
   }
 });
 
-test('what was only meant for a step that is over does not go along', async () => {
+test('ephemeral messages of a finished step are not copied', async () => {
   const journal = await open(SimulatedDisk.empty());
   const { epoch } = await journal.open(coder, 'turn-a');
   const hint = createSystemMessage('a hint', { [EPHEMERAL]: 'step' }, { id: 'hint' });
@@ -106,7 +106,7 @@ test('what was only meant for a step that is over does not go along', async () =
   expect(ids((await journal.read(copy)).messages)).toEqual(['input-a', 'answer-a']);
 });
 
-test('blame of a fork, and of its fork, names the conversation that a message was first put into', async () => {
+test('blame of a fork, and of a fork of it, names the conversation that a message was first added to', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const journal = await open(disk, 2);
@@ -124,7 +124,7 @@ test('blame of a fork, and of its fork, names the conversation that a message wa
   expect((await readHistory(journal, second)).turns[0]?.fork).toEqual({ instanceKey: 'copy', seq: 4 });
 });
 
-test('a state that is too long for the archive goes along from the newest moment, and else is missed by name', async () => {
+test('a state too long for the archive is copied from the newest moment; at other moments it is reported by name', async () => {
   const journal = await open(SimulatedDisk.empty());
   const long = 'x'.repeat(70_000);
   await runSimpleTurn(journal, coder, 'a', { extensionState: { memo: long, other: 1 } });
@@ -136,7 +136,7 @@ test('a state that is too long for the archive goes along from the newest moment
   expect((await journal.read(early)).extensionState).toEqual({ other: 1 });
 });
 
-test('refused: no such conversation, no such moment, a key that is taken, also by input that waits', async () => {
+test('rejects an unknown conversation, an unknown moment, and a key in use, even by pending input', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const journal = await open(disk, 2);
@@ -152,7 +152,7 @@ test('refused: no such conversation, no such moment, a key that is taken, also b
   expect((await disk.list(instances))?.toSorted()).toEqual(['coder~copy', 'coder~default']);
 });
 
-test('what is accepted for the new key at the same time makes it refuse, or finds it there; never lost', async () => {
+test('input accepted for the new key at the same time rejects the fork or finds it; it is never lost', async () => {
   const seen = new Set<string>();
   for (let seed = 0; seed < 40; seed += 1) {
     const disk = SimulatedDisk.empty();
@@ -189,7 +189,7 @@ async function look(journal: Journal): Promise<'whole' | 'nothing'> {
   return 'whole';
 }
 
-test('a crash at any moment leaves all of it or nothing, and what is left aside is swept', async () => {
+test('a crash at any moment leaves everything or nothing, and a sweep removes the rest', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const journal = await open(disk, 2);
@@ -219,7 +219,7 @@ test('a crash at any moment leaves all of it or nothing, and what is left aside 
   expect(outcomes).toEqual(new Set(['whole', 'nothing']));
 }, 60_000);
 
-test('a disk that fails leaves nothing of it, and it can be tried again', async () => {
+test('a disk error leaves nothing of the fork, and a second attempt works', async () => {
   const whole = SimulatedDisk.empty();
   await talk(whole);
   let fails = 0;
@@ -247,7 +247,7 @@ test('a disk that fails leaves nothing of it, and it can be tried again', async 
   expect(fails).toBeGreaterThan(30);
 }, 60_000);
 
-test('T-01 an inbox that is damaged does not keep its conversation from being forked', async () => {
+test('T-01 a damaged inbox does not prevent a fork of its conversation', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   const file = await disk.openFile(`${instances}/coder~default/inbox.jsonl`);
@@ -273,7 +273,7 @@ async function damage(disk: SimulatedDisk, path: string): Promise<void> {
 
 describe('T-01 T-05 the fork of a damaged conversation', () => {
   const long = 'x'.repeat(70_000);
-  /** Two turns, and states that were committed alone after them. */
+  /** Two turns, and states committed alone after them. */
   async function damaged(...paths: string[]): Promise<Journal> {
     const disk = SimulatedDisk.empty();
     const agent = await open(disk);
@@ -303,7 +303,7 @@ describe('T-01 T-05 the fork of a damaged conversation', () => {
       /archive.* come from the last commit, without their history\.$/,
     ],
   ])(
-    '%s: has all messages and every state that is whole somewhere',
+    '%s: has all messages and every state that has an intact copy',
     async (path, extensionState, unknownStates, problem) => {
       const journal = await damaged(path);
       const forked = await journal.fork(coder, { as: 'copy' });
@@ -317,7 +317,7 @@ describe('T-01 T-05 the fork of a damaged conversation', () => {
     },
   );
 
-  test('is refused when base and archive are damaged, with the last event that can be reached', async () => {
+  test('is rejected when base and archive are damaged, with the last reachable event', async () => {
     const journal = await damaged('messages/base.jsonl', 'messages/archive.jsonl');
     const refused = await rejectionOf(journal.fork(coder, { as: 'copy' }));
     expect(refused).toMatchObject({

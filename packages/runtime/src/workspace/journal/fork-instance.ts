@@ -1,4 +1,4 @@
-/** A new instance that goes on from a moment of another one's conversation. */
+/** Creates an instance that continues from a moment of another conversation. */
 import { type AgentAddress, EPHEMERAL, GoondanError, type Message } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
 import type { BlamedMessage } from '../history/blamed-message.ts';
@@ -10,19 +10,19 @@ import type { ConversationToFork } from './plan-fork.ts';
 import { type SalvageSource, salvageConversation, describeDamage } from './salvage-conversation.ts';
 
 export interface ForkOptions {
-  /** The key of the new one. */
+  /** The instance key of the fork. */
   readonly as: string;
-  /** The newest moment when absent. */
+  /** The moment to fork from; the newest when absent. */
   readonly at?: Moment;
 }
 
 export interface ForkedInstance {
-  /** The number of the last event of the old one that counts in the new one; absent when its history is damaged. */
+  /** The last event of the original that counts in the fork; absent when its history is damaged. */
   readonly seq?: number;
   readonly messages: number;
-  /** Extensions that begin without the state they had at that moment: it was too long for the archive, or is damaged. */
+  /** Extensions that start without their state of that moment: it was too long for the archive, or is damaged. */
   readonly unknownStates: readonly string[];
-  /** Damage that was met, each with its consequence for the new one. Absent when there is none. */
+  /** Damage that was found, each with its effect on the fork. Absent when there is none. */
   readonly problems?: readonly string[];
 }
 
@@ -32,8 +32,8 @@ interface Fork {
 }
 
 /**
- * Reads the beginning of the new one. States that are not archived are known at the newest moment alone. Damage is told in
- * `problems` as long as all messages of the moment are whole somewhere.
+ * Reads the start of a fork. States that are not archived are known at the newest moment only. Damage is reported in
+ * `problems` as long as every message of the moment has an intact copy.
  *
  * **Errors** — `E_HISTORY_RANGE`; those of reading.
  */
@@ -55,7 +55,7 @@ export async function readFork(
 }
 
 async function readNewest(journal: SalvageSource, from: AgentAddress): Promise<Fork> {
-  // The archive has neither long states nor those that were committed alone since the last turn.
+  // The archive lacks long states, and states committed alone since the last turn.
   const { fold, messages, extensionState, unknownStates, problems } = await salvageConversation(journal, from, true);
   if (messages === undefined) throw await wholeNowhere(journal, from, problems);
   const blamed = fold?.blamed() ?? messages.map(blameSource);
@@ -69,7 +69,7 @@ function toFork(
   problems: readonly string[],
   seq: number | undefined,
 ): Fork {
-  // What was only meant for a step or a turn that is over here.
+  // Ephemeral messages belong to a step or turn that is over here.
   const messages = blamed.filter(({ message }) => message.metadata[EPHEMERAL] === undefined);
   const moment = seq === undefined ? {} : { seq };
   return {
@@ -83,7 +83,7 @@ function toFork(
   };
 }
 
-/** Without a history the message itself says best where it came from. */
+/** Without a history, the message itself is the best source of its origin. */
 function blameSource(message: Message, index: number): BlamedMessage {
   const { source, createdAt: at } = message;
   const step = source.type === 'assistant' ? { stepId: source.stepId } : {};
@@ -98,7 +98,7 @@ function authorOf({ source }: Message): EventAuthor {
   return { kind: 'runtime' };
 }
 
-/** Says up to where `--at` works. */
+/** Tells the last moment at which `--at` works. */
 async function wholeNowhere(
   journal: SalvageSource,
   from: AgentAddress,

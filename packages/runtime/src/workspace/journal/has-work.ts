@@ -7,13 +7,13 @@ import type { CommittedTurn } from '../records/metadata.ts';
 import { readMetadata } from '../records/read-metadata.ts';
 
 /**
- * Whether an instance must be woken: it has input to handle, a turn or a commit to finish, or answers to deliver. Reads
- * without a lock and costs what is left to do, not the history.
+ * Tells whether an instance must be woken: it has input to handle, a turn or a commit to finish, or answers to deliver.
+ * Reads without a lock; the cost depends on the open work, not on the history.
  */
 export async function hasWork(ports: StorePorts, paths: InstancePaths, address: AgentAddress): Promise<boolean> {
   for (const path of [paths.events, paths.turn]) {
     const stat = await ports.fs.stat(path);
-    // The log of a turn goes last, when its commit is wholly in place.
+    // The log of a turn is cleared last, when its commit is complete.
     if (stat && stat.size > 0) return true;
   }
   const commit = (await readMetadata(ports, paths.metadata))?.commit;
@@ -22,7 +22,7 @@ export async function hasWork(ports: StorePorts, paths: InstancePaths, address: 
   return (await readQueue(ports, paths.outbox)).length > 0;
 }
 
-/** Then nothing shows whether the commit is in place. */
+/** Without a log nothing shows whether the commit is complete. */
 function isWithoutLog({ after, result }: CommittedTurn, last: number): boolean {
   return result === 'reset' || last - after === 1;
 }

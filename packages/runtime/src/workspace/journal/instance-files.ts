@@ -10,12 +10,12 @@ import type { StorePorts } from '../store-ports.ts';
 export interface InstanceFiles {
   readonly events: AppendLog;
   readonly turn: AppendLog;
-  /** Another file after the base was rewritten. */
+  /** Another file after each rewrite of the base. */
   base: AppendLog;
   readonly archive: RotatingLog;
 }
 
-/** Makes those that are missing. */
+/** Opens the files, and creates missing ones. */
 export async function openInstanceFiles(
   ports: StorePorts,
   paths: InstancePaths,

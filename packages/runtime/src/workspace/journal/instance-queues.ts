@@ -1,4 +1,4 @@
-/** What an instance keeps for others to fetch: its answers and its dead letters. */
+/** The answers and the dead letters of an instance, kept until they are fetched. */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { decodeLetter, encodeLetter, type DeadLetter } from '../records/dead-letter.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -32,15 +32,15 @@ export class InstanceQueues {
     return this.#outbox.entries;
   }
 
-  /** **Errors** — `E_OUTBOX_FULL`. */
+  /** Rejects when the outbox is full. **Errors** — `E_OUTBOX_FULL`. */
   refuseFullOutbox(): void {
     if (this.#outbox.size < this.#limits.outboxEntries) return;
     throw new GoondanError('E_OUTBOX_FULL', `${this.#paths.outbox} holds ${this.#outbox.size} answers nobody fetched`);
   }
 
   /**
-   * The answer of the last commit, when somebody waits for it. Idempotent, so that it can be done again after a crash;
-   * beyond the bound too, because the turn is committed: the next one is what the bound stops.
+   * Adds the answer of the last commit, if a caller waits for it. It is idempotent, so that it can run again after a
+   * crash. The limit does not apply, because the turn is already committed: it stops the next turn instead.
    */
   async putReply({ turn }: CommitRecord, finished: FinishedTurns): Promise<void> {
     const result = turn && finished.get(turn.id);
@@ -57,7 +57,9 @@ export class InstanceQueues {
     await this.#outbox.remove(key);
   }
 
-  /** Before the turn that gives the event up is committed: a crash in between only means that it is put here again. */
+  /**
+   * Runs before the commit of the turn that gives the event up: a crash in between only means that it is added again.
+   */
   async putLetter(letter: DeadLetter): Promise<void> {
     const letters = await this.#openLetters();
     await letters.add(letter.event.id, encodeLetter(letter));

@@ -1,4 +1,4 @@
-/** Why an instance is not deleted, or not made, in the same words wherever it is asked. */
+/** The errors for an instance that cannot be deleted or created, with the same text in every caller. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 
 export function unknownInstance({ agentName, instanceKey }: AgentAddress): GoondanError {

@@ -1,6 +1,6 @@
 /**
- * One instance as this process has it open: the inbox if it accepts for it, lock and writer if it owns it. Whatever the
- * disk failed under is opened anew at the next use, and looks at what is really there.
+ * One instance as this process has it open: the inbox if it accepts input, the lock and the writer if it owns the
+ * instance. After a disk error a part is opened again at its next use, from the state on disk.
  */
 import { dirname } from 'node:path';
 import type { AgentAddress } from '@goondan/types';
@@ -13,7 +13,7 @@ import { takenKey } from './instance-refusals.ts';
 import { InstanceWriter } from './instance-writer.ts';
 import { newUuid } from '../../ports/ids.ts';
 
-/** The folder of all instances is there and durable. */
+/** The folder of all instances must exist and be durable. */
 export interface SlotContext {
   readonly ports: StorePorts;
   readonly paths: InstancePaths;
@@ -21,7 +21,7 @@ export interface SlotContext {
   readonly limits: StoreLimits;
 }
 
-/** Epochs of one owner of the lock are numbered within the lock's own epoch, so that they grow across owners too. */
+/** Epochs of one lock owner are numbered within the epoch of the lock, so that they also grow from owner to owner. */
 const EPOCHS_PER_OWNER = 2 ** 32;
 
 export class InstanceSlot {
@@ -29,7 +29,7 @@ export class InstanceSlot {
   readonly #holder = newUuid();
   #turns: Promise<unknown> = Promise.resolve();
   #inbox: Inbox | undefined;
-  /** What is being done with the inbox. */
+  /** Running actions on the inbox. */
   readonly #inboxActions = new Set<Promise<unknown>>();
   #users = 0;
   #writer: InstanceWriter | undefined;
@@ -48,7 +48,7 @@ export class InstanceSlot {
     return this.#context.paths;
   }
 
-  /** The writer, as it is. */
+  /** The writer as it is, even after a disk error. */
   get writer(): InstanceWriter | undefined {
     return this.#writer;
   }
@@ -57,25 +57,25 @@ export class InstanceSlot {
     return this.#users === 0 && this.#writer === undefined;
   }
 
-  /** Nothing of it is open and nobody is about to open something. */
+  /** True when nothing is open and no call is about to open something. */
   get isClosed(): boolean {
     return this.isIdle && this.#inbox === undefined && this.#lock === undefined;
   }
 
   withInbox<T>(action: (inbox: Inbox) => Promise<T>): Promise<T> {
-    // Begun in turn, so that whoever comes next knows of it, and finished in its own time.
+    // The action starts in turn, so that the next caller knows of it, and then runs on its own.
     const begin = async () => ({ acting: this.#tracked(action(await this.#openInbox())) });
     return this.#using(async () => (await this.#inTurn(begin)).acting);
   }
 
-  /** **Errors** — `E_LOCKED` while another process owns the instance; those of recovery. */
+  /** Opens the writer. **Errors** — `E_LOCKED` while another process owns the instance; those of recovery. */
   openWriter(): Promise<InstanceWriter> {
     return this.#using(() => this.#inTurn(() => this.#openWriter()));
   }
 
   /**
-   * One action of a writer. The instance is given back after it, unless this process had it open before; when that fails
-   * the action was done nevertheless, and the lock is given back at the next use.
+   * Runs one action with the writer, and closes the instance after it unless this process had it open before. If the
+   * close fails, the action still counts, and the lock is released at the next use.
    *
    * **Errors** — those of `openWriter`.
    */
@@ -93,11 +93,10 @@ export class InstanceSlot {
   }
 
   /**
-   * Runs `action`, which moves the folder away, with the lock and with nothing of it open or in use. The lock goes with
-   * the folder.
+   * Runs `action`, which moves the folder away, with the lock and without open files. The lock moves with the folder.
    *
    * **Errors** — `E_LOCKED` while another process owns the instance, `E_STORE_ORDER` while a turn is running in this
-   * one; those of `action`, and then the lock is given back.
+   * process; those of `action`, and then the lock is released.
    */
   leave<T>(action: () => Promise<T>): Promise<T> {
     const act = async () => {
@@ -110,7 +109,7 @@ export class InstanceSlot {
       try {
         return await action();
       } finally {
-        // Where the folder is gone there is nothing to give back.
+        // When the folder is gone, there is no lock to release.
         await this.#releaseLock();
       }
     };
@@ -118,7 +117,7 @@ export class InstanceSlot {
   }
 
   /**
-   * Runs `action`, which makes the folder as a whole, while nothing of it is there or in use.
+   * Runs `action`, which creates the complete folder, while the folder does not exist.
    *
    * **Errors** — `E_INSTANCE_EXISTS`; those of `action`.
    */
@@ -131,13 +130,13 @@ export class InstanceSlot {
     return this.#using(() => this.#inTurn(act));
   }
 
-  /** The writer when this process owns the instance, loaded again if the disk had failed under it. */
+  /** Returns the writer if this process owns the instance; loads it again after a disk error. */
   async ownedWriter(): Promise<InstanceWriter | undefined> {
     await this.releaseUnused();
     return this.#writer && (await this.#lock?.isHeld()) ? this.openWriter() : undefined;
   }
 
-  /** Gives a lock back that could not be given back before. */
+  /** Releases a lock whose earlier release failed. */
   async releaseUnused(): Promise<void> {
     if (this.#lock && !this.#writer) await this.#inTurn(() => this.#releaseUnused());
   }
@@ -212,14 +211,14 @@ export class InstanceSlot {
     return InstanceWriter.load({ ...this.#context, lock, nextEpoch });
   }
 
-  /** Synced also when it was there: whoever made it may have died before it could. */
+  /** Syncs an existing folder too: the process that created it may have died before its sync. */
   async #makeFolder(): Promise<void> {
     const { ports, paths } = this.#context;
     await ports.fs.makeFolder(paths.folder);
     await ports.fs.syncFolder(dirname(paths.folder));
   }
 
-  /** Nothing is lost by a file that does not close: what had to be durable is. */
+  /** A failed close loses nothing: everything acknowledged is durable. */
   async #closeInbox(): Promise<void> {
     await this.#inbox?.close().catch(() => undefined);
     this.#inbox = undefined;
@@ -234,14 +233,14 @@ export class InstanceSlot {
     if (!this.#writer) await this.#releaseLock();
   }
 
-  /** When it rejects the lock is still ours. */
+  /** The lock is still ours when this rejects. */
   async #giveBack(): Promise<void> {
     await this.#closeWriter();
     await this.#lock?.release();
     this.#lock = undefined;
   }
 
-  /** A lock that cannot be given back stays ours until the next attempt, or until this process ends. */
+  /** A lock whose release fails stays ours until the next attempt, or until this process ends. */
   async #releaseLock(): Promise<void> {
     const isReleased = await this.#lock?.release().then(
       () => true,

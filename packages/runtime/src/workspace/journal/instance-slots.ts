@@ -1,4 +1,7 @@
-/** The instances this process has open. Those it only accepts input for are bounded: the longest unused is closed. */
+/**
+ * The instances this process has open. Instances that are only open to accept input are bounded: the least recently
+ * used is closed.
+ */
 import type { AgentAddress } from '@goondan/types';
 import { instancePaths, workspaceFolder, type InstancePaths, type JournalLocation } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
@@ -11,7 +14,7 @@ export class InstanceSlots {
   readonly #ports: StorePorts;
   readonly #location: JournalLocation;
   readonly #limits: StoreLimits;
-  /** The last used is the last in it. */
+  /** The most recently used slot is last. */
   readonly #slots = new Map<string, InstanceSlot>();
 
   constructor(ports: StorePorts, location: JournalLocation, limits: StoreLimits) {
@@ -28,7 +31,7 @@ export class InstanceSlots {
     return slot;
   }
 
-  /** Without making one: somebody may ask about every instance there is. */
+  /** Returns an open slot and opens none, because a caller may ask about every existing instance. */
   known(address: AgentAddress): InstanceSlot | undefined {
     return this.#slots.get(keyOf(address));
   }
@@ -47,7 +50,7 @@ export class InstanceSlots {
   async close(address: AgentAddress): Promise<void> {
     const slot = this.#slots.get(keyOf(address));
     await slot?.close();
-    // Not while it is used again, and not with a lock that could not be given back.
+    // Not while it is in use again, and not with a lock whose release failed.
     if (slot?.isClosed) this.#slots.delete(keyOf(address));
   }
 

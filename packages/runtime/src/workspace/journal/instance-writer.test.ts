@@ -13,14 +13,14 @@ const coder = { agentName: 'coder', instanceKey: 'default' };
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-writers-'));
 afterAll(() => rmSync(stateRoot, { recursive: true }));
 
-/** Each test has a workspace of its own. */
+/** Opens a journal in a workspace of its own. */
 async function open(workspaceId: string, processes: Processes = systemProcesses) {
   const ports = { fs: systemFs, clock: systemClock, processes, warn: () => undefined };
   const folder = join(stateRoot, 'workspaces', workspaceId, 'instances/coder~default');
   return { journal: await openJournal(ports, { stateRoot, workspaceId }), folder };
 }
 
-test('a second writer is refused while the first lives, and fences it off when it is gone', async () => {
+test('a second writer is rejected while the first one lives, and fences it off when it is gone', async () => {
   const { journal: first, folder } = await open('fence');
   const { epoch } = await first.open(coder, 'turn-a');
   await first.append(coder, epoch, 0, simpleRecords('a').slice(0, 1));
@@ -48,7 +48,7 @@ test('a second writer is refused while the first lives, and fences it off when i
   await second.append(coder, taken.epoch, 1, [{ type: 'resumed' }]);
 });
 
-test('a turn that is opened again in the same process fences off the earlier opening', async () => {
+test('a turn opened again in the same process fences off the earlier opening', async () => {
   const { journal } = await open('again');
   const first = await journal.open(coder, 'turn-a');
   const second = await journal.open(coder, 'turn-a');
@@ -58,7 +58,7 @@ test('a turn that is opened again in the same process fences off the earlier ope
   await journal.append(coder, second.epoch, 0, [{ type: 'resumed' }]);
 });
 
-test('records, turns and commits out of their order are refused with E_STORE_ORDER', async () => {
+test('records, turns and commits out of order are rejected with E_STORE_ORDER', async () => {
   const { journal } = await open('order');
   const outOfOrder = { code: 'E_STORE_ORDER' } as const;
   expect(await rejectionOf(journal.append(coder, 1, 0, []))).toMatchObject(outOfOrder);

@@ -1,9 +1,9 @@
 /**
- * The one writer of one instance: what `open`, `append` and `commit` of the conversation store mean on disk.
+ * The only writer of one instance: implements `open`, `append` and `commit` of the conversation store on disk.
  *
- * Invariants: 1. Records are durable when `append` resolves, in their order. 2. Nothing of a turn is in the base before
- * the commit record says so. 3. Events are handled in the order they were accepted. 4. A writer with an old epoch, or
- * whose lock somebody took, changes nothing.
+ * Invariants: 1. Records are durable, in order, when `append` resolves. 2. Nothing of a turn is in the base before the
+ * commit record says so. 3. Events are handled in the order of acceptance. 4. A writer with an old epoch, or without
+ * its lock, changes nothing.
  */
 import {
   type AgentAddress,
@@ -55,21 +55,21 @@ import { readMetadata } from '../records/read-metadata.ts';
 import { recover, type RecoveredInstance } from './recover.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
-/** What a writer needs besides its files. */
+/** Everything a writer needs besides its files. */
 export interface WriterContext {
   readonly ports: StorePorts;
   readonly paths: InstancePaths;
   readonly address: AgentAddress;
   readonly limits: StoreLimits;
   readonly lock: Lock;
-  /** Greater each time. */
+  /** Returns a higher number each time. */
   nextEpoch(): number;
 }
 
 interface RunningTurn {
   readonly turnId: string;
   readonly epoch: number;
-  /** The event it handles, when that came through the inbox. */
+  /** The handled event, if it came through the inbox. */
   readonly entry: InboxEntry | undefined;
 }
 
@@ -101,7 +101,10 @@ export class InstanceWriter {
     this.#log = [...recovered.log];
   }
 
-  /** The instance's folder is there and locked. **Errors** — those of `recover`, and `E_STORE_INSTANCE`. */
+  /**
+   * Loads the writer; the folder of the instance must exist and be locked. **Errors** — those of `recover`, and
+   * `E_STORE_INSTANCE`.
+   */
   static async load(context: WriterContext): Promise<InstanceWriter> {
     const { ports, paths, address, limits } = context;
     const found = await readMetadata(ports, paths.metadata);
@@ -117,7 +120,7 @@ export class InstanceWriter {
     }
   }
 
-  /** The disk failed under it: it does nothing more until it is loaded again. */
+  /** True after a disk error: the writer does nothing until it is loaded again. */
   get failed(): boolean {
     return this.#serial.failed;
   }
@@ -152,7 +155,7 @@ export class InstanceWriter {
         logRecord(record, { seq: first + index, with: first, turnId, isFirst: at + index === 0, at: now }),
       );
       const { events, turn } = this.#recovered.files;
-      // One sync for each file that gets something: a record counts only when all before it are durable too.
+      // One sync per changed file: a record counts only when all records before it are durable too.
       await together([
         appendTexts(
           events,
@@ -188,7 +191,7 @@ export class InstanceWriter {
   }
 
   /**
-   * States alone. Nothing is written when they are what is committed.
+   * Commits states alone. Writes nothing when they equal the committed ones.
    *
    * **Errors** — `E_FENCED` when there was a commit after `stateVersion`, `E_STORE_ORDER` while a turn is running.
    */
@@ -211,9 +214,10 @@ export class InstanceWriter {
   }
 
   /**
-   * Nothing happens when nothing was said yet.
+   * Resets the conversation. Does nothing when it is empty.
    *
-   * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE` also when it is committed and not yet in place.
+   * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE` also when the reset is committed but not yet
+   * applied.
    */
   reset(): Promise<void> {
     return this.#run(async () => {
@@ -224,12 +228,12 @@ export class InstanceWriter {
       const plan = planReset(this.#metadata, this.#extensions, this.#log.length, ports.clock.now());
       await commitPlan(ports, paths, plan);
       await this.#committed(plan);
-      // No turn comes after it in this process that would find out.
+      // No later turn in this process would report it.
       if (this.failed) throw new GoondanError('E_STORE_WRITE', `The reset of ${paths.folder} is not yet in place`);
     });
   }
 
-  /** **Errors** — `E_STORE_ORDER` while a turn is running. */
+  /** Rejects while a turn is running. **Errors** — `E_STORE_ORDER`. */
   refuseInTurn(what: string): void {
     if (this.#turn) throw outOfOrder(`Turn ${this.#turn.turnId} is running: only between turns can it ${what}`);
   }
@@ -247,7 +251,7 @@ export class InstanceWriter {
     return this.#serial.run(async () => [...(await this.#inbox.pending(this.#metadata.commit.inbox))]);
   }
 
-  /** One action on the queues, between those on the conversation. */
+  /** Runs one action on the queues, between those on the conversation. */
   withQueues<T>(action: (queues: InstanceQueues) => Promise<T>): Promise<T> {
     return this.#run(() => action(this.#queues));
   }
@@ -275,7 +279,10 @@ export class InstanceWriter {
     throw new GoondanError('E_FENCED', `Turn ${this.#turn.turnId} was opened again since; this writer is an older one`);
   }
 
-  /** Results are kept for less long than the ids of handled events: without this such a turn would be run again. */
+  /**
+   * Rejects a turn whose event is handled and whose result is forgotten: ids are kept longer than results, and the turn
+   * would run again.
+   */
   #refuseForgotten(turnId: string): void {
     if (!this.#inbox.wasHandled(turnId)) return;
     throw new GoondanError('E_TURN_FORGOTTEN', `The event of ${turnId} was handled; how that ended is no longer kept`);
@@ -296,12 +303,12 @@ export class InstanceWriter {
     return this.#recovered.finished.has(turnIdOf(event.id));
   }
 
-  /** An event that was delivered again after its turn was committed: handled, without a turn. */
+  /** Marks an event as handled without a turn: it was delivered again after its turn was committed. */
   async #skip(entry: InboxEntry): Promise<void> {
     await this.#amendCommit({ inbox: entry.seq });
   }
 
-  /** A turn whose event is in no inbox: nobody was told that it was accepted, and nobody will resume it. */
+  /** Removes the log of a turn whose event is in no inbox: it was never acknowledged, and no process will resume it. */
   async #discardLog(turnId: string | undefined): Promise<void> {
     const { events, turn } = this.#recovered.files;
     await this.#amendCommit({ discarded: logStart(this.#metadata.commit) + this.#log.length });
@@ -359,7 +366,9 @@ export class InstanceWriter {
     await this.#apply(() => applyPlan(ports, paths, files, plan, putReply));
   }
 
-  /** It is committed whatever happens here: a failure is for the next one to find, and recovery to mend. */
+  /**
+   * Runs after the commit, so a failure here does not undo it. The next turn sees the failure, and recovery repairs it.
+   */
   async #apply(action: () => Promise<void>): Promise<void> {
     const { ports, paths } = this.#context;
     try {

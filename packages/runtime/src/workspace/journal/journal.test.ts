@@ -24,7 +24,7 @@ interface Options {
   readonly limits?: Partial<StoreLimits>;
 }
 
-/** A journal on the real disk. */
+/** Opens a journal on the real disk. */
 async function open({ root = newRoot(), fs = systemFs, limits }: Options = {}) {
   const warnings: StoreWarning[] = [];
   const ports = {
@@ -63,7 +63,7 @@ test('M-09 a message is the same after a reload, and its createdAt is a Date aga
   expect(await opened.loadBase()).toEqual(before.messages as never);
 });
 
-test('M-11 base.jsonl holds messages and nothing else, events.jsonl the events of the running turn', async () => {
+test('M-11 base.jsonl has messages only, events.jsonl the events of the running turn', async () => {
   const { journal, folder } = await open();
   await runSimpleTurn(journal, coder, 'a');
   const { epoch } = await journal.open(coder, 'turn-b');
@@ -81,7 +81,7 @@ test('M-11 base.jsonl holds messages and nothing else, events.jsonl the events o
   expect(linesOf(join(folder, 'messages/turn.jsonl')).map(({ type }) => type)).toEqual(['step']);
 });
 
-test('M-11 an interrupted turn comes back with its log, in order, and its base', async () => {
+test('M-11 an interrupted turn keeps its log, in order, and its base', async () => {
   const { journal, root } = await open();
   await runSimpleTurn(journal, coder, 'a');
   const { epoch } = await journal.open(coder, 'turn-b');
@@ -96,14 +96,14 @@ test('M-11 an interrupted turn comes back with its log, in order, and its base',
   expect((await opened.loadBase()).map(({ id }) => id)).toEqual(['input-a', 'answer-a']);
 });
 
-test('M-07 the events of a turn that failed are kept, and the next one starts on them', async () => {
+test('M-07 the events of a failed turn are kept, and the next turn starts from them', async () => {
   const { journal, folder } = await open();
   await runSimpleTurn(journal, coder, 'a', { error: { message: 'no', code: 'E_MODEL_FAILED' } });
   expect((await journal.read(coder)).messages.map(({ id }) => id)).toEqual(['input-a', 'answer-a']);
   expect(linesOf(join(folder, 'metadata.json'))[0]).toMatchObject({ status: 'failed' });
 });
 
-test('a rewritten base replaces the old one, and appending goes on behind it', async () => {
+test('a rewritten base replaces the old one, and later messages are appended to it', async () => {
   const { journal, root } = await open();
   await runSimpleTurn(journal, coder, 'a');
   const { epoch } = await journal.open(coder, 'turn-b');
@@ -123,7 +123,7 @@ test('a rewritten base replaces the old one, and appending goes on behind it', a
   ]);
 });
 
-test('X-12 the state of extensions is in extensions/<name>.json when the turn is committed, and restored', async () => {
+test('X-12 extension state is in extensions/<name>.json after the commit, and restored', async () => {
   const { journal, root, folder } = await open();
   await runSimpleTurn(journal, coder, 'a', { extensionState: { memo: { notes: ['one'] }, '../../x': 1 } });
   expect(JSON.parse(readFileSync(join(folder, 'extensions/memo.json'), 'utf8'))).toEqual({ notes: ['one'] });
@@ -135,7 +135,7 @@ test('X-12 the state of extensions is in extensions/<name>.json when the turn is
   expect(readdirSync(join(folder, 'extensions'))).toEqual(['memo.json']);
 });
 
-test('X-12 state that did not change is not written again', async () => {
+test('X-12 unchanged state is not written again', async () => {
   const { journal, folder } = await open();
   await runSimpleTurn(journal, coder, 'a', { extensionState: { memo: 1 } });
   const before = statSync(join(folder, 'extensions/memo.json')).ino;
@@ -143,7 +143,7 @@ test('X-12 state that did not change is not written again', async () => {
   expect(statSync(join(folder, 'extensions/memo.json')).ino).toBe(before);
 });
 
-test('X-11 no instance and no extension sees the state of another, however alike their names are', async () => {
+test('X-11 instances and extensions with similar names do not see each other’s state', async () => {
   const { journal } = await open();
   const keys = ['a.b', 'a/b', 'A.B', '한글', '日本', '..', `${'k'.repeat(128)}1`, `${'k'.repeat(128)}2`];
   const addresses = keys.map((instanceKey) => ({ agentName: 'coder', instanceKey }));
@@ -178,7 +178,7 @@ test('R-06 everything is under the state root, folders 0700 and files 0600', asy
   expect(statSync(journal.scratchFolder(coder)).isDirectory()).toBe(true);
 });
 
-test('a turn that is committed is not run again: open gives its result, also after a restart', async () => {
+test('a committed turn is not run again: open gives its result, also after a restart', async () => {
   const { journal, root } = await open();
   await runSimpleTurn(journal, coder, 'a');
   await runSimpleTurn(journal, coder, 'b');
@@ -190,7 +190,7 @@ test('a turn that is committed is not run again: open gives its result, also aft
   expect((await again.open(coder, 'turn-b')).finished?.responseMessage?.createdAt).toBeInstanceOf(Date);
 });
 
-test('a turn nobody accepted and nobody resumes gives way to the next, with a warning', async () => {
+test('a turn without an accepted event gives way to the next turn, with a warning', async () => {
   const { journal, root } = await open();
   const { epoch } = await journal.open(coder, 'turn-a');
   await journal.append(coder, epoch, 0, simpleRecords('a'));
@@ -201,7 +201,7 @@ test('a turn nobody accepted and nobody resumes gives way to the next, with a wa
   expect((await again.read(coder)).messages.map(({ id }) => id)).toEqual(['input-b', 'answer-b']);
 });
 
-test('an answer somebody waits for is in the outbox from the commit until it is acknowledged', async () => {
+test('an answer is in the outbox from the commit until it is acknowledged', async () => {
   const { journal, root } = await open();
   const replyTo = { target: 'client', correlationId: '7' };
   await journal.accept(coder, simpleEvent('a', { replyTo }));
@@ -220,7 +220,7 @@ test('an answer somebody waits for is in the outbox from the commit until it is 
   expect(await again.hasWork(coder)).toBe(false);
 });
 
-test('a result longer than what is read of the archive at first is still known after a restart', async () => {
+test('a result longer than the first read of the archive is still known after a restart', async () => {
   const { journal, root } = await open();
   await journal.accept(coder, simpleEvent('a', { replyTo: { target: 'client', correlationId: '7' } }));
   await runSimpleTurn(journal, coder, 'a', { text: 'x'.repeat(3 * 2 ** 20) });
@@ -238,7 +238,7 @@ test('no turn starts while the outbox is full', async () => {
   await runSimpleTurn(journal, coder, 'a');
 });
 
-test('an event given up is a dead letter: folded, listed, to be retried as a new event or dropped', async () => {
+test('a given-up event is a dead letter: folded, listed, retried as a new event or dropped', async () => {
   const { journal, root } = await open();
   const error = { code: 'E_DEAD_LETTER', message: 'crashed three times' };
   for (const id of ['a', 'b']) {
@@ -258,7 +258,7 @@ test('an event given up is a dead letter: folded, listed, to be retried as a new
   expect((await again.pending(coder)).map(({ id }) => id)).toEqual(['a~retry']);
 });
 
-test('a dead letter is dropped, and an answer acknowledged, without keeping the instance from its agent', async () => {
+test('dropping a dead letter and acknowledging an answer leave the instance free for its agent', async () => {
   const { journal: agent, root } = await open();
   const { journal: orchestrator } = await open({ root });
   await orchestrator.accept(coder, simpleEvent('a', { replyTo: { target: 'client', correlationId: '7' } }));
@@ -272,7 +272,7 @@ test('a dead letter is dropped, and an answer acknowledged, without keeping the 
   expect(await agent.outbox.pending(coder)).toMatchObject([{ key: 'turn-a~retry' }]);
 });
 
-test('of more dead letters than are kept the oldest goes, with a warning', async () => {
+test('the oldest dead letter above the limit is dropped, with a warning', async () => {
   const { journal, warnings } = await open({ limits: { deadLetters: 2 } });
   for (const id of ['a', 'b', 'c']) {
     await journal.accept(coder, simpleEvent(id));
@@ -282,7 +282,7 @@ test('of more dead letters than are kept the oldest goes, with a warning', async
   expect(warnings.length).toBe(1);
 });
 
-test('state of a newer format is refused with E_STORE_FORMAT, and left alone', async () => {
+test('state of a newer format is rejected with E_STORE_FORMAT and not changed', async () => {
   const { journal, root, folder } = await open();
   await runSimpleTurn(journal, coder, 'a');
   await journal.close();
@@ -295,7 +295,7 @@ test('state of a newer format is refused with E_STORE_FORMAT, and left alone', a
   expect(readFileSync(path, 'utf8')).toBe(newer);
 });
 
-test('a folder that holds another instance is refused with E_STORE_INSTANCE', async () => {
+test('a folder of another instance is rejected with E_STORE_INSTANCE', async () => {
   const { journal, root, folder } = await open();
   await runSimpleTurn(journal, coder, 'a');
   await runSimpleTurn(journal, { ...coder, instanceKey: 'other' }, 'a');
@@ -317,7 +317,7 @@ test('a lost metadata.json is not a new conversation', async () => {
   expect(readdirSync(folder)).not.toContain('metadata.json');
 });
 
-test('a damaged file is kept aside once, however often it is opened', async () => {
+test('a damaged file is copied aside once, however often it is opened', async () => {
   const { journal, root, folder } = await open();
   await runSimpleTurn(journal, coder, 'a');
   await journal.close();
@@ -334,7 +334,7 @@ test('a damaged file is kept aside once, however often it is opened', async () =
   expect(copies.length).toBe(1);
 });
 
-test('a turn costs what is new: at most 4 KB, at 10 000 messages what it costs at 10, and it reads no history', async () => {
+test('a turn writes only its news: at most 4 KB, at 10 000 messages as much as at 10, and reads no history', async () => {
   const { fs, written, read } = measuredFs();
   const { journal } = await open({ fs });
   const measure = async (eventId: string) => {
@@ -359,7 +359,7 @@ test('a turn costs what is new: at most 4 KB, at 10 000 messages what it costs a
   expect(atTenThousand).toBeLessThan(1.2 * atTen);
 });
 
-/** The real disk, with a count of what is written and a list of what is read. */
+/** The real disk, with a count of written bytes and a list of reads. */
 function measuredFs() {
   const written = { bytes: 0 };
   const read = { paths: [] as string[] };

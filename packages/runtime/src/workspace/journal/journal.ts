@@ -1,9 +1,10 @@
 /**
- * The durable `ConversationStore`, and the inbox, outbox and dead letters that belong to it: all instances of one
- * workspace, each in its own folder. `docs/storage.md` says what the files are and what is promised.
+ * The durable `ConversationStore`, with its inbox, outbox and dead letters: all instances of one workspace, each in its
+ * own folder. `docs/storage.md` describes the files and the promises.
  *
- * Two processes share a workspace: the orchestrator accepts input, each agent process writes its own instance. Writing a
- * conversation takes the instance's lock at the first `open` and keeps it until `close`; accepting and reading take none.
+ * Two kinds of processes share a workspace: the orchestrator accepts input, and each agent process writes its own
+ * instance. The first `open` of a conversation takes the lock of the instance and keeps it until `close`. Accepting and
+ * reading take no lock.
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
@@ -42,85 +43,91 @@ import { readSummary, type InstanceSummary } from './read-summary.ts';
 
 export interface Journal extends ConversationStore {
   /**
-   * Durable when it resolves; idempotent on `event.id`: a second delivery says whether it is still to be handled.
+   * Accepts an event; durable when it resolves. Idempotent on `event.id`: a second delivery tells whether the event is
+   * still pending.
    *
    * **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`.
    */
   accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted>;
-  /** As `read`, but damaged files are named in `problems` and the rest is given. */
+  /** Like `read`, but lists damaged files in `problems` and returns the rest. */
   readIntact(instance: AgentAddress): Promise<IntactConversation>;
   /**
-   * Marks an accepted event whose turn is not committed as cancelled, durably: `pendingEntries` and a second delivery tell.
-   * False when there is none.
+   * Marks a pending event as cancelled, durably; `pendingEntries` and a second delivery show the mark. False when no
+   * such event is pending.
    *
    * **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`.
    */
   cancel(instance: AgentAddress, eventId: string, reason: string): Promise<boolean>;
-  /** Accepted events whose turn is not committed, oldest first. The turn of an event has the id `turn-` + its id. */
+  /** Accepted events without a committed turn, oldest first. The turn of an event has the id `turn-` + its id. */
   pending(instance: AgentAddress): Promise<readonly AgentEvent[]>;
-  /** The same, each with its place. */
+  /** Pending events, each with its number. */
   pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]>;
-  /** The instances that have state or input, in no order. */
+  /** The instances with state or input, in no particular order. */
   instances(): Promise<readonly AgentAddress[]>;
-  /** For lists. Cheap, and takes no lock. */
+  /** Figures for lists. Cheap, and takes no lock. */
   summary(instance: AgentAddress): Promise<InstanceSummary>;
-  /** Whether it must be woken: input to handle, a turn or a commit to finish, answers to deliver. */
+  /**
+   * Whether the instance must be woken: it has input to handle, a turn or a commit to finish, or answers to deliver.
+   */
   hasWork(instance: AgentAddress): Promise<boolean>;
-  /** Takes the lock and finishes what a crash left, as the first `open` does too. */
+  /** Takes the lock and finishes an interrupted commit, as the first `open` does too. */
   recover(instance: AgentAddress): Promise<void>;
   /**
-   * Starts the conversation anew: no messages, no state of extensions. Accepted events that are not handled stay, also
-   * that of a turn that was interrupted: it starts over, and what it had done is not known any more. The archive keeps
-   * everything, and that this happened. For whoever supervises the instance, while its process is gone.
+   * Starts the conversation over, without messages and extension states. Pending events stay. An interrupted turn
+   * starts again from its event, and its earlier effects are forgotten. The archive keeps everything, and records the
+   * reset. Only for the supervisor of the instance, while it has no process.
    *
-   * **Errors** — `E_LOCKED` while a process owns it; those of recovery. After one of the disk ask again: the lock may not
-   * have been given back.
+   * **Errors** — `E_LOCKED` while a process owns it; those of recovery. After a disk error call it again: the lock may
+   * not have been released.
    */
   reset(instance: AgentAddress): Promise<void>;
-  /** Whether anything of it is on the disk, damaged or not. */
+  /** Whether any file of the instance exists, damaged or not. */
   has(instance: AgentAddress): Promise<boolean>;
   /**
-   * Deletes everything of an instance: its conversation and its archive, input, answers, dead letters, states, `scratch/`,
-   * and what is known of events that were handled, so that an id of before is a new event. For whoever supervises the
-   * instance, while its process is gone. A crash leaves all of it or nothing.
+   * Deletes everything of an instance: its conversation and archive, input, answers, dead letters, states, `scratch/`,
+   * and the ids of handled events, so that an old id is a new event. Only for the supervisor of the instance, while it
+   * has no process. A crash leaves everything or nothing.
    *
-   * **Errors** — `E_INSTANCE_UNKNOWN`; `E_INSTANCE_PENDING` when accepted events are not handled, unless `force`;
-   * `E_LOCKED` while a process owns it, `E_STORE_ORDER` while a turn runs in this one; those of the disk, and without `force` those of an inbox that cannot be read.
+   * **Errors** — `E_INSTANCE_UNKNOWN`; `E_INSTANCE_PENDING` when events are pending, unless `force`; `E_LOCKED` while a
+   * process owns it, `E_STORE_ORDER` while a turn runs in this one; those of the disk, and without `force` those of an
+   * unreadable inbox.
    */
   delete(instance: AgentAddress, options?: DeleteOptions): Promise<DeletedInstance>;
   /**
-   * Makes another instance of the same agent whose conversation goes on from a moment of this one's: its messages, with who
-   * put them there, and the states of its extensions, as its first commit. Nothing else of it goes along: no input that
-   * waits, no answers, dead letters, finished turns or `scratch/`. A crash leaves all of it or nothing. For whoever owns the
-   * workspace, while there is no process for the new one.
+   * Creates another instance of the same agent that continues from a moment of this conversation. Its first commit has
+   * the messages with their authors, and the states of extensions. Pending input, answers, dead letters, finished turns
+   * and `scratch/` are not copied. A crash leaves everything or nothing. Only for the owner of the workspace, while the
+   * new instance has no process.
    *
    * **Errors** — `E_INSTANCE_UNKNOWN`, `E_INSTANCE_EXISTS`, `E_HISTORY_RANGE`; those of reading and of the disk.
    */
   fork(from: AgentAddress, options: ForkOptions): Promise<ForkedInstance>;
-  /** Removes what deletions and forks left that were interrupted. Only for whoever owns the workspace. */
+  /** Removes the rest of interrupted deletions and forks. Only for the owner of the workspace. */
   sweep(): Promise<void>;
   readonly outbox: Outbox;
   readonly deadLetters: DeadLetters;
-  /** Committed turns that are still kept, oldest first. **Errors** — `E_STORE_CORRUPT` also when some are missing. */
+  /** Committed turns that are still kept, oldest first. **Errors** — `E_STORE_CORRUPT` also when turns are missing. */
   archive(instance: AgentAddress): AsyncIterable<ArchivedTurn>;
-  /** The same, and the conversation that they began from. `readHistory`, `readConversationAt` and `blame` read it. */
+  /**
+   * Committed turns, and the conversation at their start. Source of `readHistory`, `readConversationAt` and `blame`.
+   */
   history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
   openRuntimeEvents(instance: AgentAddress): Promise<RuntimeEventWriter>;
-  /** What was recorded of its turns, layer by layer. For people, like the runtime events. */
+  /** The writer of the recorded traces, for people, like the runtime events. */
   openTraces(instance: AgentAddress): Promise<LineWriter<TurnLine>>;
-  /** A folder of the instance's own for its tools. */
+  /** A folder of the instance for its tools. */
   scratchFolder(instance: AgentAddress): string;
-  /** Closes the files and gives the lock back; of one instance, or of all. */
+  /** Closes the files and releases the lock, of one instance or of all. */
   close(instance?: AgentAddress): Promise<void>;
 }
 
 export interface DeleteOptions {
-  /** Also when accepted events are lost with it, or its files are damaged. */
+  /** Deletes even if pending events are lost, or files are damaged. */
   readonly force?: boolean;
 }
 
 export interface DeletedInstance {
-  /** Accepted events that were not handled and went with it; absent when nobody can tell any more. */
+  /** The number of pending events that were deleted; absent when it cannot be known. */
   readonly inputs?: number;
 }
 
@@ -176,7 +183,7 @@ export async function openJournal(
     pending: async (instance) => (await pendingEntries(instance)).map(({ event }) => event),
     pendingEntries,
     async hasWork(instance) {
-      // Whoever asks is about to start the process that needs the lock.
+      // The caller is about to start the process that needs the lock.
       await slots.known(instance)?.releaseUnused();
       return hasWork(ports, slots.pathsOf(instance), instance);
     },
@@ -233,7 +240,10 @@ export async function openJournal(
   return journal;
 }
 
-/** **Errors** — unless `force`: `E_INSTANCE_PENDING`, those of reading. */
+/**
+ * Counts the pending events that a deletion would lose. **Errors** — unless `force`: `E_INSTANCE_PENDING`, those of
+ * reading.
+ */
 async function countLost(
   ports: StorePorts,
   paths: InstancePaths,

@@ -7,7 +7,10 @@ import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { readMetadata } from '../records/read-metadata.ts';
 
-/** The instances that have a folder, in no order. One of which nothing tells whose it is is left out, with a warning. */
+/**
+ * Lists the instances that have a folder, in no particular order. A folder without a known owner is left out, with a
+ * warning.
+ */
 export async function listInstances(ports: StorePorts, folder: string): Promise<AgentAddress[]> {
   const found: AgentAddress[] = [];
   for (const name of (await ports.fs.list(folder)) ?? []) {
@@ -24,7 +27,7 @@ export async function listInstances(ports: StorePorts, folder: string): Promise<
   return found;
 }
 
-/** An instance that only has input so far has no metadata yet; one whose metadata is damaged is there all the same. */
+/** An instance with only input has no metadata yet; one with damaged metadata is listed anyway. */
 async function readAddress(ports: StorePorts, paths: InstancePaths): Promise<AgentAddress | undefined> {
   const whose = (await readWhole(ports, paths)) ?? (await readInboxHead(ports, paths));
   return whose && { agentName: whose.agentName, instanceKey: whose.instanceKey };
@@ -44,7 +47,10 @@ async function readInboxHead({ fs }: StorePorts, { inbox }: InstancePaths): Prom
   return head && readHead(head);
 }
 
-/** The owner of a folder, where the name is not shortened to a hash. A folder without a file in it is nobody's yet. */
+/**
+ * Reads the address from the name of the folder, unless the name is shortened to a hash. A folder without files has no
+ * owner yet.
+ */
 async function addressOfName(
   { fs }: StorePorts,
   { metadata, inbox }: InstancePaths,

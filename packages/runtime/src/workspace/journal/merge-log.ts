@@ -1,21 +1,20 @@
 /**
- * Puts the two files of a turn's log together again.
+ * Merges the two files of a turn's log.
  *
- * Records appended together may be in both files, and a crash may have kept them in one and not in the other; what
- * comes after the first missing record was never acknowledged, and is cut. A missing record with acknowledged ones after
- * it is damage.
+ * Records appended together may be in both files, and a crash may have kept only one part. Records after the first
+ * missing one were never acknowledged and are cut. A missing record before an acknowledged one is damage.
  */
 import type { LoggedRecord } from '../records/logged-record.ts';
 
 export interface MergedLog {
   /** In order, without gaps. */
   readonly log: readonly LoggedRecord[];
-  /** Records from this number on are cut. */
+  /** The first number to cut. */
   readonly cutFrom?: number;
   readonly damage?: string;
 }
 
-/** `after`: the number of the last committed record; lines up to it are left from before and do not count. */
+/** `after`: the number of the last committed record; lines up to it are from earlier turns and do not count. */
 export function mergeLog(events: readonly LoggedRecord[], others: readonly LoggedRecord[], after: number): MergedLog {
   const records = [...events, ...others].filter(({ seq }) => seq > after).toSorted((a, b) => a.seq - b.seq);
   const gap = records.findIndex(({ seq }, index) => seq !== after + 1 + index);

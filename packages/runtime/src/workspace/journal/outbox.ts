@@ -4,11 +4,11 @@ import type { InstanceSlots } from './instance-slots.ts';
 import { readQueue, type QueueEntry } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
 
-/** Written by the owner of the instance, like the conversation. */
+/** Answers that are not fetched yet. The owner of the instance writes it, like the conversation. */
 export interface Outbox {
-  /** Durable when it resolves; idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
+  /** Adds an entry; durable when it resolves, idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
   add(instance: AgentAddress, key: string, value: JsonValue): Promise<void>;
-  /** Oldest first. The answer of a turn that somebody waits for is here under the turn's id (`decodeReply`). */
+  /** Oldest first. An answer that a caller waits for has the id of its turn as key (`decodeReply`). */
   pending(instance: AgentAddress): Promise<readonly QueueEntry[]>;
   acknowledge(instance: AgentAddress, key: string): Promise<void>;
 }

@@ -1,7 +1,6 @@
 /**
- * An instance that comes whole, with its first commit. It is written into a folder aside, which nobody takes for an
- * instance, and takes its place by one rename: a crash leaves all of it or nothing. What is left aside is swept with
- * what deletions left.
+ * Places a complete instance with its first commit. It is written into a folder aside, which is not listed as an
+ * instance, and then renamed into place: a crash leaves everything or nothing. A sweep removes folders left aside.
  */
 import { dirname } from 'node:path';
 import type { AgentAddress } from '@goondan/types';
@@ -15,7 +14,10 @@ import { closeInstanceFiles, openInstanceFiles } from './instance-files.ts';
 import type { CommitPlan } from './plan-commit.ts';
 import { newUuid } from '../../ports/ids.ts';
 
-/** There is nothing at its place. Durable when it resolves. **Errors** — those of the disk; whether it is there, look. */
+/**
+ * There must be nothing at its path. Durable when it resolves. **Errors** — those of the disk; then check whether it is
+ * there.
+ */
 export async function placeInstance(
   ports: StorePorts,
   paths: InstancePaths,
@@ -35,7 +37,7 @@ export async function placeInstance(
   await ports.fs.syncFolder(instances);
 }
 
-/** All of it is durable when it resolves, but for the folder's own name. */
+/** Writes the draft. Everything is durable when it resolves, except the name of the folder. */
 async function writeDraft(
   ports: StorePorts,
   draft: InstancePaths,

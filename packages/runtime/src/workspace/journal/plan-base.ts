@@ -1,4 +1,4 @@
-/** What must happen to `base.jsonl` so that it is what the commit record says. Decides; does nothing. */
+/** Decides how `base.jsonl` becomes what the commit record says. Changes nothing. */
 import { checksum } from '../lines/checksum.ts';
 import { encodeMessage, reviveMessage } from '../../messages/message-text.ts';
 import type { LoggedRecord } from '../records/logged-record.ts';
@@ -6,9 +6,9 @@ import { type CommitRecord, type CommittedTurn, matches } from '../records/metad
 
 export type BasePlan =
   | { readonly type: 'done' }
-  /** Cut to `from` and write `bytes` behind. */
+  /** Cut the file to `from` and append `bytes`. */
   | { readonly type: 'append'; readonly from: number; readonly bytes: Uint8Array }
-  /** `base.jsonl.next` takes its place. */
+  /** Rename `base.jsonl.next` to `base.jsonl`. */
   | { readonly type: 'rename' }
   | { readonly type: 'damaged'; readonly problem: string };
 
@@ -17,7 +17,7 @@ export interface BaseFiles {
   readonly next: Uint8Array | undefined;
 }
 
-/** `log`: the records of the committed turn, as far as they are still there. */
+/** `log`: the records of the committed turn that are still there. */
 export function planBase({ base, next }: BaseFiles, commit: CommitRecord, log: readonly LoggedRecord[]): BasePlan {
   if (matches(base, commit.base)) return { type: 'done' };
   const { turn, previous } = commit;

@@ -1,4 +1,4 @@
-/** Everything one commit will write, decided before anything is written. */
+/** Decides everything that a commit will write, before the first write. */
 import type { JsonValue, TurnResult } from '@goondan/types';
 import type { BaseDelta } from '../../agent/conversation/conversation-store.ts';
 import { archiveTexts } from '../archive/archive-lines.ts';
@@ -25,12 +25,12 @@ export interface TurnToCommit {
   readonly result: TurnResult | 'reset' | 'fork';
   /** Present when the result is `fork`. */
   readonly fork?: ForkOrigin;
-  /** The event it handled, when that came through the inbox. */
+  /** The handled event, if it came through the inbox. */
   readonly entry: InboxEntry | undefined;
 }
 
 export interface CommitPlan extends StatesPlan {
-  /** For the end of `base.jsonl`, or for all of it. */
+  /** The bytes to append to `base.jsonl`, or all of its bytes. */
   readonly baseBytes: Uint8Array;
   readonly isRewrite: boolean;
   readonly archiveBytes: Uint8Array;
@@ -85,7 +85,7 @@ export function planCommit(
   };
 }
 
-/** Changes of states, with those of commits of states alone before it. Absent when there are none. */
+/** The changes of states, including earlier commits of states alone. Absent when there are none. */
 function archivedStates(
   { statesAlone }: InstanceMetadata['commit'],
   { extensions, changed, removed }: ExtensionsPlan,
@@ -103,17 +103,17 @@ interface Brought {
   readonly text: string;
 }
 
-/** By message id: the last record that brought it. */
+/** The last record of each message, by message id. */
 function messagesBrought(log: readonly LoggedRecord[]): Map<string, Brought> {
   const brought = new Map<string, Brought>();
   for (const { seq, message } of log) if (message) brought.set(message.id, { seq, text: message.text });
   return brought;
 }
 
-/** A number costs a few bytes where the message would cost all of its own once more. */
+/** A number takes a few bytes; the message would be stored a second time. */
 function refer(id: string, text: string, brought: ReadonlyMap<string, Brought>): number | StoredMessage {
   const found = brought.get(id);
-  // The inverse of encodeMessage, but for the date, which stays a string in what is stored.
+  // Safe: the inverse of encodeMessage, except that dates stay strings on disk.
   return found?.text === text ? found.seq : (JSON.parse(text) as StoredMessage);
 }
 

@@ -1,6 +1,6 @@
 /**
- * A conversation that begins with what another one had is a commit like that of a turn, the first of its instance: its
- * archive has an `append` for each message, by whoever had put it there, with where that was.
+ * Plans the first commit of a fork, which is like that of a turn. The archive gets an `append` for each message, by its
+ * original author and with its original event.
  */
 import type { AgentAddress, JsonValue } from '@goondan/types';
 import type { BlamedMessage } from '../history/blamed-message.ts';
@@ -16,7 +16,7 @@ export interface ConversationToFork {
 
 const TURN_ID = 'fork-1';
 
-/** For an instance that is not there yet. */
+/** Plans the commit for an instance that does not exist yet. */
 export function planFork(
   to: AgentAddress,
   { from, messages, extensionState }: ConversationToFork,
@@ -44,7 +44,7 @@ function forkedRecord(blamed: BlamedMessage, from: ForkOrigin, seq: number): Log
   return { ...logged, text: `${logged.text.slice(0, -1)},"origin":${JSON.stringify(originOf(blamed, from))}}` };
 }
 
-/** Of a message that came with a fork before: where it was at the very first. */
+/** For a message that came with an earlier fork: its very first event. */
 function originOf({ origin, turnId, seq, replaced }: BlamedMessage, { instanceKey }: ForkOrigin): EventOrigin {
   if (origin) return origin;
   if (!replaced) return { instanceKey, turnId, seq };

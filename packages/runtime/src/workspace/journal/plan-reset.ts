@@ -1,14 +1,13 @@
 /**
- * A conversation that is started anew is a commit like that of a turn: the base is rewritten to nothing, the extensions
- * have no state, and the archive gains a `truncate` by the runtime. Its one record is in no log but follows from the commit
- * record, so that nothing is written among the records of a turn that was interrupted before the commit says that those
- * do not count any more.
+ * Plans a reset, which is a commit like that of a turn: the base becomes empty, extensions have no state, and the
+ * archive gets a `truncate` by the runtime. Its record is in no log but follows from the commit record. So nothing is
+ * written into the log of an interrupted turn before the commit makes that log void.
  */
 import { resetLog } from '../records/committed-log.ts';
 import { logStart, type InstanceMetadata } from '../records/metadata.ts';
 import { planCommit, type CommitPlan } from './plan-commit.ts';
 
-/** `openRecords`: how many records the log of an interrupted turn has. Its event is still to be handled. */
+/** `openRecords`: the number of records in the log of an interrupted turn, whose event is still pending. */
 export function planReset(
   before: InstanceMetadata,
   extensions: ReadonlyMap<string, string>,

@@ -1,6 +1,6 @@
 /**
- * A commit of extension states alone: the same commit point, and nothing else of the instance changes. The version and
- * the archive stay as they are, so that it is not part of the history; the log of an interrupted turn stays too.
+ * Plans a commit of extension states alone. It uses the same commit point and changes nothing else of the instance.
+ * Version and archive stay the same, so it is not part of the history. The log of an interrupted turn stays, too.
  */
 import type { JsonValue } from '@goondan/types';
 import { checksum } from '../lines/checksum.ts';
@@ -20,7 +20,7 @@ export interface StatesPlan extends ExtensionsPlan {
   readonly metadata: InstanceMetadata;
 }
 
-/** `undefined` when they are what is committed. */
+/** Returns `undefined` when they equal the committed states. */
 export function planStates(
   before: InstanceMetadata,
   committed: ReadonlyMap<string, string>,

@@ -1,6 +1,6 @@
 /**
- * What is committed, for whoever does not own the instance: changes nothing, takes no lock. The owner may be in the
- * middle of a commit; then the base is worked out as recovery would, or looked at again.
+ * Reads the committed conversation for processes that do not own the instance, without a lock and without any change.
+ * During a commit of the owner, the base is computed as recovery would do it, or read again.
  */
 import type { AgentAddress, GoondanError, JsonValue, Message } from '@goondan/types';
 import type { ConversationSnapshot } from '../../agent/conversation/conversation-store.ts';
@@ -17,7 +17,7 @@ import { readMetadata, refuseLostMetadata } from '../records/read-metadata.ts';
 
 const ATTEMPTS = 5;
 
-/** The newest moment of a conversation, as far as its files are whole. */
+/** The newest moment of a conversation, from its intact files. */
 export interface IntactConversation {
   /** Absent when the commit record is damaged. */
   readonly version?: number;
@@ -25,13 +25,13 @@ export interface IntactConversation {
   /** Absent when the base or the commit record is damaged. */
   readonly messages?: readonly Message[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** The extensions whose file is damaged. */
+  /** Extensions with a damaged file. */
   readonly lostStates: readonly string[];
-  /** An `E_STORE_CORRUPT` for each damaged file; those of states come last, in the order of `lostStates`. */
+  /** One `E_STORE_CORRUPT` per damaged file; those of states come last, in the order of `lostStates`. */
   readonly problems: readonly GoondanError[];
 }
 
-/** An instance that is not there yet is an empty conversation. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, … */
+/** Reads the conversation; empty when the instance does not exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, … */
 export async function readCommitted(
   ports: StorePorts,
   paths: InstancePaths,
@@ -44,7 +44,7 @@ export async function readCommitted(
   return { version, stateVersion, messages, extensionState };
 }
 
-/** **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`. */
+/** Reads the intact files. **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`. */
 export async function readIntact(
   ports: StorePorts,
   paths: InstancePaths,
@@ -90,7 +90,7 @@ async function readAt(
   };
 }
 
-/** The base once the plan is carried out. */
+/** Returns the base after the plan is carried out. */
 function afterwards({ base, next }: BaseFiles, plan: BasePlan): Uint8Array {
   if (plan.type === 'append') return Buffer.concat([base.subarray(0, plan.from), plan.bytes]);
   return plan.type === 'rename' && next ? next : base;

@@ -11,7 +11,7 @@ const coder = { agentName: 'coder', instanceKey: 'default' };
 const folder = '/state/workspaces/simulation/instances/coder~default';
 const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
 
-test('a summary counts messages, pending events and dead letters, and says since when and when', async () => {
+test('counts messages, pending events and dead letters, and gives the times of creation and last change', async () => {
   const disk = SimulatedDisk.empty();
   const orchestrator = await open(disk);
   const agent = await open(disk);
@@ -28,7 +28,7 @@ test('a summary counts messages, pending events and dead letters, and says since
   expect(second.updatedAt?.getTime()).toBeGreaterThan(first.updatedAt?.getTime() ?? Number.NaN);
 });
 
-test('the messages are counted after a rewrite and a reset too, and after a restart', async () => {
+test('counts the messages after a rewrite, a reset and a restart', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   await runSimpleTurn(journal, coder, 'a');
@@ -45,7 +45,7 @@ test('the messages are counted after a rewrite and a reset too, and after a rest
   expect((await journal.summary(coder)).messages).toBe(0);
 });
 
-test('it reads nothing that grows with the conversation, and damage is an error', async () => {
+test('reads nothing that grows with the conversation, and damage is an error', async () => {
   const disk = SimulatedDisk.empty();
   await runSimpleTurn(await open(disk), coder, 'a');
   const read: string[] = [];

@@ -1,4 +1,4 @@
-/** What a list of instances says about each. Takes no lock, and reads neither the conversation nor the archive. */
+/** Reads the figures of an instance for lists. Takes no lock, and reads neither the conversation nor the archive. */
 import type { AgentAddress } from '@goondan/types';
 import { InboxReader } from '../inbox/inbox-reader.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -8,18 +8,21 @@ import { refuseOtherInstance } from '../records/metadata.ts';
 import { readMetadata, refuseLostMetadata } from '../records/read-metadata.ts';
 
 export interface InstanceSummary {
-  /** In the conversation as it is committed. */
+  /** The number of messages in the committed conversation. */
   readonly messages: number;
-  /** Accepted events whose turn is not committed. */
+  /** The number of accepted events without a committed turn. */
   readonly pending: number;
   readonly deadLetters: number;
-  /** Absent while no turn was opened. */
+  /** Absent until a turn was opened. */
   readonly createdAt?: Date;
-  /** When the last turn, or reset, was committed; at first the same. */
+  /** The time of the last commit of a turn or reset; at first the same as `createdAt`. */
   readonly updatedAt?: Date;
 }
 
-/** An instance that is not there is an empty one. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`, … */
+/**
+ * Reads the figures; all zero when the instance does not exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`,
+ * `E_STORE_INSTANCE`, …
+ */
 export async function readSummary(
   ports: StorePorts,
   paths: InstancePaths,

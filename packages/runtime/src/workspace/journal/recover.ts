@@ -1,9 +1,9 @@
 /**
- * Opens an instance after whatever happened. Everything that can be seen is made durable first: a killed process may
- * have left writes that only memory holds, and nothing may be thrown away on the strength of those.
+ * Opens an instance, whatever happened before. First, everything visible is made durable: a killed process may have
+ * left writes that are only in memory, and nothing may be deleted because of them.
  *
- * Then the last commit is finished if it was not: base, archive, extension state, answer. What is left of a turn that
- * was not committed is its log. Anything a crash cannot explain is `E_STORE_CORRUPT`, and then nothing was changed.
+ * Then an unfinished commit is completed: base, archive, extension state, answer. The log of an uncommitted turn is
+ * kept. Damage that a crash cannot cause is `E_STORE_CORRUPT`, and then nothing was changed.
  */
 import { archiveTexts } from '../archive/archive-lines.ts';
 import { readTail, type ArchiveTail } from '../archive/read-tail.ts';
@@ -34,14 +34,14 @@ import { planBase, type BasePlan } from './plan-base.ts';
 
 export interface RecoveredInstance {
   readonly files: InstanceFiles;
-  /** The log of a turn that was not committed. */
+  /** The log of the uncommitted turn. */
   readonly log: readonly LoggedRecord[];
-  /** What is committed, by extension name. */
+  /** The committed states by extension name. */
   readonly extensions: ReadonlyMap<string, string>;
   readonly finished: FinishedTurns;
 }
 
-/** **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_WRITE`, `E_DISK_FULL`. */
+/** Recovers an instance. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_WRITE`, `E_DISK_FULL`. */
 export async function recover(
   ports: StorePorts,
   paths: InstancePaths,
@@ -73,13 +73,13 @@ interface Found {
   readonly archive: ArchiveTail;
   readonly base: BasePlan;
   readonly extensions: ExtensionFiles;
-  /** The records of the committed turn, as far as they are still there. */
+  /** The records of the committed turn that are still there. */
   readonly committed: readonly LoggedRecord[];
-  /** Those of the turn after it. */
+  /** The records of the turn after it. */
   readonly open: MergedLog;
 }
 
-/** Reads everything and refuses what no crash explains, before anything is touched. */
+/** Reads everything and rejects damage that a crash cannot cause, before any change. */
 async function look(ports: StorePorts, paths: InstancePaths, commit: CommitRecord): Promise<Found> {
   const { fs } = ports;
   const events = await readLog(ports, paths.events);
@@ -114,11 +114,14 @@ async function readLog(ports: StorePorts, path: string): Promise<ReadLines> {
   return read;
 }
 
-/** Before any name is added: one that was renamed must not come back under, or lose its place to, a new file. */
+/**
+ * Runs before any new name: after a loss of power, a renamed file must not come back in place of a new one, or lose its
+ * name to it.
+ */
 async function makeNamesDurable({ fs }: StorePorts, paths: InstancePaths): Promise<void> {
   await together([paths.messages, paths.extensions, paths.folder].map((folder) => fs.syncFolder(folder)));
   if (await fs.stat(paths.archive)) return;
-  // A crash came while the archive was put away: the next file is begun here.
+  // A crash interrupted the rotation of the archive, so the next file is created here.
   const next = await fs.openFile(paths.archive);
   await next.close();
   await fs.syncFolder(paths.messages);
@@ -152,12 +155,15 @@ async function finishArchive(
   const { archive, committed, extensions } = found;
   await mendTail(ports, files.archive.current, archive.read);
   const texts = archive.last < commit.base.seq ? archiveTexts(commit, committed, archive.last, extensions.texts) : [];
-  // Never into a new file: the first lines of this turn may be in the current one.
+  // No rotation here: the first lines of this turn may be in the current file.
   if (texts.length > 0) await files.archive.current.write(sealLines(texts));
   await files.archive.sync();
 }
 
-/** That of the last turn for certain, however long its lines are: its answer may still be due. */
+/**
+ * Includes the result of the last turn for certain, however long its lines are: its answer may still have to be
+ * delivered.
+ */
 async function lastResults(
   { fs }: StorePorts,
   paths: InstancePaths,
@@ -171,7 +177,7 @@ async function lastResults(
   return new FinishedTurns(limits, [...(tail?.finished ?? []), ...(last?.finished ?? [])]);
 }
 
-/** Only now that nothing needs it any more. */
+/** Runs last, when nothing needs the leftovers. */
 async function clearLeftovers(
   ports: StorePorts,
   paths: InstancePaths,
@@ -189,7 +195,7 @@ async function clearLeftovers(
     await cutFrom(files.turn, turn, open.cutFrom);
   }
   if (open.cutFrom !== undefined) {
-    // They must not come back behind whatever is written next.
+    // Cut records must not come back behind later writes.
     await together([files.events.sync(), files.turn.sync()]);
     const message = `cut records from ${open.cutFrom} on: a crash had interrupted the write they came with`;
     ports.warn({ path: paths.events, message });

@@ -19,7 +19,7 @@ async function accept(journal: Journal, ...eventIds: string[]): Promise<void> {
   for (const id of eventIds) await journal.accept(coder, simpleEvent(id));
 }
 
-/** A turn that stops in the middle, with its process. */
+/** Runs a turn that stops in the middle, with its process. */
 async function interrupt(disk: Fs, eventId: string, life = 1): Promise<void> {
   const agent = await open(disk, life);
   const { epoch } = await agent.open(coder, `turn-${eventId}`);
@@ -31,7 +31,7 @@ async function interrupt(disk: Fs, eventId: string, life = 1): Promise<void> {
   await agent.close();
 }
 
-test('R-07 a conversation started anew has no messages and no extension state, and goes on from there', async () => {
+test('R-07 a reset conversation has no messages and no extension state, and continues from there', async () => {
   const disk = SimulatedDisk.empty();
   const orchestrator = await open(disk);
   const agent = await open(disk);
@@ -52,7 +52,7 @@ test('R-07 a conversation started anew has no messages and no extension state, a
   expect((await again.open(coder, 'turn-a')).finished?.turnId).toBe('turn-a');
 });
 
-test('the archive keeps everything, and gives the conversation at every point, also across resets', async () => {
+test('the archive keeps everything, and gives the conversation at every moment, also across resets', async () => {
   const journal = await open(SimulatedDisk.empty());
   const seen: (readonly Message[])[] = [];
   for (const id of ['a', 'b', 'reset', 'c', 'reset', 'd']) {
@@ -78,7 +78,7 @@ test('the archive keeps everything, and gives the conversation at every point, a
   expect(names.filter((name) => name.endsWith('reset'))).toEqual(['3 reset-3 reset', '5 reset-5 reset']);
 });
 
-test('what was accepted stays, and an interrupted turn starts over as if it had never begun', async () => {
+test('pending input stays, and an interrupted turn starts again from its event', async () => {
   const disk = SimulatedDisk.empty();
   const orchestrator = await open(disk);
   const agent = await open(disk);
@@ -108,7 +108,7 @@ test('answers and dead letters stay', async () => {
   expect((await journal.deadLetters.list(coder)).map(({ event }) => event.id)).toEqual(['a']);
 });
 
-test('it is refused while another process owns the instance, and gives the lock back', async () => {
+test('is rejected while another process owns the instance, and releases the lock', async () => {
   const disk = SimulatedDisk.empty();
   const orchestrator = await open(disk);
   const agent = await open(disk);
@@ -121,7 +121,7 @@ test('it is refused while another process owns the instance, and gives the lock 
   expect(ids((await orchestrator.read(coder)).messages)).toEqual(['input-b', 'answer-b']);
 });
 
-test('whoever has the instance open keeps it, but not while a turn is running', async () => {
+test('a process with the open instance keeps it, but cannot reset during a turn', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   await runSimpleTurn(journal, coder, 'a');
@@ -134,7 +134,7 @@ test('whoever has the instance open keeps it, but not while a turn is running', 
   expect(await rejectionOf((await open(disk)).open(coder, 'turn-c'))).toMatchObject({ code: 'E_LOCKED' });
 });
 
-test('where nothing was said nothing happens', async () => {
+test('does nothing to an empty conversation', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   await journal.reset(coder);
@@ -154,7 +154,7 @@ test.each([
   ['pending', (journal: Journal) => journal.pending(coder)],
   ['accept', (journal: Journal) => accept(journal, 'b')],
   ['close', (journal: Journal) => journal.close(coder)],
-] as const)('a lock that cannot be given back is reported, and given back at the next use: %s', async (_, use) => {
+] as const)('a failed release of the lock is reported, and repeated at the next use: %s', async (_, use) => {
   const disk = SimulatedDisk.empty();
   let isBroken = false;
   const rename: Fs['rename'] = async (from, to) => {
@@ -176,7 +176,7 @@ test.each([
   await runSimpleTurn(agent, coder, 'b');
 });
 
-test('one that is committed but not in place is reported, and put in place when it is asked again', async () => {
+test('a committed reset that is not applied is reported, and applied by the next call', async () => {
   const disk = SimulatedDisk.empty();
   const agent = await open(disk);
   await runSimpleTurn(agent, coder, 'a', { extensionState: { memo: 1 } });
@@ -196,7 +196,7 @@ test('one that is committed but not in place is reported, and put in place when 
   expect(await disk.list(`${folder}/extensions`)).toEqual([]);
 });
 
-test('records that recovery cut do not come back behind a reset when the power fails', async () => {
+test('records cut by recovery do not come back behind a reset after a loss of power', async () => {
   const disk = SimulatedDisk.empty();
   const orchestrator = await open(disk);
   await accept(orchestrator, 'a');
@@ -206,7 +206,7 @@ test('records that recovery cut do not come back behind a reset when the power f
   await agent.append(coder, epoch, 0, [input]);
   const { size = 0 } = (await disk.stat(`${folder}/messages/events.jsonl`)) ?? {};
   await agent.append(coder, epoch, 1, [answer, ...Array.from({ length: 5 }, () => ({ type: 'resumed' }) as const)]);
-  // Of what was appended together a crash left one file and not the other.
+  // A crash kept one file of the joint append and not the other.
   const events = await disk.openFile(`${folder}/messages/events.jsonl`);
   await events.truncate(size);
   await events.sync();

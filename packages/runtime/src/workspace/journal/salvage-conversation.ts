@@ -1,6 +1,6 @@
 /**
- * The newest moment of a conversation from the files that are whole: those of the last commit, and the history. Either of
- * them has all messages.
+ * Reads the newest moment of a conversation from intact files: those of the last commit, and the history. Each of the
+ * two has all messages.
  */
 import type { AgentAddress, GoondanError, JsonValue, Message } from '@goondan/types';
 import { foldHistory } from '../history/fold-history.ts';
@@ -10,23 +10,23 @@ import type { Journal } from './journal.ts';
 import type { IntactConversation } from './read-committed.ts';
 
 export interface SalvagedConversation {
-  /** The commit; absent when nothing tells. */
+  /** The commit; absent when it is not known. */
   readonly version?: number;
-  /** Absent when they are whole nowhere. */
+  /** Absent when no intact copy exists. */
   readonly messages?: readonly Message[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** Extensions whose state is neither whole on the disk nor in the history. */
+  /** Extensions whose state is intact neither on disk nor in the history. */
   readonly unknownStates: readonly string[];
-  /** The history up to its end, when it was read and is whole. */
+  /** The complete history, if it was read and is intact. */
   readonly fold?: HistoryFold;
-  /** The damage, each with its consequence, beginning with a code. Empty when nothing is damaged. */
+  /** The damage with its effects, each beginning with a code. Empty when nothing is damaged. */
   readonly problems: readonly string[];
 }
 
 export type SalvageSource = Pick<Journal, 'history' | 'readIntact'>;
 
 /**
- * Reads the history when `withHistory` says so, or something else is damaged.
+ * Reads the history if `withHistory` is set, or if another file is damaged.
  *
  * **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`.
  */
@@ -40,7 +40,7 @@ export async function salvageConversation(
   const isNeeded = !withHistory && intact.problems.length > 0;
   const { fold, problem } = isNeeded ? await readWholeHistory(source, instance) : before;
   const isFolded = fold !== undefined && (withHistory || intact.messages === undefined);
-  // The swarm may have committed another turn in between.
+  // The swarm may have committed another turn between the two reads.
   const isOther = isFolded && fold.version !== intact.version;
   const states = isOther ? fold.states() : mendStates(intact, fold);
   const { messages, version } = isFolded ? { messages: fold.messages(), version: fold.version } : intact;
@@ -60,12 +60,15 @@ export async function salvageConversation(
   };
 }
 
-/** In one line: the damage, and the consequence. */
+/** Describes the damage and its effect in one line. */
 export function describeDamage({ code, message }: GoondanError, then = ''): string {
   return `${code}: ${message}${then === '' ? '' : `. ${then}`}`;
 }
 
-/** A history without a commit record to check it is whole as far as it goes; one without an event is not taken for that. */
+/**
+ * Without a commit record nothing can check the end of a history. Then it counts as intact if it has at least one
+ * event.
+ */
 async function readWholeHistory(
   source: SalvageSource,
   instance: AgentAddress,
@@ -80,7 +83,7 @@ async function readWholeHistory(
   }
 }
 
-/** States on the disk; a damaged one is replaced by that of the history. */
+/** Takes the states from disk, and a damaged one from the history. */
 function mendStates({ extensionState, lostStates }: IntactConversation, fold: HistoryFold | undefined) {
   const archived = new Map(Object.entries(fold?.states().known ?? {}));
   const mended = [...archived].filter(([name]) => lostStates.includes(name));

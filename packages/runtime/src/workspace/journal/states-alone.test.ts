@@ -11,7 +11,7 @@ const coder = { agentName: 'coder', instanceKey: 'default' };
 const open = (disk: SimulatedDisk, life = 1) => openJournal(simulatedMachine(disk, life), simulatedLocation);
 
 describe('D-03 a commit of states alone', () => {
-  test('is not an entry of the history, and a fork of the newest moment has it', async () => {
+  test('is not part of the history, and is copied by a fork of the newest moment', async () => {
     const journal = await open(SimulatedDisk.empty());
     await runSimpleTurn(journal, coder, 'e0', { extensionState: { memo: 0 } });
     const before = await readHistory(journal, coder);
@@ -27,7 +27,7 @@ describe('D-03 a commit of states alone', () => {
     expect((await journal.read({ ...coder, instanceKey: 'copy' })).extensionState).toEqual({ memo: 1, other: 'x' });
   });
 
-  test('is in the archive with the turn after it, whether that changed the state again or not', async () => {
+  test('is archived with the next turn, whether that turn changes the state again or not', async () => {
     const journal = await open(SimulatedDisk.empty());
     await runSimpleTurn(journal, coder, 'e0', { extensionState: { gone: 1, memo: 0 } });
     await journal.commitStates(coder, 1, { memo: 1, still: true });
@@ -41,7 +41,7 @@ describe('D-03 a commit of states alone', () => {
     expect(await statesAt(6)).toEqual({});
   });
 
-  test('that changes nothing writes nothing', async () => {
+  test('writes nothing when nothing changes', async () => {
     const disk = SimulatedDisk.empty();
     const journal = await open(disk);
     await runSimpleTurn(journal, coder, 'e0', { extensionState: { memo: 0 } });
@@ -51,7 +51,7 @@ describe('D-03 a commit of states alone', () => {
     expect(operations).toBe(0);
   });
 
-  test('before the first turn makes the instance, and is what that turn begins with', async () => {
+  test('before the first turn creates the instance, and the first turn starts with the states', async () => {
     const disk = SimulatedDisk.empty();
     const journal = await open(disk);
     await journal.commitStates(coder, 0, { memo: 'from register' });
@@ -61,7 +61,7 @@ describe('D-03 a commit of states alone', () => {
     expect(await next.open(coder, 'turn-e0')).toMatchObject({ version: 0, extensionState: { memo: 'from register' } });
   });
 
-  test('leaves the log of an interrupted turn where it is', async () => {
+  test('does not touch the log of an interrupted turn', async () => {
     const disk = SimulatedDisk.empty();
     const journal = await open(disk);
     await journal.accept(coder, simpleEvent('e0'));
@@ -73,7 +73,7 @@ describe('D-03 a commit of states alone', () => {
     expect((await (await open(disk, 3)).open(coder, 'turn-e0')).log).toHaveLength(3);
   });
 
-  test('is refused while a turn runs, and from a writer that is behind', async () => {
+  test('is rejected during a turn, and from a writer that is behind', async () => {
     const journal = await open(SimulatedDisk.empty());
     await journal.open(coder, 'turn-e0');
     expect(await rejectionOf(journal.commitStates(coder, 0, { memo: 1 }))).toMatchObject({ code: 'E_STORE_ORDER' });
@@ -82,13 +82,13 @@ describe('D-03 a commit of states alone', () => {
     expect((await journal.read(coder)).extensionState).toEqual({ memo: 2 });
   });
 
-  test('is refused from a writer whose lock another process took', async () => {
+  test('is rejected from a writer whose lock another process took', async () => {
     const disk = SimulatedDisk.empty();
     const machine = simulatedMachine(disk, 1);
     const processes = { ...machine.processes, isAlive: () => true };
     const first = await openJournal({ ...machine, processes }, simulatedLocation);
     await first.commitStates(coder, 0, { memo: 1 });
-    // To the second one the first is dead.
+    // The second process sees the first as dead.
     const second = await open(disk, 2);
     await second.commitStates(coder, 1, { memo: 2 });
     expect(await rejectionOf(first.commitStates(coder, 1, { memo: 3 }))).toMatchObject({ code: 'E_LOCKED' });

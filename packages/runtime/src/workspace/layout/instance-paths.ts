@@ -2,13 +2,13 @@ import type { AgentAddress } from '@goondan/types';
 import { instanceFolderName } from './instance-folder-name.ts';
 import { pathSegment } from './path-segment.ts';
 
-/** A workspace, by where it is. */
+/** The location of a workspace. */
 export interface JournalLocation {
   readonly stateRoot: string;
   readonly workspaceId: string;
 }
 
-/** Where the files of one agent instance are. */
+/** The paths of the files of one agent instance. */
 export interface InstancePaths {
   readonly folder: string;
   readonly metadata: string;
@@ -24,13 +24,16 @@ export interface InstancePaths {
   readonly archive: string;
   readonly historyStart: string;
   readonly runtimeEvents: string;
-  /** A file for each turn. */
+  /** The folder of traces, one file per turn. */
   readonly traces: string;
   readonly extensions: string;
   extension(name: string): string;
 }
 
-/** Of a resolved path: no slash at its end. Not by `node:path`, which an agent that only starts does not load. */
+/**
+ * Expects a resolved path, without a slash at its end. Does without `node:path`, which a starting agent process would
+ * load only for this.
+ */
 export function workspaceFolder(stateRoot: string, workspaceId: string): string {
   return `${stateRoot}/workspaces/${workspaceId}`;
 }
@@ -39,32 +42,32 @@ export function instancesFolder(workspace: string): string {
   return `${workspace}/instances`;
 }
 
-/** Who runs the workspace. */
+/** The file that names the owner of the workspace. */
 export function ownerPath(workspace: string): string {
   return `${workspace}/orchestrator.json`;
 }
 
-/** Locked for as long as somebody runs the workspace. Created once, never renamed, never removed. */
+/** Locked as long as an orchestrator runs the workspace. Created once, never renamed, never removed. */
 export function workspaceLockPath(workspace: string): string {
   return `${workspace}/workspace.lock`;
 }
 
-/** Which swarm last ran in the workspace. */
+/** The record of the last swarm of the workspace. */
 export function swarmRecordPath(workspace: string): string {
   return `${workspace}/swarm.json`;
 }
 
-/** What everybody in the workspace has to say, for people. */
+/** The log of all processes of the workspace, for people. */
 export function swarmLogPath(workspace: string): string {
   return `${workspace}/logs/swarm.jsonl`;
 }
 
-/** What people are asked about tool calls. */
+/** The approval requests about tool calls. */
 export function approvalsPath(workspace: string): string {
   return `${workspace}/approvals.jsonl`;
 }
 
-/** What each agent was made of at its last start, one file for each. */
+/** The layers of each agent at its last start, one file per agent. */
 export function layersFolder(workspace: string): string {
   return `${workspace}/layers`;
 }
@@ -77,7 +80,7 @@ export function instancePaths(workspace: string, { agentName, instanceKey }: Age
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }
 
-/** For whoever found the folder and does not know yet whose it is. */
+/** Paths inside a folder whose owner is not known yet. */
 export function pathsIn(folder: string): InstancePaths {
   const messages = `${folder}/messages`;
   const extensions = `${folder}/extensions`;
@@ -102,17 +105,17 @@ export function pathsIn(folder: string): InstancePaths {
   };
 }
 
-/** What becomes of the folder of an instance that was deleted, until it is gone. No instance's folder has such a name. */
+/** The new name of a deleted instance's folder until it is removed. No instance has such a name. */
 export function deletedFolder(instances: string, id: string): string {
   return `${instances}/${DELETED}${id}`;
 }
 
-/** Where an instance is written that comes whole, before it takes its place. */
+/** The folder in which a complete instance is written before it is renamed into place. */
 export function draftFolder(instances: string, id: string): string {
   return `${instances}/${DRAFT}${id}`;
 }
 
-/** It is no instance, any more or yet. */
+/** True for a folder that is no longer, or not yet, an instance. */
 export function isAside(name: string): boolean {
   return name.startsWith(DELETED) || name.startsWith(DRAFT);
 }
@@ -120,7 +123,7 @@ export function isAside(name: string): boolean {
 const DELETED = '.deleted-';
 const DRAFT = '.draft-';
 
-/** What a file is written as before it takes its place. */
+/** The name under which a new file is written before it replaces `path`. */
 export function nextOf(path: string): string {
   return `${path}.next`;
 }

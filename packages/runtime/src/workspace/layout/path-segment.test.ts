@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { instanceFolderName } from './instance-folder-name.ts';
 import { pathSegment } from './path-segment.ts';
 
-test('a safe name stays itself', () => {
+test('a safe name stays unchanged', () => {
   for (const name of ['default', 'user-42', 'a', 'a_b', '0'.repeat(64)]) expect(pathSegment(name)).toBe(name);
 });
 
-test('names that look alike do not meet', () => {
+test('similar names get different segments', () => {
   const long = 'k'.repeat(128);
   const keys = [
     'a.b',
@@ -27,11 +27,11 @@ test('names that look alike do not meet', () => {
   ];
   const segments = keys.map(pathSegment);
   expect(new Set(segments).size).toBe(keys.length);
-  // A key made to look like the folder of another key.
+  // A key that looks like the folder of another key.
   expect(pathSegment(pathSegment('a/b'))).not.toBe(pathSegment('a/b'));
 });
 
-test('any two names have different segments, fit to stand in a path', () => {
+test('any two names get different segments, safe in a path', () => {
   const name = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom('a', 'A', '-', '/', '.', '한', '0') }),
@@ -46,7 +46,7 @@ test('any two names have different segments, fit to stand in a path', () => {
   );
 });
 
-test('agent and key cannot run into each other', () => {
+test('the border between agent and key is unique', () => {
   expect(instanceFolderName('coder', 'default')).toBe('coder~default');
   expect(instanceFolderName('a', 'b~c')).not.toBe(instanceFolderName('a~b', 'c'));
 });

@@ -1,8 +1,8 @@
 /**
- * The one function that turns a name from outside into a part of a path.
+ * The only function that turns a name from outside into a part of a path.
  *
- * Two names never share a segment: a name that is safe as it is stays itself, every other one ends in a hash of itself,
- * and a safe name that looks as if it ended in such a hash gets one too.
+ * Two names never share a segment. A safe name stays unchanged, and every other name gets its hash at the end. A safe
+ * name that ends like such a hash gets one too.
  */
 import { sha256 } from '../../json/sha256.ts';
 
@@ -10,7 +10,7 @@ const SAFE = /^[a-z0-9_][a-z0-9_-]{0,63}$/;
 const LOOKS_HASHED = /-[0-9a-f]{16}$/;
 
 /**
- * Lower case only, because some disks do not tell cases apart.
+ * Uses lower case only, because some disks ignore case.
  *
  * @example pathSegment('default') // 'default'
  * @example pathSegment('a/b') // 'a-b-c14cddc033f64b9d'

@@ -10,8 +10,8 @@ export interface StateRootChoice {
 }
 
 /**
- * Where all state lives: never in the project's folder unless somebody says so. Links are followed, so that two names of a
- * folder are one state root, with one control socket for each workspace.
+ * Returns the folder of all state: never the folder of the bundle, unless an option says so. Links are resolved, so
+ * that two names of a folder are one state root, with one control socket per workspace.
  */
 export function stateRoot({ option, environment, home }: StateRootChoice): string {
   return followLinks(option || environment || join(home, '.goondan'));

@@ -3,7 +3,7 @@ import { instancePaths, workspaceFolder } from './instance-paths.ts';
 import { stateRoot } from './state-root.ts';
 import { workspaceId } from './workspace-id.ts';
 
-test('two bundles that both call their swarm default have different workspaces', () => {
+test('two bundles with a swarm named default have different workspaces', () => {
   const one = workspaceId({ swarmName: 'default', bundleRealPath: '/home/me/one' });
   const two = workspaceId({ swarmName: 'default', bundleRealPath: '/home/me/two' });
   expect(one).toMatch(/^default-[0-9a-f]{16}$/);
@@ -11,7 +11,7 @@ test('two bundles that both call their swarm default have different workspaces',
   expect(workspaceId({ swarmName: 'default', bundleRealPath: '/home/me/one' })).toBe(one);
 });
 
-test('a named workspace is shared, and never meets an unnamed one', () => {
+test('a named workspace is shared, and always differs from an unnamed one', () => {
   const named = { workspace: 'team', swarmName: 'default', bundleRealPath: '/home/me/one' };
   expect(workspaceId(named)).toBe('team');
   expect(workspaceId({ ...named, bundleRealPath: '/home/me/two' })).toBe('team');

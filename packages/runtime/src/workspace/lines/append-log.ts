@@ -1,6 +1,6 @@
 /**
- * A file that grows at its end. Bytes of a failed append are cut off at once where that is possible: after a failed sync
- * the system may show bytes that will never reach the disk. The owner stops using the log in any case (`FailStop`).
+ * A file that grows at its end. The bytes of a failed append are cut off at once if possible: after a failed sync the
+ * system may show bytes that never reach the disk. The owner stops using the log in any case (`FailStop`).
  */
 import type { Fs, OpenFile } from '../../ports/fs.ts';
 
@@ -25,7 +25,7 @@ export class AppendLog {
     return this.#size;
   }
 
-  /** Durable when it resolves; gone when it rejects, unless the disk refuses even that. */
+  /** Durable when it resolves; removed when it rejects, unless the disk refuses even that. */
   async append(bytes: Uint8Array): Promise<void> {
     const before = this.#size;
     try {

@@ -1,8 +1,8 @@
 /**
- * CRC-32: not against an attacker, who can write files anyway, but against what disks do. It can be continued
- * (`checksum(b, checksum(a))` is that of a followed by b), so that appending to a file does not mean reading it.
+ * CRC-32, to detect errors of disks; an attacker can write files anyway. It can be continued: `checksum(b,
+ * checksum(a))` is the checksum of a followed by b, so an append does not need to read the file.
  *
- * Bun's own, which gives what `node:zlib` gives: importing that costs every agent's process 8 ms.
+ * Uses Bun's own function, with the same result as `node:zlib`: importing that costs every agent process 8 ms.
  */
 
 export function checksum(bytes: Uint8Array | string, before = 0): number {

@@ -2,12 +2,12 @@ import { GoondanError } from '@goondan/types';
 import type { StorePorts } from '../store-ports.ts';
 import { keepAside } from './keep-aside.ts';
 
-/** The error of a damaged file. */
+/** Tells whether an error reports a damaged file. */
 export function isCorrupt(error: unknown): error is GoondanError {
   return error instanceof GoondanError && error.code === 'E_STORE_CORRUPT';
 }
 
-/** Copies the damaged file aside and gives the error to throw; the original is not touched. */
+/** Copies the damaged file aside and returns the error to throw; the original is not touched. */
 export async function corruptStore(ports: StorePorts, path: string, problem: string): Promise<GoondanError> {
   let where: string;
   try {

@@ -10,7 +10,7 @@ async function emptyFile() {
   return { disk, ports: simulatedMachine(disk, 1) };
 }
 
-test('entries stay in their order until they are removed, across openings', async () => {
+test('keeps entries in order until they are removed, across openings', async () => {
   const { ports } = await emptyFile();
   const queue = await DurableQueue.open(ports, '/queue.jsonl', 100);
   for (const key of ['a', 'b', 'c']) await queue.add(key, { value: key });
@@ -23,7 +23,7 @@ test('entries stay in their order until they are removed, across openings', asyn
   expect(await readQueue(ports, '/queue.jsonl')).toEqual(again.entries);
 });
 
-test('adding is idempotent on the key, also when it was removed', async () => {
+test('adding is idempotent on the key, also after a removal', async () => {
   const { ports } = await emptyFile();
   const queue = await DurableQueue.open(ports, '/queue.jsonl', 100);
   await queue.add('a', 1);
@@ -34,7 +34,7 @@ test('adding is idempotent on the key, also when it was removed', async () => {
   expect((await DurableQueue.open(ports, '/queue.jsonl', 100)).size).toBe(0);
 });
 
-test('the file stays small, and still knows what was removed', async () => {
+test('the file stays small, and still knows the removed keys', async () => {
   const { disk, ports } = await emptyFile();
   const queue = await DurableQueue.open(ports, '/queue.jsonl', 10);
   await queue.add('keep', 'me');

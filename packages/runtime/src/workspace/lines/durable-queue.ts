@@ -1,9 +1,9 @@
 /**
- * A bounded set of things to be dealt with, in order, on disk: answers to deliver, dead letters, questions to people. One
- * line adds, one removes; when most lines are of removed things the file is written anew.
+ * A bounded, ordered set of entries on disk: answers to deliver, dead letters, approval requests. One line adds an
+ * entry, another removes it. When most lines belong to removed entries, the file is rewritten.
  *
- * `add` is idempotent on the key, also for the last `REMEMBERED` removed ones, so that redoing a commit whose answer was
- * already delivered does not deliver it again.
+ * `add` is idempotent on the key, also for the last `REMEMBERED` removed keys: a commit that is finished again does not
+ * deliver its answer twice.
  */
 import type { JsonValue } from '@goondan/types';
 import type { StorePorts } from '../store-ports.ts';
@@ -52,21 +52,21 @@ export class DurableQueue {
     return Array.from(this.#entries, ([key, value]) => ({ key, value }));
   }
 
-  /** Durable when it resolves. Nothing happens when the key is there, or was lately. */
+  /** Adds an entry; durable when it resolves. Does nothing when the key exists, or was removed lately. */
   async add(key: string, value: JsonValue): Promise<void> {
     if (this.#entries.has(key) || this.#removed.includes(key)) return;
     await this.#append(JSON.stringify({ seq: this.#lines + 1, key, value }));
     this.#entries.set(key, value);
   }
 
-  /** Durable when it resolves. Adds it, or takes the place of what has this key; one that was removed comes back. */
+  /** Adds an entry or replaces the one with this key, even a removed one; durable when it resolves. */
   async put(key: string, value: JsonValue): Promise<void> {
     await this.#append(JSON.stringify({ seq: this.#lines + 1, key, value }));
     this.#entries.set(key, value);
     await this.#compactIfDue();
   }
 
-  /** Durable when it resolves. Nothing happens when the key is not there. */
+  /** Removes an entry; durable when it resolves. Does nothing when the key does not exist. */
   async remove(key: string): Promise<void> {
     if (!this.#entries.has(key)) return;
     await this.#append(JSON.stringify({ seq: this.#lines + 1, removed: [key] }));
@@ -99,7 +99,7 @@ export class DurableQueue {
   }
 }
 
-/** For whoever does not own it. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
+/** Reads the entries for processes that do not own the file. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
 export async function readQueue(ports: StorePorts, path: string): Promise<readonly QueueEntry[]> {
   const { lines, torn, damage } = readLines((await ports.fs.read(path)) ?? new Uint8Array());
   if (damage) throw await corruptStore(ports, path, damage);
@@ -111,7 +111,7 @@ function replayQueue(lines: readonly StoredLine[]): { entries: Map<string, JsonV
   const entries = new Map<string, JsonValue>();
   const removed: string[] = [];
   for (const { fields } of lines) {
-    // Sealed by this file: a line has either a key with a value, or the keys that were removed.
+    // Safe: this file sealed the line; it has either a key with a value, or the removed keys.
     const line = fields as { key?: string; value?: JsonValue; removed?: string[] };
     if (line.key !== undefined) entries.set(line.key, line.value ?? null);
     for (const key of line.removed ?? []) {

@@ -3,7 +3,7 @@ import { GoondanError } from '@goondan/types';
 import { FailStop } from './fail-stop.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
-test('actions run one after the other, in their order', async () => {
+test('runs actions one after the other, in order', async () => {
   const serial = new FailStop('it');
   const seen: string[] = [];
   const action = (name: string) => async () => {
@@ -15,14 +15,14 @@ test('actions run one after the other, in their order', async () => {
   expect(seen).toEqual(['a starts', 'a ends', 'b starts', 'b ends']);
 });
 
-test('a refusal stops nothing', async () => {
+test('a rejection stops nothing', async () => {
   const serial = new FailStop('it');
   const refusal = new GoondanError('E_INBOX_FULL', 'full');
   expect(await rejectionOf(serial.run(() => Promise.reject(refusal)))).toBe(refusal);
   expect(await serial.run(async () => 'on')).toBe('on');
 });
 
-test('after a failure of the disk nothing runs, not even what was waiting', async () => {
+test('after a disk error nothing runs, not even waiting actions', async () => {
   const serial = new FailStop('it');
   let hasRun = false;
   const failing = serial.run(() => Promise.reject(new GoondanError('E_DISK_FULL', 'full')));

@@ -1,6 +1,6 @@
 /**
- * Runs what it is given one after the other, and nothing more once the disk failed under one of them: from then on what
- * this process believes about its files may be wrong. Whoever owns it opens the files anew and looks.
+ * Runs actions one after the other, and stops for good at the first disk error: from then on this process may be wrong
+ * about its files. The owner has to open the files again and read them.
  */
 import { GoondanError, type ErrorCode } from '@goondan/types';
 
@@ -19,12 +19,12 @@ export class FailStop {
     return this.#failure !== undefined;
   }
 
-  /** Resolves when everything that was given has ended. */
+  /** Resolves when all actions so far have ended. */
   async settle(): Promise<void> {
     await this.#last;
   }
 
-  /** For a failure that must not reject what it happened in. */
+  /** Stops after a failure that must not reject the action it happened in. */
   stop(failure: unknown): void {
     this.#failure = failure ?? new Error('stopped');
   }
@@ -35,7 +35,7 @@ export class FailStop {
     return result;
   }
 
-  /** A refusal that has nothing to do with the disk stops nothing. */
+  /** A rejection without a disk error stops nothing. */
   async #attempt<T>(action: () => Promise<T>): Promise<T> {
     if (this.failed) throw this.#refusal();
     try {

@@ -25,7 +25,7 @@ function setUp() {
   return { clock, batches, problems, disk, log };
 }
 
-test('nothing is opened before the first event; events are written together, in order', async () => {
+test('opens nothing before the first event; writes events together, in order', async () => {
   const { clock, batches, disk, log } = setUp();
   await log.flush();
   expect(disk.opened).toBe(0);
@@ -40,7 +40,7 @@ test('nothing is opened before the first event; events are written together, in 
   expect(clock.pending).toBe(0);
 });
 
-test('closing writes what still waits', async () => {
+test('closing writes the waiting lines', async () => {
   const { batches, disk, log } = setUp();
   log.add({ n: 1 });
   await log.close();
@@ -48,7 +48,7 @@ test('closing writes what still waits', async () => {
   expect(disk.closed).toBe(1);
 });
 
-test('a disk that fails is reported once, fails nobody, and what was lost is counted when it works again', async () => {
+test('a disk error is reported once and fails no caller; the lost lines are counted when the disk works again', async () => {
   const { clock, batches, problems, disk, log } = setUp();
   disk.failsWith = 'no room';
   log.add({ n: 1 });
@@ -61,7 +61,7 @@ test('a disk that fails is reported once, fails nobody, and what was lost is cou
   log.add({ n: 4 });
   await clock.advance(1_000);
   expect(batches).toEqual([[{ n: 4 }, { time: expect.any(String), name: 'events.dropped', payload: { count: 3 } }]]);
-  // Opened anew each time, because nothing is known about a file that failed.
+  // Opened again each time, because a file that failed is in an unknown state.
   expect(disk.opened).toBe(3);
   disk.failsWith = 'again';
   log.add({ n: 5 });
@@ -69,7 +69,7 @@ test('a disk that fails is reported once, fails nobody, and what was lost is cou
   expect(problems).toEqual(['no room', 'again']);
 });
 
-test('past the bound the newest are let go and counted', async () => {
+test('drops and counts the newest lines above the limit', async () => {
   const { batches, log } = setUp();
   for (let n = 0; n < 1_002; n++) log.add({ n });
   await log.flush();

@@ -1,30 +1,30 @@
 /**
- * Lines for people, on their way to a file: runtime events of an instance, what was recorded of its turns.
+ * Writes lines for people to a file: the runtime events of an instance and the traces of its turns.
  *
- * 1. Nobody waits for it, and nothing fails with it: what cannot be written is reported, and counted in the next line.
- * 2. Lines are written in the order in which they came, several at a time.
- * 3. At most `MOST_WAITING` wait; past it the newest is let go and counted.
+ * 1. No caller waits for it or fails with it: a failed write is reported, and the next line counts the lost lines.
+ * 2. Lines are written in order, several at a time.
+ * 3. At most `MOST_WAITING` lines wait; above that the newest is dropped and counted.
  */
 import type { Clock } from '../../ports/clock.ts';
 
 export interface LineWriter<Line> {
-  /** In the order of the calls. */
+  /** Appends in the order of the calls. */
   append(lines: readonly Line[]): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface GatheredLogParts<Line> {
-  /** Called at the first line, and again after a write failed. */
+  /** Called at the first line, and again after a failed write. */
   readonly open: () => Promise<LineWriter<Line>>;
   readonly clock: Clock;
-  /** The line that says how many were let go before it. */
+  /** The line that tells how many lines were dropped before it. */
   readonly noteOf: (count: number, time: string) => Line;
-  /** Told once for each time that writing stops working. */
+  /** Called once each time that writing stops working. */
   readonly report: (problem: string) => void;
 }
 
 const MOST_WAITING = 1_000;
-/** How long lines are gathered. */
+/** The time during which lines are gathered. */
 const GATHER_MS = 20;
 
 export class GatheredLog<Line> {
@@ -46,7 +46,7 @@ export class GatheredLog<Line> {
     this.#callOff ??= this.#parts.clock.after(GATHER_MS, () => void this.flush());
   }
 
-  /** Resolves when everything so far is with the system, or was given up. Never rejects. */
+  /** Resolves when all lines so far are written to the system or dropped. Never rejects. */
   flush(): Promise<void> {
     this.#callOff?.();
     this.#callOff = undefined;

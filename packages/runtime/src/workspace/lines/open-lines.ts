@@ -1,4 +1,4 @@
-/** Opens a file of sealed lines to go on writing it. */
+/** Opens a file of sealed lines for more writes. */
 import type { StorePorts } from '../store-ports.ts';
 import { AppendLog } from './append-log.ts';
 import { corruptStore } from './corrupt-store.ts';
@@ -10,7 +10,7 @@ export interface OpenLines {
 }
 
 /**
- * What is returned is durable, also lines that a killed process had written and not synced.
+ * The returned lines are durable, even those that a killed process had not synced.
  *
  * **Errors** — no such file, or damage beyond a torn tail: `E_STORE_CORRUPT`, with the file kept aside.
  */

@@ -11,7 +11,7 @@ const secondWrite = sealLines([line(3), line(4), line(5)]);
 const bytes = Buffer.concat([firstWrite, secondWrite]);
 const seqs = (read: ReturnType<typeof readLines>) => read.lines.map(({ seq }) => seq);
 
-test('the checksum of two parts can be continued', () => {
+test('the checksum of a part can be continued with the next part', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.uint8Array(), (one, other) => {
       expect(checksum(other, checksum(one))).toBe(checksum(Buffer.concat([one, other])));
@@ -19,7 +19,7 @@ test('the checksum of two parts can be continued', () => {
   );
 });
 
-test('lines come back as they were given', () => {
+test('reads back the given lines', () => {
   const read = readLines(bytes);
   expect(seqs(read)).toEqual([1, 2, 3, 4, 5]);
   expect(read).toMatchObject({ end: bytes.length, torn: false });
@@ -27,7 +27,7 @@ test('lines come back as they were given', () => {
   expect(read.lines[4]?.fields).toEqual({ seq: 5, text: 'line 5 é' });
 });
 
-test('cut at any byte, the whole lines before the cut are there and the rest is torn', () => {
+test('after a cut at any byte, the lines before the cut are intact and the rest is torn', () => {
   for (let size = 0; size <= bytes.length; size += 1) {
     const read = readLines(bytes.subarray(0, size));
     expect(read.damage).toBeUndefined();
@@ -37,7 +37,7 @@ test('cut at any byte, the whole lines before the cut are there and the rest is 
   }
 });
 
-test('a hole of zeros in the last write is torn, also with whole lines of that write behind it', () => {
+test('zeros inside the last write are a torn tail, even with intact lines of that write behind them', () => {
   for (let from = firstWrite.length; from < bytes.length; from += 1) {
     const holed = Buffer.from(bytes);
     holed.fill(0, from, Math.min(bytes.length, from + 5));
@@ -48,29 +48,29 @@ test('a hole of zeros in the last write is torn, also with whole lines of that w
   }
 });
 
-test('a hole in an earlier write is damage', () => {
+test('zeros inside an earlier write are damage', () => {
   const holed = Buffer.from(bytes);
   holed.fill(0, 10, 15);
   expect(readLines(holed).damage).toContain('byte 0');
 });
 
-test('a flipped bit is damage wherever it is, but for the last line break', () => {
+test('a flipped bit is damage at every position, except in the last line break', () => {
   for (let at = 0; at < bytes.length - 1; at += 1) {
     const flipped = Buffer.from(bytes);
     flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 7));
     const { damage, torn } = readLines(flipped);
     expect(damage ?? (torn ? 'torn' : undefined)).toBeDefined();
-    // A line break in the last line makes two of it, of which the second can only look torn.
+    // A line break in the last line splits it, and the second half can only look torn.
     if (at < firstWrite.length) expect(damage).toBeDefined();
   }
 });
 
-test('numbers that do not grow are damage', () => {
+test('numbers that do not increase are damage', () => {
   expect(readLines(Buffer.concat([secondWrite, firstWrite])).damage).toContain('number 1, after 5');
   expect(readLines(Buffer.concat([firstWrite, firstWrite])).damage).toBeDefined();
 });
 
-test('a line of 10 MB that is none of ours takes less than a second', () => {
+test('a foreign line of 10 MB takes less than a second', () => {
   const started = usedMs();
   const long = Buffer.concat([bytes, Buffer.alloc(10 * 2 ** 20, 'x'), Buffer.from('\n')]);
   expect(readLines(long).damage).toBeDefined();

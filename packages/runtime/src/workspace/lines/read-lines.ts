@@ -1,6 +1,6 @@
 /**
- * Reads sealed lines back and tells three things apart: whole lines; a torn tail, which is what a crash leaves of the
- * last write and may be cut; and damage, which no crash explains and nobody may repair in silence.
+ * Reads sealed lines and separates three cases: intact lines; a torn tail, which a crash leaves of the last write and
+ * which may be cut; and damage, which a crash cannot cause and which must be reported.
  */
 import type { JsonObject } from '@goondan/types';
 import { checksum } from './checksum.ts';
@@ -9,16 +9,16 @@ import { SEAL_LENGTH } from './seal-lines.ts';
 export interface StoredLine {
   readonly seq: number;
   readonly start: number;
-  /** Without `b` and `crc`, which belong to the place where the line stood. */
+  /** Without `b` and `crc`, which belong to the line's old place. */
   readonly fields: JsonObject;
 }
 
 export interface ReadLines {
   readonly lines: readonly StoredLine[];
-  /** Where the whole lines end. What comes after is torn. */
+  /** The end of the intact lines. The rest is torn. */
   readonly end: number;
   readonly torn: boolean;
-  /** What is wrong, when it is not just a torn tail. */
+  /** A description of the damage; absent for a torn tail. */
   readonly damage?: string;
 }
 
@@ -26,14 +26,14 @@ const NEWLINE = 0x0a;
 const SEAL = /^,"crc":"[0-9a-f]{8}"\}$/;
 const decoder = new TextDecoder();
 
-/** `from` is where a line starts; `after` is the sequence number that every line must exceed. */
+/** `from`: the start of a line; `after`: a number that every line must exceed. */
 export function readLines(bytes: Uint8Array, from = 0, after = -1): ReadLines {
   const lines: StoredLine[] = [];
   let start = from;
   let seq = after;
   while (start < bytes.length) {
     const stop = lineEnd(bytes, start);
-    // A line without its line break was not written to the end, even if only that is missing.
+    // A line without its line break was not written completely, even if only the break is missing.
     const line = stop === bytes.length ? undefined : decodeLine(bytes.subarray(start, stop), start);
     if (!line) return { ...classifyTail(bytes, start), lines, end: start };
     if (line.seq <= seq) {
@@ -57,13 +57,13 @@ interface DecodedLine extends StoredLine {
 
 function decodeLine(bytes: Uint8Array, start: number): DecodedLine | undefined {
   const text = decoder.decode(bytes);
-  // All of the seal is ASCII, so that its length in bytes is its length in the text.
+  // The seal is ASCII, so its length in bytes is its length as text.
   const seal = text.slice(-SEAL_LENGTH);
   const bodyLength = bytes.length - SEAL_LENGTH;
   if (bodyLength < 1 || !SEAL.test(seal)) return undefined;
   if (checksum(bytes.subarray(0, bodyLength)) !== Number.parseInt(seal.slice(8, 16), 16)) return undefined;
   try {
-    // The checksum says that these are the bytes sealLines wrote, so they have the shape it was given.
+    // Safe: the checksum proves that sealLines wrote these bytes.
     const fields = JSON.parse(text) as JsonObject;
     const { seq, b = 0 } = fields;
     if (typeof seq !== 'number' || typeof b !== 'number') return undefined;
@@ -76,8 +76,9 @@ function decodeLine(bytes: Uint8Array, start: number): DecodedLine | undefined {
 }
 
 /**
- * A crash can leave of the last write: its beginning, without a line break at the end; or a hole of zeros in it, maybe
- * with whole lines of that same write behind. A whole line of a later write proves that the bad one was once synced.
+ * Classifies the bytes after the last intact line. A crash can leave two things of the last write: its beginning,
+ * without a line break at the end, or a gap of zeros, possibly with intact lines of the same write behind it. An intact
+ * line of a later write proves that the bad line had been synced once.
  */
 function classifyTail(bytes: Uint8Array, bad: number): { torn: boolean; damage?: string } {
   let start = bad;

@@ -1,10 +1,10 @@
-/** An append-only file of bounded size: when it is full it is put away as `<name>.<number>.jsonl` and a new one begun. */
+/** An append-only file of bounded size: a full file is renamed to `<name>.<number>.jsonl` and a new one is started. */
 import { basename, dirname, join } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
 import type { RotationLimits } from '../limits.ts';
 import { AppendLog } from './append-log.ts';
 
-/** Asked before an old file is deleted; false when it must stay, and with it all that are younger. */
+/** Called before an old file is deleted; false keeps this file and all younger ones. */
 export type LetGo = (path: string) => Promise<boolean>;
 
 export class RotatingLog {
@@ -29,12 +29,12 @@ export class RotatingLog {
     return new RotatingLog(fs, limits, letGo, await AppendLog.open(fs, path));
   }
 
-  /** The file that is being written. */
+  /** The file with the newest lines. */
   get current(): AppendLog {
     return this.#log;
   }
 
-  /** Not durable before `sync`; what was written before must be synced. One write is never split. */
+  /** Not durable before `sync`; earlier writes must be synced. One write is never split. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#log.size >= this.#limits.bytes) await this.#rotate();
     await this.#log.write(bytes);
@@ -54,22 +54,22 @@ export class RotatingLog {
     const older = await rotatedFiles(this.#fs, path);
     await this.#log.close();
     await this.#fs.rename(path, numbered(path, numberOf(path, older.at(-1)) + 1));
-    // The full file must be safe under its new name before another one takes the old name.
+    // The full file must be durable under its new name before another file takes the old name.
     await this.#fs.syncFolder(folder);
     this.#log = await AppendLog.open(this.#fs, path);
-    // What is written to the new file is durable only with its name.
+    // Bytes in the new file are durable only together with its name.
     await this.#fs.syncFolder(folder);
     const tooMany = Math.max(0, older.length + 1 - this.#limits.files);
     for (const old of older.slice(0, tooMany)) {
       if (!(await this.#letGo(old))) return;
       await this.#fs.remove(old);
-      // In their order: a loss of power must not bring an older one back alone.
+      // In order: a loss of power must not bring an older file back alone.
       if (tooMany > 1) await this.#fs.syncFolder(folder);
     }
   }
 }
 
-/** The files that were put away, oldest first. */
+/** Lists the rotated files, oldest first. */
 export async function rotatedFiles(fs: Fs, path: string): Promise<string[]> {
   const folder = dirname(path);
   const paths = ((await fs.list(folder)) ?? []).map((name) => join(folder, name));
@@ -80,7 +80,7 @@ function numbered(path: string, number: number): string {
   return path.replace(/\.jsonl$/, `.${String(number).padStart(6, '0')}.jsonl`);
 }
 
-/** 0 when it is none of the files that `path` was put away as. */
+/** Returns 0 when `other` is not a rotated file of `path`. */
 function numberOf(path: string, other: string | undefined): number {
   if (other === undefined) return 0;
   const stem = `${basename(path, '.jsonl')}.`;

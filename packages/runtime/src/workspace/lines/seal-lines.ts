@@ -1,14 +1,14 @@
 /**
- * How a JSON line is made checkable. Each carries the checksum of itself as its last field, `crc`. The lines of one
- * write after the first also carry `b`, how many bytes that write began before them: a write that was torn by a loss
- * of power can leave a hole followed by whole lines, and `b` tells such a hole from damage to older lines.
+ * Makes JSON lines checkable. Each line has the checksum of itself as its last field, `crc`. All lines of a write
+ * except the first also have `b`, the number of bytes since the start of that write. A write that a loss of power tore
+ * can leave a gap followed by intact lines, and `b` tells that gap from damage to older lines.
  */
 import { checksum } from './checksum.ts';
 
 /** `,"crc":"01234567"}` */
 export const SEAL_LENGTH = 18;
 
-/** Takes the JSON texts of objects; gives the bytes of one write, a line for each. */
+/** Takes JSON texts of objects and returns the bytes of one write, one line per text. */
 export function sealLines(texts: readonly string[]): Uint8Array {
   let written = '';
   let bytes = 0;
@@ -20,7 +20,7 @@ export function sealLines(texts: readonly string[]): Uint8Array {
   return Buffer.from(written);
 }
 
-/** One line on its own. */
+/** Seals a single line. */
 export function seal(text: string): string {
   const body = text.slice(0, -1);
   return `${body},"crc":"${checksum(body).toString(16).padStart(8, '0')}"}\n`;

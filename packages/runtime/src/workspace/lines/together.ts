@@ -1,6 +1,6 @@
 /**
- * Waits for all of them, then throws the first error. Unlike `Promise.all` it leaves nothing running behind an error:
- * whoever repairs the files after it must be alone with them.
+ * Waits for all actions, then throws the first error. Unlike `Promise.all` it leaves no action running after an error,
+ * so that a repair has the files for itself.
  */
 export async function together(actions: readonly Promise<unknown>[]): Promise<void> {
   const outcomes = await Promise.allSettled(actions);

@@ -6,7 +6,7 @@ import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { acquireLock, type Lock } from './acquire-lock.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
-/** Processes 1, 2, 3 …, of which those in `dead` are gone. */
+/** Processes 1, 2, 3 …; those in `dead` are gone. */
 function seeker(fs: Fs, pid: number, dead: ReadonlySet<number> = new Set()) {
   const processes = {
     self: () => ({ pid, startedAt: `start of ${pid}` }),
@@ -15,7 +15,7 @@ function seeker(fs: Fs, pid: number, dead: ReadonlySet<number> = new Set()) {
   return { fs, processes, holder: `holder ${pid}`, what: 'The thing' };
 }
 
-test('a lock is refused while its owner lives, and the owner is named', async () => {
+test('is rejected while its owner lives, and the error names the owner', async () => {
   const disk = SimulatedDisk.empty();
   await acquireLock(seeker(disk, 1), '/lock');
   expect(await rejectionOf(acquireLock(seeker(disk, 2), '/lock'))).toMatchObject({
@@ -24,7 +24,7 @@ test('a lock is refused while its owner lives, and the owner is named', async ()
   });
 });
 
-test('the lock of a dead process is taken over, with a greater epoch, and the old owner sees it', async () => {
+test('the lock of a dead process is taken over with a higher epoch, and the old owner sees it', async () => {
   const disk = SimulatedDisk.empty();
   const old = await acquireLock(seeker(disk, 1), '/lock');
   expect(await old.isHeld()).toBe(true);
@@ -43,7 +43,7 @@ test('a released lock is free, and its epoch is not used again', async () => {
   expect(second.epoch).toBeGreaterThan(first.epoch);
 });
 
-test('a claim whose maker died before it could use it does not block the next', async () => {
+test('a claim of a process that died does not block the next one', async () => {
   const disk = SimulatedDisk.empty();
   await disk.createNew(
     '/lock.1',
@@ -54,7 +54,7 @@ test('a claim whose maker died before it could use it does not block the next', 
   expect(await disk.list('/')).toEqual(['lock']);
 });
 
-test('a claim that could not be used because the disk failed keeps nobody away', async () => {
+test('a claim that failed with a disk error blocks no other process', async () => {
   for (const operation of ['read', 'rename']) {
     const disk = SimulatedDisk.empty();
     let isClaimed = false;
@@ -67,13 +67,13 @@ test('a claim that could not be used because the disk failed keeps nobody away',
   }
 });
 
-test('a lock file that a loss of power tore is nobody’s', async () => {
+test('a lock file torn by a loss of power has no owner', async () => {
   const disk = SimulatedDisk.empty();
   await disk.createNew('/lock', Buffer.from('{"epo'));
   expect(await (await acquireLock(seeker(disk, 2), '/lock')).isHeld()).toBe(true);
 });
 
-test('of many that want it at once, in any order of their steps, exactly one gets it', async () => {
+test('of many concurrent attempts, in any order of their steps, exactly one gets the lock', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -96,7 +96,7 @@ test('of many that want it at once, in any order of their steps, exactly one get
         const locks = (await scheduler.waitFor(Promise.all(attempts))).filter(
           (lock): lock is Lock => lock !== undefined,
         );
-        // The only one: nobody gave it back. All may have refused each other, but then nobody holds it.
+        // At most one, because no lock was released. All attempts may have rejected each other; then nobody holds it.
         expect(locks.length).toBeLessThanOrEqual(1);
       },
     ),

@@ -1,52 +1,52 @@
 /**
- * One writer at a time, by a file that names its owner: process id, start of that process, epoch.
+ * Allows one writer at a time, by a file that names its owner: process id, start time of the process, epoch.
  *
- * How two processes cannot both get it: the owner of epoch n+1 is whoever creates `<lock>.<n+1>` (only one can) and then
- * still finds the lock ownerless, at epoch n; it renames its file over the lock. While that file exists nobody
- * else gets past n+1, and once it is renamed the lock has an owner. Nothing is synced: after a loss of power no owner
- * lives.
+ * Two processes cannot both get it. The owner of epoch n+1 creates `<lock>.<n+1>`, which only one process can, and then
+ * checks that the lock is still at epoch n and without an owner. Then it renames its file over the lock. While that
+ * file exists no other process gets past n+1, and after the rename the lock has an owner. Nothing is synced: after a
+ * loss of power no owner is alive.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
 import type { ProcessIdentity, Processes } from '../../ports/processes.ts';
 
 export interface Lock {
-  /** Greater than that of every earlier owner. */
+  /** Higher than the epoch of every earlier owner. */
   readonly epoch: number;
-  /** The owner before, when it died without giving the lock back. */
+  /** The owner before, if it died without releasing the lock. */
   readonly previous?: LockOwner;
-  /** Reads the file: false once somebody else took over. */
+  /** Reads the file: false once another process took over. */
   isHeld(): Promise<boolean>;
   release(): Promise<void>;
 }
 
 interface LockFile {
   readonly epoch: number;
-  /** `null` once it was released. */
+  /** `null` after a release. */
   readonly owner: LockOwner | null;
 }
 
 export interface LockOwner extends ProcessIdentity {
   readonly holder: string;
-  /** What it says about itself. */
+  /** The owner's description of itself. */
   readonly about?: JsonValue;
 }
 
-/** Who wants the lock. */
+/** The process that wants the lock. */
 export interface LockSeeker {
   readonly fs: Fs;
   readonly processes: Processes;
-  /** Tells apart who in this process asks; a lock of this same name is one that an earlier attempt failed to finish. */
+  /** Identifies the caller within this process; a lock with the same name is left from its own failed attempt. */
   readonly holder: string;
-  /** The locked thing, in messages. */
+  /** The locked thing, for error messages. */
   readonly what: string;
-  /** What the owner says about itself, for whoever it refuses and whoever takes over from it. `before`: who died with it. */
+  /** Describes the owner, for rejected processes and for the next owner. `before`: the owner that died. */
   readonly about?: (before: LockOwner | undefined) => JsonValue;
-  /** The error for whoever is refused; `E_LOCKED` when absent. */
+  /** The error for a rejected process; `E_LOCKED` when absent. */
   readonly refusal?: (owner: LockOwner) => GoondanError;
 }
 
-/** **Errors** — `E_LOCKED`, naming the owner, while that process lives. */
+/** Takes the lock. **Errors** — `E_LOCKED`, with the owner, while that process lives. */
 export async function acquireLock(seeker: LockSeeker, path: string): Promise<Lock> {
   const { fs } = seeker;
   const abandoned: string[] = [];
@@ -58,13 +58,13 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
     const previous = found.owner ?? undefined;
     const mine = { epoch, owner: newOwner(seeker, previous) };
     if (!(await fs.createNew(claim, encodeLock(mine)))) {
-      // Its maker died before it could rename it, or this refuses: the claim of that epoch is lost, the next is free.
+      // Rejects if the maker of the claim lives. A dead maker loses this epoch, and the next one is free.
       await readUnowned(seeker, claim);
       abandoned.push(claim);
       continue;
     }
     if (await putClaimInPlace(fs, claim, path, found.epoch)) {
-      // Nothing is lost with one that stays: its maker is dead.
+      // A leftover does no harm: its maker is dead.
       for (const leftover of abandoned) await fs.remove(leftover).catch(() => undefined);
       return { ...heldLock(fs, path, mine), ...(previous && { previous }) };
     }
@@ -73,20 +73,20 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
   }
 }
 
-/** False when somebody had the lock since it was at `epoch`: then what the claim says about the owner before is wrong. */
+/** Returns false when another process had the lock since `epoch`: then the claim names the wrong previous owner. */
 async function putClaimInPlace(fs: Fs, claim: string, path: string, epoch: number): Promise<boolean> {
   try {
     const isUnchanged = (await readLock(fs, path)).epoch === epoch;
     await (isUnchanged ? fs.rename(claim, path) : fs.remove(claim));
     return isUnchanged;
   } catch (error) {
-    // As long as this process lives its claim keeps all others away.
+    // While this process lives, its claim would keep all others away.
     await fs.remove(claim).catch(() => undefined);
     throw error;
   }
 }
 
-/** Who has the lock and lives. */
+/** Reads the owner of the lock, if that process is alive. */
 export async function readLockOwner(
   { fs, processes }: Pick<LockSeeker, 'fs' | 'processes'>,
   path: string,
@@ -110,7 +110,7 @@ function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
     isHeld,
     async release() {
       if (!(await isHeld())) return;
-      // The epoch stays on record: the next owner's must be greater.
+      // The epoch is kept: that of the next owner must be higher.
       const claim = `${path}.${mine.epoch}`;
       await fs.createNew(claim, encodeLock({ ...mine, owner: null }));
       await fs.rename(claim, path);
@@ -133,7 +133,7 @@ function encodeLock(lock: LockFile): Uint8Array {
   return Buffer.from(JSON.stringify(lock));
 }
 
-/** A lock file that makes no sense was torn by a loss of power: whoever wrote it is gone. */
+/** An unreadable lock file was torn by a loss of power, so its writer is gone. */
 async function readLock(fs: Fs, path: string): Promise<LockFile> {
   const none = { epoch: 0, owner: null };
   const bytes = await fs.read(path);

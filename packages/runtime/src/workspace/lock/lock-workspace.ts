@@ -1,6 +1,7 @@
 /**
- * `workspace.lock`: the file whose `flock` an orchestrator holds for its life. The file is created once and never renamed
- * or removed, so all who want the workspace meet at the same file. Its text says who holds it and is written in place.
+ * `workspace.lock`: an orchestrator holds the `flock` of this file for its whole life. The file is created once and
+ * never renamed or removed, so all processes that want the workspace use the same file. Its text names the holder and
+ * is written in place.
  *
  * Invariant: while the lock is held and `isInPlace`, no other process holds this workspace.
  */
@@ -9,29 +10,29 @@ import { GoondanError } from '@goondan/types';
 import type { Flock } from '../../ports/flock.ts';
 
 export interface WorkspaceLock {
-  /** The text of the holder before, unless that released the lock. */
+  /** The text of the holder before, unless it released the lock. */
   readonly before: string;
-  /** False once the file was removed, or another one has its name: somebody else may own the workspace then. */
+  /** False once the file was removed or replaced: another process may own the workspace then. */
   isInPlace(): boolean;
   release(): void;
 }
 
 export interface LockRequest {
   readonly path: string;
-  /** Without it the file is only watched: `--no-flock`. */
+  /** The lock function; absent with `--no-flock`, when the file is only watched. */
   readonly flock: Flock | undefined;
-  /** Names the owner, for starts that are refused. */
+  /** Names the owner, for rejected starts. */
   readonly text: string;
-  /** The error for those who are refused. `readHolder`: the text of the holder, empty when it has not written it yet. */
+  /** Makes the error for a rejected start. `readHolder`: the text of the holder; empty when it is not written yet. */
   readonly refusal: (readHolder: () => string) => Promise<GoondanError>;
 }
 
 const FILE_MODE = 0o600;
-/** Somebody removes the folder while this process opens the file in it. */
+/** Attempts when another process removes the folder while this one opens the file. */
 const MOST_ATTEMPTS = 10;
 const LONGEST_TEXT = 4096;
 
-/** **Errors** — `refusal` while another process holds it; `E_STATE_ROOT`, `E_STORE_WRITE`. */
+/** Takes the lock. **Errors** — `refusal` while another process holds it; `E_STATE_ROOT`, `E_STORE_WRITE`. */
 export async function lockWorkspace(request: LockRequest): Promise<WorkspaceLock> {
   const { path } = request;
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
@@ -49,7 +50,9 @@ export async function lockWorkspace(request: LockRequest): Promise<WorkspaceLock
   throw new GoondanError('E_STATE_ROOT', `${path} is removed again and again by something else.`);
 }
 
-/** Node and Bun open every file close-on-exec: no child inherits the lock. A link could lead two names to two files. */
+/**
+ * Node and Bun open every file close-on-exec, so no child inherits the lock. A link could lead two names to two files.
+ */
 function open(path: string): number {
   try {
     return openSync(
@@ -63,7 +66,7 @@ function open(path: string): number {
   }
 }
 
-/** A pipe can be locked, too, but whoever reads it waits for ever. */
+/** Rejects other kinds of files: a pipe can be locked, too, but reading it blocks for ever. */
 function refuseOtherKind(descriptor: number, path: string): void {
   if (fstatSync(descriptor).isFile()) return;
   throw new GoondanError('E_STATE_ROOT', `${path} is not a regular file.`, {
@@ -83,7 +86,7 @@ async function takeLock(descriptor: number, { path, flock, refusal }: LockReques
 }
 
 function heldLock(descriptor: number, { path, text, flock }: LockRequest): WorkspaceLock {
-  // Without the lock several may be here at once, and the text is nobody's.
+  // Without the lock several processes may be here at once, and the text belongs to none of them.
   const isAlone = flock !== undefined;
   const before = isAlone ? readText(descriptor) : '';
   if (isAlone) writeText(descriptor, text);
@@ -107,7 +110,7 @@ function isSameFile(descriptor: number, path: string): boolean {
     return ino === own.ino && dev === own.dev;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // Every other failure says nothing about the file.
+    // Every other error says nothing about the file.
     return code !== 'ENOENT' && code !== 'ENOTDIR';
   }
 }
@@ -121,12 +124,12 @@ function readText(descriptor: number): string {
   }
 }
 
-/** The text is a courtesy: a full disk keeps nobody from owning a workspace. */
+/** The text is optional: a full disk does not prevent the ownership of a workspace. */
 function writeText(descriptor: number, text: string): void {
   try {
     ftruncateSync(descriptor, 0);
     writeSync(descriptor, text, 0);
   } catch {
-    // A start that is refused is not told who holds it.
+    // A rejected start is then not told who holds it.
   }
 }

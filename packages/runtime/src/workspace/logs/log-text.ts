@@ -1,11 +1,14 @@
-/** Log lines as the lines of a file, and back. */
+/** Encodes log lines for a file, and decodes them. */
 import type { LogLine } from '../../ports/log-line.ts';
 
-/** A longer one loses its data and the end of its message: a log is for reading. */
+/** A longer line loses its data and the end of its message. */
 const LONGEST_LINE = 64 * 1024;
 const LONGEST_MESSAGE = 16 * 1024;
 
-/** `undefined` when it cannot be written as JSON, or is too long even without what makes lines long. */
+/**
+ * Returns `undefined` when the line cannot be written as JSON, or is too long even without its data and the rest of its
+ * message.
+ */
 export function encodeLine(line: LogLine): string | undefined {
   try {
     const text = `${JSON.stringify(line)}\n`;
@@ -19,7 +22,7 @@ export function encodeLine(line: LogLine): string | undefined {
   }
 }
 
-/** What stands in the place of lines that were dropped. */
+/** The line in place of dropped lines. */
 export function droppedText(lines: number, now: Date): string {
   const line: LogLine = {
     time: now.toISOString(),
@@ -33,7 +36,7 @@ export function droppedText(lines: number, now: Date): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** `undefined` for what a crash or a full disk left of a line. */
+/** Returns `undefined` for a partial line that a crash or a full disk left. */
 export function decodeLine(text: string): LogLine | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
@@ -46,7 +49,7 @@ export function decodeLine(text: string): LogLine | undefined {
 function isLogLine(value: unknown): value is LogLine {
   if (!value || typeof value !== 'object') return false;
   const isText = (name: string) => typeof Reflect.get(value, name) === 'string';
-  // Lines of the orchestrator itself, and of connections, are about no agent.
+  // Lines of the orchestrator itself and of connections name no agent.
   const isTextOrAbsent = (name: string) => Reflect.get(value, name) === undefined || isText(name);
   return ['time', 'level', 'message'].every(isText) && ['agent', 'instance'].every(isTextOrAbsent);
 }

@@ -1,10 +1,11 @@
 /**
- * The log of a running swarm on disk, for people: a line of JSON each, in files of bounded size and number.
+ * The log of a running swarm on disk, for people: one JSON object per line, in files of bounded size and number.
  *
- * Invariants: 1. `write` never throws and never waits: lines are put into a bounded buffer and written from there, a
- * little at a time. 2. What does not fit, or cannot be written, is dropped and counted, and a line at its place says so.
- * 3. A disk that failed is tried again, with a pause. Nothing is synced: losing the last lines with the power loses no
- * state. Secrets are masked already.
+ * Invariants: 1. `write` never throws and never waits: lines go into a bounded buffer and are written from there in
+ * small parts. 2. Lines that do not fit or cannot be written are dropped and counted, and a line in their place says
+ * so.
+ * 3. After a disk error writing is tried again, with a pause. Nothing is synced: a loss of power may lose the last
+ * lines, but no state. Secrets are masked already.
  */
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
@@ -17,20 +18,20 @@ import { LogFile } from './log-file.ts';
 
 export interface SwarmLog {
   write(line: LogLine): void;
-  /** Writes what is left, as far as the disk lets it within 2 s. Never rejects. Later lines are dropped. */
+  /** Writes the remaining lines, as far as the disk allows within 2 s. Never rejects. Later lines are dropped. */
   close(): Promise<void>;
 }
 
 export interface SwarmLogPlace extends JournalLocation {
   readonly fs?: Fs;
   readonly clock?: Clock;
-  /** Hears, once each time it begins, that the log cannot be written. Must not throw. */
+  /** Called once each time that the log becomes unwritable. Must not throw. */
   readonly warn?: (warning: StoreWarning) => void;
 }
 
 export interface SwarmLogLimits {
   readonly files: RotationLimits;
-  /** Characters that wait to be written; lines beyond are dropped. */
+  /** Characters that may wait to be written; lines above this are dropped. */
   readonly waiting: number;
 }
 
@@ -43,12 +44,12 @@ const CHARACTERS_AT_ONCE = 64 * 1024;
 const PAUSE_MS = 1000;
 const CLOSE_MS = 2000;
 
-/** The files are made when the first line comes. */
+/** Creates the files at the first line. */
 export function openSwarmLog(place: SwarmLogPlace, limits: SwarmLogLimits = defaultSwarmLogLimits): SwarmLog {
   return new BufferedLog(place, limits);
 }
 
-/** Lines, or how many were dropped at this place. */
+/** Lines, or the number of lines dropped here. */
 type Waiting = string | { dropped: number };
 
 class BufferedLog implements SwarmLog {
@@ -59,7 +60,7 @@ class BufferedLog implements SwarmLog {
   #waiting: Waiting[] = [];
   #characters = 0;
   #writing: Promise<void> | undefined;
-  /** Calls off the next attempt after a failure. */
+  /** Ends the pause after a failure. */
   #pause: (() => void) | undefined;
   #isFailing = false;
   #isClosed = false;
@@ -109,7 +110,7 @@ class BufferedLog implements SwarmLog {
   }
 
   async #writeAll(): Promise<void> {
-    // Whoever writes several lines at once gets them written at once.
+    // Lines written in the same tick are written to the file together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const taken = this.#take();
@@ -139,7 +140,7 @@ class BufferedLog implements SwarmLog {
     return typeof waiting === 'string' ? waiting : droppedText(waiting.dropped, this.#clock.now());
   }
 
-  /** How much of it arrived nobody knows, so it is not written again. */
+  /** It is unknown how much of the text arrived, so it is not written again. */
   #putOff(taken: readonly Waiting[], error: unknown): void {
     const dropped = taken.reduce((sum, each) => sum + (typeof each === 'string' ? 1 : each.dropped), 0);
     this.#waiting.unshift({ dropped });

@@ -1,4 +1,4 @@
-/** The last lines of a swarm's log, also while it is being written. */
+/** Reads the last lines of a swarm's log, also while it is being written. */
 import type { Fs } from '../../ports/fs.ts';
 import { systemFs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
@@ -8,7 +8,7 @@ import { rotatedFiles } from '../lines/rotating-log.ts';
 import { decodeLine } from './log-text.ts';
 
 export interface LogQuestion {
-  /** At most so many. */
+  /** At most this many lines. */
   readonly last: number;
   readonly agent?: string;
   readonly instance?: string;
@@ -38,8 +38,8 @@ function isAskedFor(line: LogLine, { agent, instance, traceId }: LogQuestion): b
 }
 
 /**
- * The lines of each file. The current one is read first, and then the names of those that were put away: it may be among
- * them by then, and others that came after it.
+ * Yields the lines of each file. The current file is read first, and the names of rotated files after it: by then it
+ * may be among them, with newer ones.
  */
 async function* filesBackwards(fs: Fs, path: string): AsyncGenerator<readonly string[]> {
   const current = await readSnapshot(fs, path);
@@ -55,7 +55,7 @@ async function* filesBackwards(fs: Fs, path: string): AsyncGenerator<readonly st
 
 const ATTEMPTS = 5;
 
-/** What was read is of the file with this identity, although another may have taken its name meanwhile. */
+/** Reads the file together with its identity, because another file may take its name meanwhile. */
 async function readSnapshot(
   fs: Fs,
   path: string,

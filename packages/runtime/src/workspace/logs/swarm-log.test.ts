@@ -28,7 +28,7 @@ const line = (message: string, more: Partial<LogLine> = {}): LogLine => ({
 const messages = (lines: readonly LogLine[]) => lines.map(({ message }) => message);
 const everything = { last: Number.POSITIVE_INFINITY };
 
-test('lines are kept in their order, across restarts, and the last of those asked for are found', async () => {
+test('keeps lines in order across restarts, and finds the last matching ones', async () => {
   const place = { stateRoot, workspaceId: 'w' };
   for (const life of [1, 2]) {
     const log = openSwarmLog(place);
@@ -52,7 +52,7 @@ test('lines are kept in their order, across restarts, and the last of those aske
   for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
 });
 
-test('lines of the orchestrator and of connections, which are about no agent, are found too', async () => {
+test('finds lines of the orchestrator and of connections, which name no agent', async () => {
   const place = { stateRoot, workspaceId: 'nobody' };
   const log = openSwarmLog(place);
   const { agent: _, instance: __, ...own } = line('started');
@@ -63,7 +63,7 @@ test('lines of the orchestrator and of connections, which are about no agent, ar
   expect(await readSwarmLog(place, { ...everything, agent: 'coder' })).toEqual([]);
 });
 
-test('half a line that a crash left is left out, and does not spoil the next', async () => {
+test('skips half a line that a crash left, and keeps the next line intact', async () => {
   const place = { stateRoot, workspaceId: 'torn' };
   const first = openSwarmLog(place);
   first.write(line('a'));
@@ -75,7 +75,7 @@ test('half a line that a crash left is left out, and does not spoil the next', a
   expect(messages(await readSwarmLog(place, everything))).toEqual(['a', 'b']);
 });
 
-test('files are of bounded size and number, the oldest go, and the rest is read across them', async () => {
+test('files are bounded in size and number, the oldest are deleted, and reading spans the rest', async () => {
   const place = { stateRoot, workspaceId: 'rotated' };
   const log = openSwarmLog(place, { ...defaultSwarmLogLimits, files: { bytes: 10_000, files: 3 } });
   for (let index = 0; index < 1000; index += 1) {
@@ -93,7 +93,7 @@ test('files are of bounded size and number, the oldest go, and the rest is read 
 });
 
 test.each(['stat', 'read', 'list'] as const)(
-  'whoever reads while files are put away sees no gap and no line twice: before each %s',
+  'a reader during a rotation sees no gap and no line twice: before each %s',
   async (operation) => {
     const disk = SimulatedDisk.empty();
     const log = openSwarmLog({ ...simulated, fs: disk }, { files: { bytes: 2000, files: 1000 }, waiting: 1e6 });
@@ -124,7 +124,7 @@ test.each(['stat', 'read', 'list'] as const)(
   },
 );
 
-test('while the disk hangs lines wait, as many as fit; the others are dropped, and a line in their place says how many', async () => {
+test('while the disk hangs, lines wait up to the limit; the others are dropped, and a line says how many', async () => {
   const disk = SimulatedDisk.empty();
   let goOn = () => {};
   const hanging = new Promise<void>((resolve) => (goOn = resolve));
@@ -151,7 +151,7 @@ test('while the disk hangs lines wait, as many as fit; the others are dropped, a
   expect(found.at(-2)).toMatchObject({ level: 'warn', event: 'log.dropped', data: { lines: 20 } });
 });
 
-test('a disk that fails is tried again after a pause, what was lost is counted, and somebody is told once', async () => {
+test('a failed disk is tried again after a pause, lost lines are counted, and one warning is given', async () => {
   const disk = SimulatedDisk.empty();
   const clock = manualClock();
   const warnings: StoreWarning[] = [];
@@ -179,7 +179,7 @@ test('a disk that fails is tried again after a pause, what was lost is counted, 
   expect(warnings.map((warning) => warning.path)).toEqual([path]);
 });
 
-test('closing waits for no pause, and tries once more', async () => {
+test('closing skips the pause and tries once more', async () => {
   const disk = SimulatedDisk.empty();
   const clock = manualClock();
   let isFailing = true;
@@ -196,7 +196,7 @@ test('closing waits for no pause, and tries once more', async () => {
   expect(messages(await readSwarmLog({ ...simulated, fs: disk }, everything)).at(-1)).toBe('b');
 });
 
-test('it never throws: what cannot be written is dropped, what is too long is cut, and after the end nothing happens', async () => {
+test('never throws: unwritable lines are dropped, long ones cut, and lines after the end ignored', async () => {
   const disk = SimulatedDisk.empty();
   const log = openSwarmLog({ ...simulated, fs: disk });
   const circular: unknown[] = [];
@@ -220,7 +220,7 @@ test('it never throws: what cannot be written is dropped, what is too long is cu
   expect(found[1]?.data).toEqual({ cut: expect.any(Number) });
 });
 
-test('a disk that hangs for good does not keep it from closing', async () => {
+test('closes although the disk hangs for good', async () => {
   const clock = manualClock();
   const hang = () => new Promise<never>(() => {});
   const fs: Fs = { ...failingFs(SimulatedDisk.empty(), () => undefined), openFile: hang };
@@ -232,7 +232,7 @@ test('a disk that hangs for good does not keep it from closing', async () => {
   await closing;
 });
 
-test('a flood of lines leaves the event loop free in between', async () => {
+test('a flood of lines does not block the event loop', async () => {
   const disk = SimulatedDisk.empty();
   const log = openSwarmLog({ ...simulated, fs: disk, clock: systemClock }, { ...defaultSwarmLogLimits, waiting: 1e7 });
   for (let index = 0; index < 5000; index += 1) log.write(line('x'.repeat(100)));
@@ -248,7 +248,7 @@ test('a flood of lines leaves the event loop free in between', async () => {
   expect((await readSwarmLog({ ...simulated, fs: disk }, everything)).length).toBe(5000);
 });
 
-test('lines are plain JSON, one a line', () => {
+test('each line is plain JSON', () => {
   const texts = readFileSync(join(stateRoot, 'workspaces/w/logs/swarm.jsonl'), 'utf8').split('\n').slice(0, -1);
   expect(JSON.parse(texts[0] ?? '')).toEqual(line('1 0', { traceId: 'even', instance: '1' }));
 });

@@ -1,8 +1,8 @@
-/** The records of the turn that was committed last: what a commit that is not yet in place is finished from. */
+/** The records of the last committed turn, from which an unfinished commit is completed. */
 import { logRecord, type LoggedRecord } from './logged-record.ts';
 import type { CommitRecord, CommittedTurn } from './metadata.ts';
 
-/** From the records of both files of the log, as far as they are still there. */
+/** Selects them from the records of both log files that are still there. */
 export function committedLog(
   commit: CommitRecord,
   eventRecords: readonly LoggedRecord[],
@@ -15,12 +15,12 @@ export function committedLog(
     .toSorted((a, b) => a.seq - b.seq);
 }
 
-/** Whether none of them is missing. */
+/** Tells whether no record is missing. */
 export function isWholeLog({ turn, base }: CommitRecord, log: readonly LoggedRecord[]): boolean {
   return log.length === base.seq - (turn?.after ?? 0) - 1;
 }
 
-/** The one record of a conversation that is started anew. It is in no file: it follows from the commit. */
+/** The one record of a reset. It is in no file: it follows from the commit. */
 export function resetLog({ id, after, at }: Pick<CommittedTurn, 'id' | 'after' | 'at'>): readonly LoggedRecord[] {
   const seq = after + 1;
   const record = { type: 'message', event: { type: 'truncate' }, author: { kind: 'runtime' } } as const;

@@ -1,4 +1,4 @@
-/** Events that crashed their agent again and again: kept for a person to look at, retry or drop. */
+/** Events that crashed their agent again and again: kept for a person to inspect, retry or drop. */
 import type { AgentEvent, JsonValue } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
@@ -12,23 +12,23 @@ export interface DeadLetter {
   readonly reason: string;
 }
 
-/** How often the turn that this log is of was resumed after a crash. */
+/** Counts how often the turn of this log was resumed after a crash. */
 export function countCrashes(log: readonly TurnRecord[]): number {
   return log.filter((record) => record.type === 'resumed' && record.isExcused !== true).length;
 }
 
-/** The one event that a dead letter becomes when it is tried again: a new one, because its id was handled. */
+/** The event of a retry. It is a new event, because the old id was handled. */
 export function retryOf({ event }: DeadLetter): AgentEvent {
   return { ...event, id: `${event.id}~retry` };
 }
 
 export function encodeLetter(letter: DeadLetter): JsonValue {
-  // Events are JSON but for their date, which becomes a string here.
+  // Safe: events are JSON except for their date, which becomes a string here.
   return JSON.parse(JSON.stringify(letter)) as JsonValue;
 }
 
 export function decodeLetter({ value }: QueueEntry): DeadLetter {
-  // Sealed, and made by encodeLetter.
+  // Safe: the value is sealed, and encodeLetter made it.
   const { event, deadAt, ...rest } = value as unknown as StoredLetter;
   return { ...rest, deadAt: new Date(deadAt), event: { ...event, createdAt: new Date(event.createdAt) } };
 }

@@ -1,6 +1,6 @@
 /**
- * The state of extensions on disk. A commit writes `<name>.json.next` before it and renames it after it; in between, the
- * commit record's checksum says which of the two files counts.
+ * Stores the states of extensions on disk. `<name>.json.next` is written before the commit and renamed after it. In
+ * between, the checksum in the commit record tells which of the two files counts.
  */
 import { join } from 'node:path';
 import type { JsonValue } from '@goondan/types';
@@ -11,13 +11,13 @@ import { together } from '../lines/together.ts';
 import { type CommitRecord, matches } from './metadata.ts';
 
 export interface ExtensionFiles {
-  /** What is committed, by extension name. */
+  /** The committed states by extension name. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Those whose `.next` file counts. */
+  /** Names of extensions whose `.next` file counts. */
   readonly toRename: readonly string[];
-  /** The path of the first file that should match the commit record and does not. */
+  /** The path of the first file that does not match the commit record. */
   readonly damaged?: string;
-  /** The names of the extensions whose file is damaged. */
+  /** Names of extensions with a damaged file. */
   readonly lost: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export async function readExtensionFiles(fs: Fs, paths: InstancePaths, commit: C
   return { texts, toRename, lost, ...(first !== undefined && { damaged: paths.extension(first) }) };
 }
 
-/** Before the commit. The names are durable too, because the commit record counts on them. */
+/** Runs before the commit. The names are made durable too, because the commit record needs them. */
 export async function prepareExtensions(
   fs: Fs,
   paths: InstancePaths,
@@ -55,7 +55,7 @@ export async function prepareExtensions(
 }
 
 /**
- * After the commit. Durable when it resolves: the next commit writes the `.next` files again, and must not find one
+ * Runs after the commit. Durable when it resolves: the next commit writes new `.next` files, and must not overwrite one
  * that still counts.
  */
 export async function placeExtensions(
@@ -69,7 +69,7 @@ export async function placeExtensions(
   if (changed.length + removed.length > 0) await fs.syncFolder(paths.extensions);
 }
 
-/** After recovery: files that no commit counts on. Copies kept aside stay. */
+/** Runs after recovery: removes files that no commit names. Copies kept aside stay. */
 export async function removeStrayExtensions(fs: Fs, paths: InstancePaths, commit: CommitRecord): Promise<void> {
   const expected = new Set(Object.keys(commit.extensions).map((name) => paths.extension(name)));
   for (const name of (await fs.list(paths.extensions)) ?? []) {
@@ -80,6 +80,6 @@ export async function removeStrayExtensions(fs: Fs, paths: InstancePaths, commit
 }
 
 export function parseExtensions(texts: ReadonlyMap<string, string>): Record<string, JsonValue> {
-  // Checked against the commit record: these are JSON texts that planCommit made.
+  // Safe: the checksums match the commit record, so planCommit made these JSON texts.
   return Object.fromEntries(Array.from(texts, ([name, text]) => [name, JSON.parse(text) as JsonValue]));
 }

@@ -1,6 +1,6 @@
 /**
- * Records of a running turn as lines of two files: message records in `events.jsonl`, all others in `turn.jsonl`. They
- * share one sequence of numbers, which goes on from turn to turn, so that the two can be put in order again.
+ * The records of a running turn as lines of two files: message records in `events.jsonl`, all others in `turn.jsonl`.
+ * Both share one sequence of numbers, which continues from turn to turn, so that the two files can be merged in order.
  */
 import type { JsonObject, MessageEvent } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
@@ -11,25 +11,25 @@ export interface LoggedRecord {
   readonly seq: number;
   readonly turnId: string | undefined;
   readonly record: TurnRecord;
-  /** The number of the first record that was appended together with it. */
+  /** The number of the first record in the same append. */
   readonly with: number;
-  /** The line, before it is sealed; of records read back only message records have one, for the archive. */
+  /** The line before its seal. Of records that were read back, only message records have one, for the archive. */
   readonly text: string;
-  /** The message it brings, as the base would have it. */
+  /** The message of the record, as the base stores it. */
   readonly message?: { readonly id: string; readonly text: string } | undefined;
 }
 
-/** The event that first put a message into a conversation, before that was forked. */
+/** The event that first added a message to a conversation, before a fork. */
 export interface EventOrigin {
   readonly instanceKey: string;
   readonly turnId: string;
-  /** As `gdn history` numbers them there. */
+  /** The number that `gdn history` shows there. */
   readonly seq: number;
-  /** The messages it had replaced there. */
+  /** The messages that it had replaced there. */
   readonly replaced?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
-/** Where a record stands in the log of its turn. */
+/** The place of a record in the log of its turn. */
 export interface RecordPlace {
   readonly seq: number;
   readonly with: number;
@@ -39,7 +39,7 @@ export interface RecordPlace {
   readonly at: number;
 }
 
-/** Every message line names its turn; of the others only the first record of a turn does. */
+/** Every message line names its turn; of the other lines, only the first of a turn does. */
 export function logRecord(record: TurnRecord, place: RecordPlace): LoggedRecord {
   const { seq, turnId, isFirst, at } = place;
   const together = place.with === seq ? {} : { with: place.with };
@@ -61,7 +61,7 @@ function eventText(event: MessageEvent, message: string | undefined): string {
 }
 
 export function readEventLine(line: StoredLine): LoggedRecord {
-  // Sealed by logRecord, so it has the shape given there.
+  // Safe: logRecord sealed the line.
   const stored = line.fields as unknown as StoredEventLine;
   const event = reviveEvent(stored.event);
   const step = stored.step === undefined ? {} : { stepId: stored.step };
@@ -70,7 +70,7 @@ export function readEventLine(line: StoredLine): LoggedRecord {
     turnId: stored.turn,
     with: stored.with ?? line.seq,
     record: { type: 'message', event, author: stored.author, ...step },
-    // Made when they are asked for: only redoing a commit needs them.
+    // Computed on demand: only the completion of a commit needs them.
     get text() {
       return JSON.stringify(line.fields);
     },
@@ -91,7 +91,7 @@ export function readTurnLine(line: StoredLine): LoggedRecord {
     turn?: string;
     with?: number;
   };
-  // Sealed by logRecord: what is left is the record it was given, and no record but `message` holds a date.
+  // Safe: logRecord sealed the line, so the rest is the given record. Only `message` records contain a date.
   return { seq, turnId: turn, with: together, record: record as unknown as TurnRecord, text: '' };
 }
 
@@ -103,6 +103,6 @@ export interface StoredEventLine {
   readonly step?: string;
   readonly author: Extract<TurnRecord, { type: 'message' }>['author'];
   readonly event: StoredMessageEvent;
-  /** Only in an archive that begins with a fork. */
+  /** Present only in an archive that begins with a fork. */
   readonly origin?: EventOrigin;
 }

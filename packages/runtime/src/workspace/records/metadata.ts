@@ -1,6 +1,6 @@
 /**
- * `metadata.json`: what an instance is and, in `commit`, the last commit. Replacing this file is the only commit point:
- * everything else is prepared before it or can be done again from what it names.
+ * `metadata.json`: the identity of an instance and, in `commit`, its last commit. Replacing this file is the only
+ * commit point. Everything else is prepared before it, or can be done again from it.
  */
 import {
   type AgentAddress,
@@ -19,7 +19,7 @@ export const FORMAT_VERSION = 1;
 
 export interface InstanceMetadata {
   readonly formatVersion: number;
-  /** How the last turn ended. Whether one is running now, the lock and `turn.jsonl` know. */
+  /** The result of the last turn. The lock and `turn.jsonl` tell whether a turn is running now. */
   readonly status: 'idle' | 'failed';
   readonly agentName: string;
   readonly instanceKey: string;
@@ -29,77 +29,80 @@ export interface InstanceMetadata {
 }
 
 export interface CommitRecord {
-  /** Counts commits; 0 before the first. */
+  /** The number of commits; 0 before the first. */
   readonly version: number;
   /** Absent before the first commit. */
   readonly turn?: CommittedTurn;
   readonly base: BaseMark;
-  /** How many messages the base has. */
+  /** The number of messages in the base. */
   readonly messages: number;
-  /** The base that this commit started from: what is there until the commit is applied. */
+  /** The base before this commit, which is on disk until the commit is applied. */
   readonly previous: BaseMark;
-  /** Records up to this number are of turns that were given up without a commit. Absent when there are none. */
+  /** Records up to this number belong to turns that were given up without a commit. Absent when there are none. */
   readonly discarded?: number;
   /** The number of the last inbox line that a committed turn handled. */
   readonly inbox: number;
-  /** By extension name. */
+  /** Marks by extension name. */
   readonly extensions: Readonly<Record<string, FileMark>>;
-  /** Commits of states alone. Absent before the first. */
+  /** Commits of states alone. Absent before the first one. */
   readonly statesAlone?: StatesAlone;
 }
 
-/** They change neither version nor base, and are not in the archive: the next turn puts there what they changed. */
+/**
+ * Commits of states alone change neither version nor base, and are not in the archive: the next turn archives their
+ * changes.
+ */
 export interface StatesAlone {
-  /** Counts them. */
+  /** The number of such commits. */
   readonly count: number;
-  /** Names of the extensions whose state they changed or took away since the last turn. */
+  /** Extensions whose state they changed or removed since the last turn. */
   readonly unarchived: readonly string[];
 }
 
-/** Enough to finish applying the commit, together with the turn's log. */
+/** The data to finish an unfinished commit, together with the log of the turn. */
 export interface CommittedTurn {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The number before that of its first record. */
+  /** The number before its first record. */
   readonly after: number;
-  /** How many message records its log has, those that do not count among them. */
+  /** The number of message records in its log, including void ones. */
   readonly events: number;
   /**
-   * What the base gained: message records by number, or messages that no record brought. `rewrite`: the whole new base
-   * was written to `base.jsonl.next` before the commit.
+   * The additions to the base: numbers of message records, or messages without a record. `rewrite`: the complete new
+   * base was written to `base.jsonl.next` before the commit.
    */
   readonly base: 'rewrite' | readonly (number | StoredMessage)[];
-  /** `reset`: it was no turn, but the conversation was started anew. `fork`: it was begun with what another one had. */
+  /** `reset`: a reset of the conversation, not a turn. `fork`: the start of a forked conversation. */
   readonly result: StoredResult | 'reset' | 'fork';
-  /** Names of the extensions whose state became another one, or went. Absent when none did. */
+  /** Extensions whose state changed or was removed. Absent when there are none. */
   readonly states?: { readonly changed: readonly string[]; readonly removed: readonly string[] };
   /** Present when the result is `fork`. */
   readonly fork?: ForkOrigin;
-  /** Somebody waits for the answer. */
+  /** The caller that waits for the answer. */
   readonly replyTo?: ReplyAddress;
 }
 
 /**
- * The origin of a forked conversation: that of this key of the same agent, as it was after this event. Its number is absent
- * when the history was damaged.
+ * The origin of a forked conversation: an instance key of the same agent, and the number of an event. The number is
+ * absent when the history was damaged.
  */
 export interface ForkOrigin {
   readonly instanceKey: string;
   readonly seq?: number;
 }
 
-/** The response message by the number of the record that brought it, or itself when none did. */
+/** A result with its response message as the number of its record, or in full when no record has it. */
 export type StoredResult = Omit<TurnResult, 'turnId' | 'responseMessage'> & {
   readonly response?: number | StoredMessage;
 };
 
-/** The number before that of the first record of the turn that comes next, or is running. */
+/** Returns the number before the first record of the running or next turn. */
 export function logStart({ base, discarded }: CommitRecord): number {
   return discarded ?? base.seq;
 }
 
-/** Grows with every commit. */
+/** A number that grows with every commit. */
 export function stateVersionOf({ version, statesAlone }: CommitRecord): number {
   return version + (statesAlone?.count ?? 0);
 }
@@ -114,7 +117,7 @@ export function matches(bytes: Uint8Array, mark: FileMark): boolean {
 }
 
 export interface BaseMark extends FileMark {
-  /** The number of the last record whose effect it holds. */
+  /** The number of the last record included in the base. */
   readonly seq: number;
 }
 
@@ -136,14 +139,14 @@ export function encodeMetadata(metadata: InstanceMetadata): Uint8Array {
 }
 
 /**
- * `undefined` when the bytes are damaged.
+ * Returns `undefined` when the bytes are damaged.
  *
  * **Errors** — a format of another version: `E_STORE_FORMAT`.
  */
 export function decodeMetadata(path: string, bytes: Uint8Array): InstanceMetadata | undefined {
   const { lines, damage, torn } = readLines(bytes);
   const isWhole = !damage && !torn && lines.length === 1;
-  // Another version may seal in another way, so what cannot be read is asked for its version too.
+  // Another version may use another seal, so the version is read even from bytes that fail the check.
   const fields = isWhole && lines[0] ? lines[0].fields : parseLoosely(bytes);
   const formatVersion = fields?.['formatVersion'];
   if (typeof formatVersion === 'number' && formatVersion !== FORMAT_VERSION) {
@@ -152,7 +155,7 @@ export function decodeMetadata(path: string, bytes: Uint8Array): InstanceMetadat
   }
   if (!isWhole || !fields) return undefined;
   const { seq: _, ...metadata } = fields;
-  // Sealed by encodeMetadata, in the format this version writes.
+  // Safe: encodeMetadata sealed it, in the format of this version.
   return metadata as unknown as InstanceMetadata;
 }
 
@@ -165,7 +168,7 @@ function parseLoosely(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** **Errors** — `E_STORE_INSTANCE` when the folder belongs to another instance. */
+/** Rejects the folder of another instance. **Errors** — `E_STORE_INSTANCE`. */
 export function refuseOtherInstance(path: string, wanted: AgentAddress, found: AgentAddress): void {
   if (found.agentName === wanted.agentName && found.instanceKey === wanted.instanceKey) return;
   const names = ({ agentName, instanceKey }: AgentAddress) => `agent ${agentName}, key ${JSON.stringify(instanceKey)}`;

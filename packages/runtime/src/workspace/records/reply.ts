@@ -1,4 +1,4 @@
-/** An answer somebody waits for: put into the outbox when the turn commits, there until it is acknowledged. */
+/** An answer that a caller waits for: put into the outbox at the commit of the turn, kept until it is acknowledged. */
 import type { JsonValue, ReplyAddress, TurnResult } from '@goondan/types';
 import { reviveMessage, type StoredMessage } from '../../messages/message-text.ts';
 
@@ -8,14 +8,14 @@ export interface Reply {
 }
 
 export function encodeReply(reply: Reply): JsonValue {
-  // Results are JSON but for the date of the message, which becomes a string here.
+  // Safe: results are JSON except for the date of the message, which becomes a string here.
   return JSON.parse(JSON.stringify(reply)) as JsonValue;
 }
 
-/** `undefined` for an entry of the outbox that is something else. */
+/** Returns `undefined` for any other entry of the outbox. */
 export function decodeReply(value: JsonValue): Reply | undefined {
   if (!value || typeof value !== 'object' || !('replyTo' in value) || !('result' in value)) return undefined;
-  // Made by encodeReply: nothing else puts these two together.
+  // Safe: only encodeReply makes values with these two fields.
   const { replyTo, result } = value as unknown as {
     replyTo: ReplyAddress;
     result: Omit<TurnResult, 'responseMessage'> & { responseMessage?: StoredMessage };

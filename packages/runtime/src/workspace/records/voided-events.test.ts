@@ -30,12 +30,12 @@ function voided(...records: TurnRecord[]): string[] {
   );
 }
 
-test('without a crash or a dropped step everything counts', () => {
+test('everything counts without a crash or a dropped step', () => {
   expect(voided(event('a'), entered, event('b', 's'), step('s', 'completed'), event('c'))).toEqual([]);
   expect(voided(event('a'), entered, event('b', 's'), step('s', 'kept'))).toEqual([]);
 });
 
-test('a crash voids what came after the last entered or step record', () => {
+test('a crash voids the events after the last entered or step record', () => {
   expect(voided(event('a'), resumed, event('a'), entered)).toEqual(['a']);
   expect(voided(event('a'), entered, event('b', 's'), resumed, event('b', 's'), step('s', 'completed'))).toEqual(['b']);
   expect(voided(event('a'), entered, event('b', 's'), step('s', 'completed'), event('c'), resumed, event('d'))).toEqual(
@@ -43,18 +43,18 @@ test('a crash voids what came after the last entered or step record', () => {
   );
 });
 
-test('a second crash voids only what came after the first', () => {
+test('a second crash voids only the events after the first one', () => {
   expect(voided(event('a'), entered, event('b', 's'), resumed, resumed, event('c', 's'), resumed)).toEqual(['b', 'c']);
 });
 
-test('a dropped step takes everything with it that was not sealed before', () => {
+test('a dropped step voids all events that were not sealed before', () => {
   expect(voided(event('a'), entered, event('b', 's'), event('c'), step('s', 'dropped'), event('d'))).toEqual([
     'b',
     'c',
   ]);
 });
 
-test('the input counts at once, and seals what came before it', () => {
+test('the input counts at once, and seals the events before it', () => {
   const message = createUserMessage('hello');
   const input: TurnRecord = { type: 'message', event: { type: 'append', message }, author: { kind: 'input' } };
   expect(voided(event('a'), input, event('b'), resumed)).toEqual(['b']);
@@ -79,7 +79,7 @@ test('the turn loop counts the same events', () => {
       const counted = logged.flatMap((each) =>
         each.record.type === 'message' && !voidedOnes.has(each) ? [each.record.event] : [],
       );
-      // A commit counts what nothing has sealed yet.
+      // A commit counts events that nothing has sealed yet.
       expect(readTurnLog([...log, entered]).events).toEqual(counted);
     }),
     { numRuns: 1000 },

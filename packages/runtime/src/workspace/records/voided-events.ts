@@ -1,9 +1,9 @@
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 
 /**
- * Which message records of a turn's log do not count: those that a crash, or the end of a step that was dropped, found
- * before any record had sealed them. The input is sealed as it comes. The turn loop reads its log by the same rule
- * (`turn-log.ts`; a test keeps the two together).
+ * Finds the message records of a turn's log that do not count: those that no record had sealed when a crash came or
+ * their step was dropped. The input is sealed at once. The turn loop reads its log by the same rule (`turn-log.ts`; a
+ * test compares the two).
  */
 export function voidedEvents<Logged extends { readonly record: TurnRecord }>(log: readonly Logged[]): Set<Logged> {
   const voided = new Set<Logged>();

@@ -1,4 +1,4 @@
-/** The one checker: what must hold after any number of crashes, once everything pending was handled. */
+/** The checker: the conditions that must hold after any number of crashes, once all pending events are handled. */
 import type { AgentAddress, JsonValue, Message, TurnResult } from '@goondan/types';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { HistoryFold } from '../history/history-fold.ts';
@@ -20,7 +20,7 @@ import {
   type World,
 } from './world.ts';
 
-/** Throws at the first thing that does not hold. */
+/** Throws at the first violated condition. */
 export async function check(ports: StorePorts, workload: Workload, world: World): Promise<void> {
   const journal = await openJournal(ports, simulatedLocation, simulatedLimits);
   checkEffects(workload, world);
