@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Fs } from '../ports/fs.ts';
 import type { Processes } from '../ports/processes.ts';
 
-/** Something was repaired, or may be missing: for the log, not for the caller. */
+/** A repair, or possibly missing data: for the log, not for the caller. */
 export interface StoreWarning {
   readonly path: string;
   readonly message: string;
@@ -14,6 +14,6 @@ export interface StorePorts {
   readonly clock: Clock;
   readonly processes: Processes;
   warn(warning: StoreWarning): void;
-  /** Called around each write to an inbox. Throws `E_FENCED` once the workspace is not this process's any more. */
+  /** Called around each write to an inbox. Throws `E_FENCED` once another process may own the workspace. */
   readonly fence?: (() => void) | undefined;
 }

@@ -48,7 +48,7 @@ function isTurn(archived: ArchivedTurn): archived is Turn {
   return typeof archived.result === 'object';
 }
 
-/** Those that were acknowledged, and the one that was sent and not acknowledged if it was handled nevertheless. */
+/** Returns the acknowledged inputs, and the one that was sent without an acknowledgement if it was handled anyway. */
 function inputsOf(
   { inputs }: Workload,
   { sent, acknowledged }: World,
@@ -60,7 +60,7 @@ function inputsOf(
   return inputs.filter((input) => input.instance.instanceKey === instanceKey && mayBe(input));
 }
 
-/** Acknowledged means handled: exactly once, in the order of the acknowledgements. */
+/** Checks that every acknowledged input was handled exactly once, in the order of the acknowledgements. */
 function checkOrder(inputs: readonly Input[], turns: readonly Turn[]): void {
   const sent = inputs.map(({ event }) => `turn-${event.id}`);
   expect(
@@ -71,8 +71,8 @@ function checkOrder(inputs: readonly Input[], turns: readonly Turn[]): void {
 }
 
 /**
- * There is one only where somebody tried, which may have been before the turn of an event that was lost because nobody
- * had been told that it was accepted. Where one was acknowledged, the next turn begins with nothing.
+ * Checks that there is a reset only where one was tried. It may have been tried before the turn of an event that was
+ * lost without an acknowledgement. After an acknowledged reset the next turn starts with no messages.
  */
 function checkResets(
   { inputs }: Workload,
@@ -134,7 +134,7 @@ function checkToolResult({ data }: Message, turnId: string, world: World): void 
   }
 }
 
-/** An effect that may not be repeated happened at most once, or once more after a reset. */
+/** Checks that an effect without permission to repeat happened at most once, or once more after a reset. */
 function checkEffects({ inputs }: Workload, { effects }: World): void {
   const once = new Set<string>();
   for (const { event, script } of inputs) {
@@ -155,7 +155,7 @@ function checkEffects({ inputs }: Workload, { effects }: World): void {
   }
 }
 
-/** The base is what its history says, and nothing but messages. */
+/** Checks that the base equals the fold of its history and has nothing but messages. */
 async function checkConversation(
   { fs }: StorePorts,
   journal: Journal,
@@ -208,18 +208,22 @@ async function checkExtensionState(
   expect(sorted(ofTurns(foldHistory(archive).states().known)), sorted(state), 'extension state in the archive');
 }
 
-/** A turn keeps its states however it ended; a dead letter those of the last record, so of a last step that has one. */
+/**
+ * A turn keeps its states, however it ended. A dead letter keeps those of its last record, so the changes of the last
+ * step only if that step has a record.
+ */
 function keepsState({ turnId, result, states }: Turn, { script }: Input, world: World): boolean {
   if (result.error?.code !== 'E_DEAD_LETTER') return true;
   const seal = sealOf(`${turnId}-step-${script.steps.length - 1}`);
-  // One that nobody was told of may be there or not.
+  // A state without an acknowledgement may be there or not.
   const changed = [...Object.keys(states?.set ?? {}), ...(states?.removed ?? [])];
   return isRecordedSinceReset(world, turnId, seal) || changed.some((name) => name !== BETWEEN);
 }
 
 /**
- * States that were committed alone are there once that was acknowledged, until the next reset, and in the archive from
- * the next turn on. One that nobody was told of, or that an interrupted turn took no notice of, may be there or not.
+ * Checks states committed alone: after the acknowledgement they are there until the next reset, and in the archive from
+ * the next turn on. A state may be there or not if its commit was not acknowledged, or if an interrupted turn did not
+ * read it.
  */
 async function checkStatesBetween(
   journal: Journal,
@@ -228,7 +232,7 @@ async function checkStatesBetween(
   { stateTries, statesKept }: World,
 ): Promise<void> {
   const wasTried = (name: string) => stateTries.includes(name);
-  // The event may have been lost with its turn, because nobody had been told that it was accepted.
+  // An event without an acknowledgement may have been lost with its turn.
   const turns = archive.map(({ turnId }) => statesBefore(turnId));
   const always = stateTries.filter((name) => name.startsWith(statesBefore('')) && !turns.includes(name));
   let possible: readonly (JsonValue | undefined)[] = [undefined];
@@ -253,7 +257,7 @@ function ofTurns({ [BETWEEN]: _, ...states }: Readonly<Record<string, JsonValue>
   return states;
 }
 
-/** An answer is there until it was fetched, and not after. */
+/** Checks that an answer is there until it was fetched, and not after. */
 async function checkAnswers(
   journal: Journal,
   instance: AgentAddress,

@@ -1,7 +1,7 @@
 /**
- * Damages every file of an instance in every way a disk or a person can, and looks at what opening it makes of that:
- * the same conversation, with a warning where something at the end of a log is missing; or an error with a code, and the
- * damaged file kept aside. Never less of a conversation in silence.
+ * Damages every file of an instance in every way a disk or a person can, and checks the result of opening it. Either
+ * the conversation is the same, with a warning if the end of a log is missing, or there is an error with a code, and
+ * the damaged file is kept aside. A conversation must never become shorter without a report.
  */
 import { GoondanError } from '@goondan/types';
 import { openJournal, type Journal } from '../journal/journal.ts';
@@ -14,7 +14,7 @@ import { newWorld } from './world.ts';
 
 export interface DamageReport {
   readonly cases: number;
-  /** How often each ending came: a code, `repaired`, or `unharmed`. */
+  /** The count of each result: a code, `repaired`, or `unharmed`. */
   readonly endings: ReadonlyMap<string, number>;
   readonly problems: readonly string[];
 }
@@ -22,9 +22,9 @@ export interface DamageReport {
 export interface Damage {
   readonly name: string;
   readonly file: string;
-  /** `undefined`: it is deleted. */
+  /** The damaged contents; `undefined` deletes the file. */
   readonly bytes: Uint8Array | undefined;
-  /** Nothing shows that a log was cut between two lines. */
+  /** True when a log is cut between two lines, which cannot be detected. */
   readonly isInvisible: boolean;
 }
 
@@ -34,7 +34,7 @@ const paths = instancePaths(
   damagedInstance,
 );
 
-/** An instance with something in every file: committed turns, one that was interrupted, one that waits. */
+/** Makes an instance with contents in every file: committed turns, an interrupted one, a pending one. */
 export async function makeInstance(): Promise<SimulatedDisk> {
   const disk = SimulatedDisk.empty();
   const ports = simulatedMachine(disk, 1);
@@ -51,7 +51,7 @@ export async function makeInstance(): Promise<SimulatedDisk> {
     const replyTo = { target: 'client', correlationId: String(index) };
     const event = { ...sample.event, id: `e${index}`, instanceKey: 'default', replyTo };
     await journal.accept(damagedInstance, event);
-    // The first is given up at once, the third stops in the middle, the fourth never starts.
+    // The first turn is given up at once, the third stops in the middle, the fourth never starts.
     const input = { ...sample, instance: damagedInstance, event, script };
     if (index < 3) await runTurn(journal, input, index === 0, index === 2);
   }
@@ -114,7 +114,7 @@ function changed(bytes: Uint8Array, from: number, to: number, change: (byte: num
   return copy;
 }
 
-/** All cases, or every `step`th. */
+/** Tries all cases, or every `step`th. */
 export async function tryDamages(step = 1): Promise<DamageReport> {
   const disk = await makeInstance();
   const sound = await observe(simulatedMachine(disk.copy(), 2));

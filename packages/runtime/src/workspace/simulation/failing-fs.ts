@@ -1,10 +1,10 @@
-/** Disks that go wrong while the process lives on, or under a process that dies while others live on. */
+/** Disks that fail while the process lives on, or under a process that dies while others live on. */
 import type { Fs, OpenFile } from '../../ports/fs.ts';
 
-/** Called before every operation; what it throws is what the operation rejects with. */
+/** Called before every operation; the operation rejects with the error it throws. */
 export type Trouble = (operation: string) => void;
 
-/** A write that is in trouble still writes its first half: the rest of the disk was full. */
+/** A failing write still writes its first half, as on a full disk. */
 export function failingFs(fs: Fs, trouble: Trouble): Fs {
   const meet = <T>(operation: string, action: () => Promise<T>): Promise<T> => {
     try {
@@ -51,7 +51,7 @@ function failingFile(file: OpenFile, trouble: Trouble): OpenFile {
   };
 }
 
-/** As the system reports it. */
+/** An error as the system reports it. */
 export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: simulated`), { code });
 }

@@ -1,11 +1,11 @@
 /**
- * The simulation's own idea of what events and logs mean, written apart from the store's on purpose: a checker that
- * shares code with what it checks shares its mistakes.
+ * The simulation's own implementation of events and logs. It is separate from the store on purpose: a checker that
+ * shares code with the checked part shares its mistakes.
  */
 import type { Message, MessageEvent } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 
-/** `ownInput`: the id of the message that `truncate` leaves. */
+/** `ownInput`: the id of the message that `truncate` keeps. */
 export function foldEvents(
   base: readonly Message[],
   events: readonly MessageEvent[],
@@ -25,7 +25,7 @@ export function foldEvents(
   }, base);
 }
 
-/** The events of a log that count. The input does at once, the others when a record says that their part is done. */
+/** Returns the events of a log that count. The input counts at once, the others once a record seals them. */
 export function eventsThatCount(log: readonly TurnRecord[]): readonly MessageEvent[] {
   const safe: MessageEvent[] = [];
   let unsafe: MessageEvent[] = [];

@@ -1,4 +1,7 @@
-/** One life of the machine, from its start to its end or to a crash: finish what is pending, then serve the client. */
+/**
+ * Simulates one life of the machine, from its start to its end or to a crash: finish pending work, then serve the
+ * client.
+ */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -12,16 +15,16 @@ export interface Life {
   readonly ports: StorePorts;
   readonly workload: Workload;
   readonly world: World;
-  /** How many inputs the client sends before it stops. */
+  /** The number of inputs the client sends. */
   readonly inputs: number;
-  /** Somebody looks at the conversations before they are recovered. */
+  /** True when the conversations are read before they are recovered. */
   readonly isWatched: boolean;
-  /** Whether to go on after an error, as whoever runs turns does after one that may pass. */
+  /** Whether to continue after an error, as the runner of turns does after a temporary one. */
   readonly survives?: (error: unknown) => boolean;
 }
 
 export async function live(life: Life): Promise<void> {
-  // Two of them, as in the field: the orchestrator's accepts, the agent's runs turns.
+  // Two journals, as in production: the orchestrator's accepts, the agent's runs turns.
   const orchestrator = await openJournal(life.ports, simulatedLocation, simulatedLimits);
   const agent = await openJournal(life.ports, simulatedLocation, simulatedLimits);
   await serve(orchestrator, agent, life);
@@ -57,7 +60,10 @@ class Client {
   readonly #orchestrator: Journal;
   readonly #life: Life;
   #isSending = false;
-  /** Events that were handled, and lost before they were acknowledged: accepted anew, and skipped when their turn comes. */
+  /**
+   * Events that were handled, and lost before their acknowledgement. They are accepted again, and skipped when their
+   * turn comes.
+   */
   readonly #lost = new Set<string>();
 
   constructor(orchestrator: Journal, life: Life) {
@@ -69,7 +75,7 @@ class Client {
     return this.#next !== undefined;
   }
 
-  /** What was not acknowledged before the crash is sent again: the client cannot know how far it got. */
+  /** Sends an input without an acknowledgement again after a crash: the client cannot know whether it arrived. */
   async sendNext(): Promise<void> {
     const input = this.#next;
     if (!input || this.#isSending) return;
@@ -89,7 +95,7 @@ class Client {
     if (!duplicate && isHandled(input.event.id)) this.#lost.add(input.event.id);
     world.acknowledged.push(input.event.id);
     if (!input.isSentTwice) return;
-    // A late duplicate of everything so far, whatever has become of it.
+    // A late duplicate of every input so far, whatever its state.
     for (const { instance, event } of workload.inputs.slice(0, world.acknowledged.length)) {
       const again = await this.#orchestrator.accept(instance, event);
       if (!again.duplicate) throw new Error(`${event.id} was accepted twice`);
@@ -108,7 +114,7 @@ class Client {
   }
 }
 
-/** Until no instance has anything left: a turn of one may have been the time to send to another. */
+/** Runs until no instance has work left: the turn of one may have sent input to another. */
 async function drain(orchestrator: Journal, agent: Journal, life: Life, client: Client): Promise<void> {
   let rounds = 0;
   for (let isIdle = false; !isIdle;) {
@@ -135,7 +141,7 @@ async function runTurn(agent: Journal, input: Input, { workload, world }: Life, 
   const meanwhile = () => client.sendDuringTurn();
   const committed = world.committed.length;
   await runScriptedTurn({ store: agent, world, input, crashesBeforeDeadLetter, meanwhile });
-  // An event that came twice is no turn.
+  // A duplicate event makes no turn.
   const isTurn = world.committed.length > committed;
   const name = statesAfter(`turn-${input.event.id}`);
   if (!isTurn || input.setsState === 'never' || input.setsState === 'before') return;
@@ -143,7 +149,9 @@ async function runTurn(agent: Journal, input: Input, { workload, world }: Life, 
   world.statesKept.push(name);
 }
 
-/** As `register` does it in a process that goes on with an interrupted turn, too. Refused while a turn is open. */
+/**
+ * Sets a state as `register` does, also in a process that resumes an interrupted turn. Rejected while a turn is open.
+ */
 async function setStateBefore(agent: Journal, input: Input, { world }: Life): Promise<void> {
   try {
     await setState(agent, input, statesBefore(`turn-${input.event.id}`), world);
@@ -160,7 +168,7 @@ async function setState(agent: Journal, { instance }: Input, name: string, world
     throw new Error(`state ${kept} after ${stateVersion}`);
 }
 
-/** Refused when a turn of the inbox was interrupted, because that one comes first. */
+/** Rejected when a turn of the inbox was interrupted, because that turn comes first. */
 async function leaveStray(agent: Journal, { instance, event }: Input): Promise<void> {
   try {
     const { epoch, log } = await agent.open(instance, `turn-stray-${event.id}`);
@@ -171,7 +179,7 @@ async function leaveStray(agent: Journal, { instance, event }: Input): Promise<v
   }
 }
 
-/** Before its turn, which may have begun already. */
+/** Resets before the turn, which may have begun already. */
 async function resetInstead(orchestrator: Journal, agent: Journal, input: Input, life: Life): Promise<void> {
   const { workload, world } = life;
   const name = resetBefore(`turn-${input.event.id}`);
@@ -181,8 +189,8 @@ async function resetInstead(orchestrator: Journal, agent: Journal, input: Input,
 }
 
 /**
- * As the orchestrator does it: the agent's process ends, wherever its turn is, and the instance is reset; again, when the
- * disk failed.
+ * Resets as the orchestrator does: the agent process ends, wherever its turn is, and the instance is reset. Repeats
+ * after a disk error.
  */
 async function reset(
   orchestrator: Journal,
@@ -238,7 +246,7 @@ function inputOf(workload: Workload, event: AgentEvent): Input {
   return input;
 }
 
-/** Whoever looks before recovery must see what recovery then makes of it. */
+/** Checks that a reader before recovery sees the result of the recovery. */
 async function checkReadWithoutLock(agent: Journal, instance: AgentAddress): Promise<void> {
   const before = JSON.stringify(await agent.read(instance));
   await agent.recover(instance);

@@ -1,4 +1,4 @@
-/** A process that tries to own a workspace when it is told to, and keeps it until it is told to give it back, or dies. */
+/** A process that tries to own a workspace on request, and keeps it until it is asked to release it or dies. */
 import { GoondanError } from '@goondan/types';
 import { ownWorkspace, type WorkspaceOwner } from '../swarms/own-workspace.ts';
 
@@ -18,7 +18,7 @@ export interface OwnerAnswer {
 let owner: WorkspaceOwner | undefined;
 
 process.on('message', (order: OwnerOrder) => void obey(order).then((answer) => process.send?.(answer)));
-// The test is gone: nothing of it stays behind.
+// The test is gone, so this process ends too.
 process.on('disconnect', () => process.exit());
 process.send?.({});
 

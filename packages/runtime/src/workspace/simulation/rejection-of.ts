@@ -1,4 +1,4 @@
-/** What a promise rejects with; an error of its own when it does not. For tests. */
+/** Returns the error a promise rejects with; throws when it resolves. For tests. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   const resolved = Symbol();
   const outcome = await promise.then(

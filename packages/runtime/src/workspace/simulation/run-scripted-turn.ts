@@ -1,6 +1,6 @@
 /**
- * A turn loop small enough to read, which follows the resume rule: recorded effects are returned and not repeated, steps
- * that were recorded are skipped, what a crash cut off is done again. It makes the store do everything the real one does.
+ * A minimal turn loop that follows the resume rule: recorded effects are returned and not repeated, recorded steps are
+ * skipped, and an interrupted part is done again. It uses everything of the store that the real loop uses.
  */
 import { type AgentAddress, createAssistantMessage, createSystemMessage, createUserMessage } from '@goondan/types';
 import type { JsonValue, Message, MessageEvent, ToolResultPart, TurnResult } from '@goondan/types';
@@ -20,7 +20,7 @@ export interface TurnRun {
   readonly world: World;
   readonly input: Input;
   readonly crashesBeforeDeadLetter: number;
-  /** Called now and then while the turn runs. */
+  /** Called several times during the turn. */
   meanwhile(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ class ScriptedTurn {
     await this.#append(record({ type: 'append', message }, { kind: 'input' }));
   }
 
-  /** A step that is not completed is run again under another id, as the runtime does it. */
+  /** An incomplete step runs again under another id, as in the runtime. */
   async #step(index: number, script: StepScript): Promise<Message> {
     if (script.outcome !== 'completed')
       await this.#attempt(index, script, `${this.#turnId}-step-${index}-first`, script.outcome);
@@ -137,13 +137,13 @@ class ScriptedTurn {
     return reply;
   }
 
-  /** States of the last record; without one, the committed states. */
+  /** The states of the last record; without one, the committed states. */
   get #states(): Record<string, JsonValue> {
     const sealed = this.#log.findLast((each) => each.type === 'entered' || each.type === 'step');
     return { ...(sealed && 'extensionState' in sealed ? sealed.extensionState : this.#opened.extensionState) };
   }
 
-  /** The last step is the one that changes them. */
+  /** Only the last step changes the states. */
   #statesAfter(stepIndex: number, outcome: StepScript['outcome']): Record<string, JsonValue> {
     const { script } = this.#run.input;
     const isLast = stepIndex === script.steps.length - 1 && outcome === 'completed';
@@ -166,7 +166,10 @@ class ScriptedTurn {
     };
   }
 
-  /** Done once where its record says so; not done again after a crash that left it unknown, unless it may be. */
+  /**
+   * Runs an effect, unless its record exists. After a crash with an unknown outcome it runs again only with
+   * `mayRepeat`.
+   */
   async #effect(key: string, mayRepeat: boolean): Promise<string> {
     const { world } = this.#run;
     const done = this.#log.find((each) => each.type === 'effect' && each.key === key);
@@ -181,10 +184,10 @@ class ScriptedTurn {
     return 'done';
   }
 
-  /** A reset that takes the records of effects takes everything else too. */
+  /** A reset that removes the records of effects removes everything else too. */
   #mustKnow(key: string): boolean {
     const { world } = this.#run;
-    // A state that was set outside of turns may have come after the reset.
+    // A state set outside of turns may have come after the reset.
     const states = Object.keys(this.#opened.extensionState).filter((name) => name !== BETWEEN);
     const isReset = this.#base.length + states.length === 0;
     return isReset ? isRecordedSinceReset(world, this.#turnId, key) : world.recorded.includes(key);
@@ -227,7 +230,7 @@ class ScriptedTurn {
     this.#log.push(...records);
   }
 
-  /** Somewhere in the middle of whatever else is going on. */
+  /** Yields at some point in the middle of other work. */
   async #meanwhile(): Promise<void> {
     for (let tick = 0; tick < this.#run.input.ticks; tick += 1) await Promise.resolve();
     await this.#run.meanwhile();

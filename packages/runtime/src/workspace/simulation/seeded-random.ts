@@ -1,12 +1,12 @@
-/** The same numbers for the same seed, always: what makes a failure replayable. */
+/** A source of numbers that depends on the seed alone, so that a failure can be replayed. */
 export interface Random {
-  /** From 0 up to, and without, `limit`. */
+  /** From 0 up to but not including `limit`. */
   below(limit: number): number;
   chance(probability: number): boolean;
   pick<T>(choices: readonly T[]): T;
 }
 
-/** Seeds are mixed, so that neighbours have nothing in common. */
+/** Mixes the seeds, so that neighbouring seeds give unrelated numbers. */
 export function seededRandom(...seeds: readonly number[]): Random {
   let state = 0x9e3779b9;
   for (const seed of seeds) state = mix(state ^ Math.imul(seed + 1, 0x85ebca6b));
@@ -19,7 +19,7 @@ export function seededRandom(...seeds: readonly number[]): Random {
     chance: (probability) => next() / 2 ** 32 < probability,
     pick<T>(choices: readonly T[]): T {
       const index = next() % choices.length;
-      // In range, unless there is nothing to pick from, which is the caller's mistake.
+      // Safe unless `choices` is empty, which is a mistake of the caller.
       return choices[index] as T;
     },
   };

@@ -1,6 +1,6 @@
 /**
- * The orchestrator takes handled events out of an inbox while the agent's commit that handled one of them is visible but
- * not yet durable. Too narrow a window for random workloads, so this one opens it wide: the sync of the commit hangs.
+ * The orchestrator removes handled events from an inbox while the commit of one of them is visible but not yet durable.
+ * Random workloads rarely hit this short moment, so here the sync of the commit hangs.
  */
 import type { Fs } from '../../ports/fs.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
@@ -16,7 +16,7 @@ import { momentOf, newWorld, worldAt, type Moment, type World } from './world.ts
 
 const TRIES = 20;
 
-/** The problems, and how many crashes were tried. */
+/** Returns the problems and the number of tried crashes. */
 export async function simulateCommitRace(): Promise<{
   readonly crashes: number;
   readonly problems: readonly string[];
@@ -72,7 +72,7 @@ function threeInputs(): Workload {
   return { seed: 0, instances: [instance], inputs, syncTicks: 0, crashesBeforeDeadLetter: 9 };
 }
 
-/** The second turn's commit is renamed into its place, and the sync of the folder never ends. */
+/** Commits a second turn: the commit is renamed into place, and the sync of the folder never ends. */
 async function commitAndHang(
   disk: SimulatedDisk,
   workload: Workload,

@@ -1,4 +1,6 @@
-/** Lets one operation of a workload fail while the process lives on: nothing may be lost, and it must go on working. */
+/**
+ * Lets one operation of a workload fail while the process lives on: nothing may be lost, and the work must continue.
+ */
 import { GoondanError } from '@goondan/types';
 import { check } from './check.ts';
 import { failingFs, systemError } from './failing-fs.ts';
@@ -10,12 +12,12 @@ import { newWorld } from './world.ts';
 
 export interface FaultReport {
   readonly faults: number;
-  /** How often each code was reported. */
+  /** The count of each reported code. */
   readonly codes: ReadonlyMap<string, number>;
   readonly problems: readonly string[];
 }
 
-/** `often`: it fails from then on, a few times in a row. At all operations, or at every `step`th. */
+/** `often`: the number of failures in a row. Tries all operations, or every `step`th. */
 export async function simulateFaults(seed: number, code: string, often: number, step = 1): Promise<FaultReport> {
   const codes = new Map<string, number>();
   const problems: string[] = [];
@@ -59,7 +61,7 @@ async function liveThroughFault(
   const survives = (error: unknown) => {
     if (!(error instanceof GoondanError)) return false;
     codes.set(error.code, (codes.get(error.code) ?? 0) + 1);
-    // Locked: the one that should have given the lock back could not, and must at its next use.
+    // Locked: the release of the lock failed, and must be repeated at the next use.
     return ['E_DISK_FULL', 'E_LOCKED', 'E_STORE_READ', 'E_STORE_WRITE'].includes(error.code);
   };
   for (let number = 1; ; number += 1) {
@@ -68,7 +70,7 @@ async function liveThroughFault(
       await live({ ports, workload, world, inputs: workload.inputs.length, isWatched: false, survives });
       break;
     } catch (error) {
-      // The journal itself could not be opened, or closed: whoever started it starts it again.
+      // The journal itself could not be opened or closed, so its process is started again.
       if (!survives(error)) throw error;
     }
   }

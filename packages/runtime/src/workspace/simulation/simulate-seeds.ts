@@ -1,9 +1,9 @@
-/** Many seeds on several threads. */
+/** Simulates many seeds on several threads. */
 import type { SimulationReport, Violation } from './simulate.ts';
 
 export interface SeedsToSimulate {
   readonly from: number;
-  /** Seeds are taken until this many crash points were tried. */
+  /** Seeds are added until this many crash points were tried. */
   readonly crashPoints: number;
   readonly threads: number;
   readonly onProgress?: (crashPoints: number) => void;
@@ -42,7 +42,7 @@ function ask(worker: Worker, seed: number): Promise<SimulationReport> {
   });
 }
 
-/** What to type to see it again. */
+/** Returns the command that repeats the violation. */
 export function describeViolation({ point, problem }: Violation): string {
   const { seed, operation, mode } = point;
   return `npm run torture:journal -- --seed ${seed} --operation ${operation} --mode ${mode}\n${problem}`;

@@ -7,14 +7,14 @@ const textOf = async (disk: SimulatedDisk, path: string) => {
   return bytes && Buffer.from(bytes).toString();
 };
 
-/** What a loss of power leaves of `/file`, over many of them. */
+/** The possible contents of `/file` after a loss of power. */
 async function outcomes(disk: SimulatedDisk): Promise<Set<string | undefined>> {
   const seen = new Set<string | undefined>();
   for (let seed = 0; seed < 300; seed += 1) seen.add(await textOf(disk.crash('power', seededRandom(seed)), '/file'));
   return seen;
 }
 
-test('what was synced is there after a loss of power, the rest may be gone, torn or holed', async () => {
+test('synced bytes survive a loss of power, the rest may be lost, torn or have gaps', async () => {
   const disk = SimulatedDisk.empty();
   const file = await disk.openFile('/file');
   await disk.syncFolder('/');
@@ -27,7 +27,7 @@ test('what was synced is there after a loss of power, the rest may be gone, torn
   for (const text of seen) expect(text?.startsWith('ab')).toBe(true);
 });
 
-test('a truncation that was not synced may be undone', async () => {
+test('an unsynced truncation may be undone', async () => {
   const disk = SimulatedDisk.empty();
   const file = await disk.openFile('/file');
   await disk.syncFolder('/');
@@ -37,7 +37,7 @@ test('a truncation that was not synced may be undone', async () => {
   expect(await outcomes(disk)).toEqual(new Set(['ab', '']));
 });
 
-test('a name that was not synced may be gone, with the bytes that were', async () => {
+test('an unsynced name may be lost, together with its synced bytes', async () => {
   const disk = SimulatedDisk.empty();
   const file = await disk.openFile('/file');
   await file.append(Buffer.from('ab'));
@@ -45,7 +45,7 @@ test('a name that was not synced may be gone, with the bytes that were', async (
   expect(await outcomes(disk)).toEqual(new Set([undefined, 'ab']));
 });
 
-test('a rename that was not synced may be undone, and may arrive before the bytes', async () => {
+test('an unsynced rename may be undone, and may arrive before the bytes', async () => {
   const disk = SimulatedDisk.empty();
   for (const [path, text] of [
     ['/file', 'old'],
@@ -72,7 +72,7 @@ test('a kill loses nothing but may tear the last write', async () => {
   expect(await textOf(disk.crash('kill', seededRandom(1)), '/file')).toBe('abcd');
 });
 
-test('a crash does not change the disk it happened to, nor other crashes of it', async () => {
+test('a crash changes neither the disk it started from nor other crashes of it', async () => {
   const disk = SimulatedDisk.empty();
   const file = await disk.openFile('/file');
   await file.append(Buffer.from('abcdefgh'));
@@ -80,7 +80,7 @@ test('a crash does not change the disk it happened to, nor other crashes of it',
   expect(await textOf(disk, '/file')).toBe('abcdefgh');
 });
 
-test('a sync covers what was there when it began', async () => {
+test('a sync covers the changes before its start', async () => {
   const disk = SimulatedDisk.empty();
   const file = await disk.openFile('/file');
   await disk.syncFolder('/');
@@ -95,7 +95,7 @@ test('a sync covers what was there when it began', async () => {
   expect(seen).not.toContain('');
 });
 
-test('a folder is renamed with what is in it, removed one name after the other, and found where it is', async () => {
+test('a folder is renamed with its contents, removed one name after the other, and found at its path', async () => {
   const disk = SimulatedDisk.empty();
   await disk.makeFolder('/old');
   await disk.makeFolder('/old/deep');

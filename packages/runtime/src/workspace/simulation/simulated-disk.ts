@@ -1,10 +1,10 @@
 /**
- * A disk that promises exactly what the `Fs` port promises. It remembers, for every file and folder, what is durable and
- * what was done since the last sync, so that a crash can keep any of it.
+ * A disk that promises exactly what the `Fs` port promises. It keeps for every file and folder the durable contents and
+ * the changes since the last sync, so that a crash can keep any of them.
  *
- * `crash` gives the disk the next process finds. A killed process loses nothing that it had written, but may have died
- * inside its last write. A loss of power keeps of each file's unsynced changes the first few, the next one torn at any
- * byte or with a hole of zeros in it; and of each folder's unsynced names the first few, or any of them.
+ * `crash` returns the disk that the next process finds. A killed process loses no write, but may have died inside its
+ * last one. A loss of power keeps the first few unsynced changes of each file, with the next one torn at any byte or
+ * with a gap of zeros. Of the unsynced names of each folder it keeps the first few, or any of them.
  */
 import type { Fs, OpenFile } from '../../ports/fs.ts';
 import type { Random } from './seeded-random.ts';
@@ -14,7 +14,7 @@ export type CrashMode = 'kill' | 'power';
 type FileChange =
   { readonly type: 'append'; readonly bytes: Uint8Array } | { readonly type: 'truncate'; readonly size: number };
 
-/** A name that points to a node, or to nothing. A rename is two of these that happen together. */
+/** A name that points to a node, or to nothing. A rename is two of these in one change. */
 type NameChange = readonly { readonly name: string; readonly node: number | undefined }[];
 
 interface FileNode {
@@ -38,17 +38,17 @@ const EMPTY = new Uint8Array();
 
 export class SimulatedDisk implements Fs {
   readonly #nodes: Map<number, Node>;
-  /** Where they were found, until one is renamed or removed. */
+  /** A cache of folder nodes by path, cleared by a rename or a removal. */
   readonly #folders = new Map<string, number>([
     ['', ROOT],
     ['/', ROOT],
   ]);
   #nextNode: number;
-  /** The file of the last operation, if that was a write. */
+  /** The file of the last operation, if it was a write. */
   #lastWritten: number | undefined;
-  /** Called after every operation that changed something: the moment a crash may come. */
+  /** Called after every operation that changed something: a possible moment for a crash. */
   afterOperation: (() => void) | undefined;
-  /** How long the next sync takes, while other things happen. It covers what was there when it began. */
+  /** The length of the next sync, while other work happens. A sync covers the changes before its start. */
   syncTicks: () => number = () => 0;
 
   private constructor(nodes: Map<number, Node>, nextNode: number, lastWritten?: number) {
@@ -131,7 +131,7 @@ export class SimulatedDisk implements Fs {
     this.#setNames(path, [{ name: nameOf(path), node: undefined }]);
   }
 
-  /** One name after the other, so that a crash may come between any two. */
+  /** Removes one name after the other, so that a crash may come between any two. */
   async removeFolder(path: string): Promise<void> {
     const id = this.#find(path);
     if (id === undefined) return;
@@ -243,7 +243,7 @@ export class SimulatedDisk implements Fs {
   }
 }
 
-/** Everything up to and with `last` is durable; what came later is not yet. */
+/** Makes everything up to and including `last` durable; later changes are not yet. */
 function synced(node: Node, last: FileChange | NameChange | undefined): Node {
   if (node.type === 'file') {
     const { durable, live, changes } = node;

@@ -1,4 +1,4 @@
-/** The ports of one life of a machine: everything that lived before is dead, and time goes on. */
+/** The ports of one life of a machine: all earlier processes are dead, and time goes on. */
 import type { Clock } from '../../ports/clock.ts';
 import type { Fs } from '../../ports/fs.ts';
 import type { Processes } from '../../ports/processes.ts';
@@ -7,7 +7,7 @@ import type { StorePorts, StoreWarning } from '../store-ports.ts';
 
 export const simulatedLocation = { stateRoot: '/state', workspaceId: 'simulation' };
 
-/** So small that every limit is reached. */
+/** Small enough to reach every limit. */
 export const simulatedLimits: StoreLimits = {
   ...defaultLimits,
   inboxCompactionBytes: 300,

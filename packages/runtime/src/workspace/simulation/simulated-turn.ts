@@ -1,4 +1,4 @@
-/** The smallest turn there is, for tests that need one and do not care what is in it. */
+/** A minimal turn, for tests that do not depend on its contents. */
 import { type AgentAddress, createAssistantMessage, createUserMessage } from '@goondan/types';
 import type { AgentEvent, JsonValue, Message, TurnError } from '@goondan/types';
 import type { ConversationStore, TurnRecord } from '../../agent/conversation/conversation-store.ts';

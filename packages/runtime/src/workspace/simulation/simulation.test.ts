@@ -1,4 +1,4 @@
-/** The proof of docs/storage.md. `npm run torture:journal` and `npm run torture:mutants` do more of the same. */
+/** The proof of docs/storage.md. `npm run torture:journal` and `npm run torture:mutants` run more of it. */
 import { expect, test } from 'bun:test';
 import { availableParallelism } from 'node:os';
 import { samples, sampleStep } from '../../../../../test/samples.ts';
@@ -16,7 +16,7 @@ const MINUTES = 60_000;
 const CRASH_POINTS = samples(10_000);
 
 test(
-  `M-11 killed or without power at any of ${CRASH_POINTS / 2} points, and again while it recovers: nothing is lost, nothing applied twice`,
+  `M-11 killed or without power at any of ${CRASH_POINTS / 2} points, and again during recovery: nothing is lost, nothing is applied twice`,
   async () => {
     const threads = availableParallelism();
     const { crashPoints, violations } = await simulateSeeds({ from: 0, crashPoints: CRASH_POINTS, threads });
@@ -26,7 +26,7 @@ test(
   3 * MINUTES,
 );
 
-test('a crash point gives the same again when it is replayed', async () => {
+test('a replayed crash point has the same result', async () => {
   const point = { seed: 3, operation: 20, mode: 'power' } as const;
   expect([await replay(point), await replay(point)]).toEqual([undefined, undefined]);
 });
@@ -34,7 +34,7 @@ test('a crash point gives the same again when it is replayed', async () => {
 test(
   'M-11 the agent killed at any operation while the orchestrator lives on',
   async () => {
-    // The last one resets an instance in the middle of a turn.
+    // The last seed resets an instance in the middle of a turn.
     for (const seed of [0, 1, 2, 5]) {
       const { kills, problems } = await simulateAgentKill(seed, sampleStep);
       expect(problems).toEqual([]);
@@ -45,7 +45,7 @@ test(
 );
 
 test(
-  'events are not taken out of the inbox before the commit that handled them is durable',
+  'events stay in the inbox until the commit of their turn is durable',
   async () => {
     const { crashes, problems } = await simulateCommitRace();
     expect(problems).toEqual([]);
@@ -61,7 +61,7 @@ test.each([
   // With resets, one of them in the middle of a turn.
   ['EIO', 2, 'E_STORE_WRITE', 5],
 ] as const)(
-  'a disk that fails with %s at any operation, %i in a row: a code, nothing lost, and it goes on',
+  'a disk that fails with %s at any operation, %i in a row: an error code, nothing lost, and work continues',
   async (code, often, expected, seed) => {
     const { codes, problems, faults } = await simulateFaults(seed, code, often, sampleStep);
     expect(problems).toEqual([]);
@@ -74,7 +74,7 @@ test.each([
 );
 
 test(
-  'M-11 torn and damaged files, each in many ways: repaired with a warning, or a code and the file kept aside',
+  'M-11 torn and damaged files, each in many ways: repaired with a warning, or an error code and the file kept aside',
   async () => {
     const { cases, endings, problems } = await tryDamages(sampleStep);
     expect(problems).toEqual([]);

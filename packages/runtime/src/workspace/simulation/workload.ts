@@ -1,13 +1,13 @@
-/** What a simulated client sends, and what the agent does about it: all of it follows from the seed. */
+/** The inputs of a simulated client and the reactions of the agent, all derived from the seed. */
 import type { AgentAddress, AgentEvent, JsonValue } from '@goondan/types';
 import { seededRandom, type Random } from './seeded-random.ts';
 
 export interface Workload {
   readonly seed: number;
   readonly instances: readonly AgentAddress[];
-  /** In the order the client sends them; it sends the next one when the last was acknowledged. */
+  /** In the order of sending; the client sends the next input after the acknowledgement of the last. */
   readonly inputs: readonly Input[];
-  /** Syncs take up to this long, and other things happen in between. */
+  /** The maximum length of a sync, during which other work happens. */
   readonly syncTicks: number;
   /** A turn that was resumed this often is given up. */
   readonly crashesBeforeDeadLetter: number;
@@ -17,27 +17,27 @@ export interface Input {
   readonly instance: AgentAddress;
   readonly event: AgentEvent;
   readonly script: TurnScript;
-  /** Before its turn somebody starts one that no inbox knows of, and never finishes it. */
+  /** Starts a turn that is in no inbox before the turn of this input, and never finishes it. */
   readonly isAfterStray: boolean;
-  /** Somebody starts the conversation anew: before or after its turn, or when that has written so often. */
+  /** A reset of the conversation: before or after the turn, or during it after this many writes. */
   readonly reset: 'none' | 'before' | 'after' | { readonly afterWrites: number };
-  /** It is sent while the turn before it is running. */
+  /** True when it is sent during the turn before it. */
   readonly isSentDuringTurn: boolean;
-  /** How long other things that happen during its turn wait before they do. */
+  /** The delay of other actions during its turn. */
   readonly ticks: number;
-  /** The client sends it, and all before it, a second time although they were acknowledged. */
+  /** The client sends it and all inputs before it a second time, although they were acknowledged. */
   readonly isSentTwice: boolean;
-  /** Its answer is fetched and acknowledged. */
+  /** True when its answer is fetched and acknowledged. */
   readonly isAnswerFetched: boolean;
-  /** An extension sets a state outside a turn: before its own, which may have been interrupted, or after it. */
+  /** When an extension sets a state outside a turn: before its own turn, which may be resumed, or after it. */
   readonly setsState: 'never' | 'before' | 'after' | 'both';
 }
 
 export interface TurnScript {
   readonly steps: readonly StepScript[];
-  /** Appended by an extension on the way in. */
+  /** True when an extension appends a note before `next()`. */
   readonly note: boolean;
-  /** What an extension does to the history on the way out. */
+  /** The change that an extension makes to the conversation after `next()`. */
   readonly edit: 'none' | 'remove' | 'replace' | 'truncate';
   readonly fails: boolean;
   readonly state: 'keep' | 'count' | 'forget';
@@ -46,7 +46,7 @@ export interface TurnScript {
 export interface StepScript {
   readonly outcome: 'completed' | 'dropped' | 'kept';
   readonly tools: readonly { readonly isIdempotent: boolean }[];
-  /** The step's messages and its record go to the store in one call. */
+  /** True when the messages of the step and its record go to the store in one call. */
   readonly isOneWrite: boolean;
 }
 

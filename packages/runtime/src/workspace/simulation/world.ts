@@ -1,29 +1,29 @@
 /**
- * What is outside of the crashing machine and remembers: the client, and the places where effects happen. A reset is
- * noted among the effects and their records, because it may have made the agent forget those before it.
+ * Everything outside the crashing machine that remembers: the client, and the places where effects happen. A reset is
+ * noted among the effects and their records, because it may have made the agent forget earlier ones.
  */
 export interface World {
-  /** Event ids in the order they were sent. */
+  /** Event ids in the order of sending. */
   readonly sent: string[];
-  /** Event ids in the order they were acknowledged to the client. */
+  /** Event ids in the order of acknowledgement. */
   readonly acknowledged: string[];
-  /** Effects in the order they happened. */
+  /** Effects in the order of execution. */
   readonly effects: string[];
-  /** Effects whose record the store had acknowledged. */
+  /** Effects with an acknowledged record. */
   readonly recorded: string[];
-  /** Turns whose commit the store had acknowledged. */
+  /** Turns with an acknowledged commit. */
   readonly committed: string[];
-  /** Answers the client has and acknowledged; the acknowledgement may not have come through. */
+  /** Answers that the client has and acknowledged; the acknowledgement may have been lost. */
   readonly fetched: string[];
-  /** Resets that were acknowledged, by their names. */
+  /** Names of acknowledged resets. */
   readonly resets: string[];
-  /** Turns before or after which somebody tried to commit states alone. */
+  /** Turns before or after which a commit of states alone was tried. */
   readonly stateTries: string[];
-  /** Tries that were acknowledged. */
+  /** Acknowledged tries. */
   readonly statesKept: string[];
 }
 
-/** All of a world only ever grows, so its lengths say how it was at a moment. */
+/** Everything in a world only grows, so its lengths describe a moment. */
 export type Moment = Readonly<Record<keyof World, number>>;
 
 export function newWorld(): World {
@@ -68,13 +68,13 @@ export function worldAt(world: World, moment: Moment): World {
   };
 }
 
-/** Somebody tries to reset an instance. */
+/** Notes an attempt to reset an instance. */
 export function noteReset({ effects, recorded }: World, name: string): void {
   effects.push(name);
   recorded.push(name);
 }
 
-/** What a reset is called, by the turn that it comes before or after. */
+/** Names a reset by the turn before or after which it comes. */
 export function resetBefore(turnId: string): string {
   return `reset before ${turnId}`;
 }
@@ -83,7 +83,7 @@ export function resetAfter(turnId: string): string {
   return `reset after ${turnId}`;
 }
 
-/** Names a commit of states alone by the turn that it comes before or after. */
+/** Names a commit of states alone by the turn before or after which it comes. */
 export function statesBefore(turnId: string): string {
   return `states before ${turnId}`;
 }
@@ -92,12 +92,12 @@ export function statesAfter(turnId: string): string {
   return `states after ${turnId}`;
 }
 
-/** The record that ends a step, among those that were acknowledged. */
+/** Names the acknowledged record that ends a step. */
 export function sealOf(stepId: string): string {
   return `${stepId}-seal`;
 }
 
-/** Whether the record of this effect was acknowledged, and no reset has come since that may have taken it away. */
+/** Tells whether the record of this effect was acknowledged, without a later reset that may have removed it. */
 export function isRecordedSinceReset({ recorded }: World, turnId: string, effect: string): boolean {
   return recorded.lastIndexOf(effect) > recorded.lastIndexOf(resetBefore(turnId));
 }

@@ -1,6 +1,6 @@
 /**
- * Writes a history of every kind of turn into a store, and says what the conversation was after each of its events. That
- * is worked out here, plainly and apart from everything that reads histories: a test that shares code with what it tests
+ * Writes a history with every kind of turn into a store, and returns the expected conversation after each event. The
+ * expectation is computed here, separately from all readers of histories: a test that shares code with the tested part
  * shares its mistakes.
  */
 import {
@@ -24,18 +24,18 @@ export interface ExpectedEvent {
 }
 
 export interface ExpectedHistory {
-  /** Those that count, in their order: the first is number 1. */
+  /** The events that count, in order: the first is number 1. */
   readonly events: readonly ExpectedEvent[];
-  /** The conversation after so many events, from 0 on. */
+  /** The conversation after each number of events, from 0 on. */
   readonly conversations: readonly (readonly Message[])[];
-  /** The states of extensions that were committed when so many events had happened. */
+  /** The committed extension states after each number of events. */
   readonly states: readonly Readonly<Record<string, JsonValue>>[];
   readonly turnIds: readonly string[];
 }
 
 type Store = Pick<Journal, 'open' | 'append' | 'commit' | 'reset'>;
 
-/** At least so many events that count. */
+/** Writes at least this many events that count. */
 export async function writeRandomHistory(
   store: Store,
   instance: AgentAddress,
@@ -115,7 +115,7 @@ class HistoryWriter implements ExpectedHistory {
     this.states.push(this.#statesNow);
   }
 
-  /** What a turn did to the states counts from its last event on. */
+  /** The changes of a turn to the states count from its last event on. */
   #end(turnId: string, states: Readonly<Record<string, JsonValue>>): void {
     this.turnIds.push(turnId);
     this.states[this.states.length - 1] = states;
@@ -126,11 +126,13 @@ interface Counted {
   readonly event: MessageEvent;
   readonly author: EventAuthor;
   readonly stepId?: string | undefined;
-  /** The conversation after it. */
+  /** The conversation after the turn. */
   readonly messages: readonly Message[];
 }
 
-/** The log of one turn: input, layers that change things, steps that are completed, dropped, kept, or cut off. */
+/**
+ * The log of one turn: input, layers that change things, and steps that are completed, dropped, kept or interrupted.
+ */
 class TurnDraft {
   readonly records: TurnRecord[] = [];
   counted: Counted[] = [];
@@ -187,7 +189,7 @@ class TurnDraft {
     const id = choice === 4 ? target.id : undefined;
     this.#emit({ type: 'replace', targetId: target.id, message: this.#text('other', id) }, author, stepId);
     if (choice < 6) return;
-    // As a summary does it.
+    // As a summary does.
     for (const { id: gone } of this.#messages.slice(-2 - random.below(3), -1)) {
       this.#emit({ type: 'remove', targetId: gone }, author, stepId);
     }

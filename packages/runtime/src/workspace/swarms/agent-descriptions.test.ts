@@ -36,7 +36,7 @@ function loaded(tool: string): LoadedAgent {
 
 const noWarning = ({ path, message }: StoreWarning) => expect.unreachable(`${path}: ${message}`);
 
-/** The real disk, counting what takes its place. */
+/** The real disk, with a count of renames. */
 function countingFs(): { fs: Fs; renames: () => number } {
   let renames = 0;
   const rename: Fs['rename'] = (from, to) => {
@@ -47,7 +47,7 @@ function countingFs(): { fs: Fs; renames: () => number } {
 }
 
 describe('descriptions of agents', () => {
-  test('what was recorded is read again; only its owner can read it', async () => {
+  test('reads a recorded description back; only its owner can read the file', async () => {
     const place = newPlace();
     const recorder = recordDescriptions({ ...place, warn: noWarning });
     recorder.record('host', loaded('a__b'));
@@ -58,7 +58,7 @@ describe('descriptions of agents', () => {
     expect(statSync(join(layersOf(place), 'host.json')).mode & 0o777).toBe(0o600);
   });
 
-  test('of many starts at once the last counts, and the same again costs the disk nothing', async () => {
+  test('the last of many concurrent starts counts, and an equal description is not written again', async () => {
     const place = newPlace();
     const { fs, renames } = countingFs();
     const recorder = recordDescriptions({ ...place, fs, warn: noWarning });
@@ -74,7 +74,7 @@ describe('descriptions of agents', () => {
     expect((await readDescription(place, 'host'))?.tools).toEqual(['a__100']);
   });
 
-  test('F-11 tools that were seen before stay until it is known which there are, also in the next run', async () => {
+  test('F-11 tools seen before stay until the current ones are known, also in the next run', async () => {
     const place = newPlace();
     const first = recordDescriptions({ ...place, warn: noWarning });
     const seen = [{ name: 'files__look', extension: 'files', seenAt: '2026-01-01' }];
@@ -89,7 +89,7 @@ describe('descriptions of agents', () => {
       tools: ['clock__now', 'files__look'],
       registered: seen,
     });
-    // When they were seen makes no difference to the disk.
+    // A different time of sight alone causes no write.
     second.record('host', { ...loaded('files__look'), registered: seen });
     await second.settled();
     const later = seen.map((tool) => ({ ...tool, seenAt: '2026-01-02' }));
@@ -98,7 +98,7 @@ describe('descriptions of agents', () => {
     expect(renames()).toBe(2);
   });
 
-  test('F-11 tools that were seen in this run stay when their server is lost', async () => {
+  test('F-11 tools seen in this run stay when their server is lost', async () => {
     const place = newPlace();
     const recorder = recordDescriptions({ ...place, warn: noWarning });
     const seen = [{ name: 'files__look', extension: 'files', seenAt: '2026-01-01' }];
@@ -110,7 +110,7 @@ describe('descriptions of agents', () => {
     expect(await readDescription(place, 'host')).toMatchObject({ registered: seen });
   });
 
-  test('a disk that fails is warned about, and the next start is written', async () => {
+  test('a disk error gives a warning, and the next start is written', async () => {
     const place = newPlace();
     const warnings: StoreWarning[] = [];
     let isBroken = true;
@@ -128,7 +128,7 @@ describe('descriptions of agents', () => {
     expect(await readDescription(place, 'host')).toMatchObject(loaded('a__b'));
   });
 
-  test('a file that is damaged, or about somebody else, is as good as none', async () => {
+  test('a file that is damaged, or about another agent, is ignored', async () => {
     const place = newPlace();
     const recorder = recordDescriptions({ ...place, warn: noWarning });
     recorder.record('host', loaded('a__b'));

@@ -1,13 +1,13 @@
 /**
- * The newest description of each agent, for commands that do not run it (`gdn explain`). Kept in
- * `<workspace>/layers`, one file for each agent; nothing reads it to run an agent.
+ * The newest description of each agent, for commands that do not run it (`gdn explain`). Kept in `<workspace>/layers`,
+ * one file per agent; nothing reads it to run an agent.
  *
  * Invariants:
- * 1. Recording never waits and never fails a start: what goes wrong is warned about.
- * 2. One write at a time, and at most one description in line for each agent: a newer one takes its place.
- * 3. A description that is written already is not written again: a start costs the disk nothing then. When tools were seen
- *    makes no difference.
- * 4. Tools that an extension offered before stay until it is known which ones it offers now (`keep-known-tools.ts`).
+ * 1. Recording never waits and never fails a start: problems are warnings.
+ * 2. One write at a time, and at most one waiting description per agent: a newer one replaces it.
+ * 3. A description that is written already is not written again, so such a start needs no write. The time at which
+ * tools were seen makes no difference.
+ * 4. Tools that an extension offered before stay until its current ones are known (`keep-known-tools.ts`).
  */
 import { type AgentDescription, agentDescription } from '../../ipc/from-agent.ts';
 import { type Check, flag, name, object, optional, text } from '../../ipc/check/shape.ts';
@@ -20,21 +20,21 @@ import { replaceFile } from '../lines/replace-file.ts';
 import { keepKnownTools } from './keep-known-tools.ts';
 import type { StoreWarning } from '../store-ports.ts';
 
-/** With `partsDigest` of what was declared then. */
+/** A description with the `partsDigest` of the declarations at that time. */
 export interface LoadedAgent extends AgentDescription {
   readonly digest: string;
-  /** Nothing is known of it but tools that extensions offer: a server was tested before the agent's first start. */
+  /** True when only tools of extensions are known: a server was tested before the agent's first start. */
   readonly neverStarted?: boolean;
 }
 
 export interface RecordedAgent extends LoadedAgent {
-  /** When an agent made like this first got ready in that run. */
+  /** The time at which an agent with this description first got ready in that run. */
   readonly recordedAt: string;
 }
 
 export interface DescriptionRecorder {
   record(agentName: string, loaded: LoadedAgent): void;
-  /** Everything that was recorded is on the disk, or warned about. */
+  /** Resolves when every recorded description is on disk, or a warning was given. */
   settled(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export interface RecorderOptions extends JournalLocation {
 }
 
 const FORMAT_VERSION = 1;
-/** More than the biggest frame an agent can say it in. */
+/** More than the largest frame in which an agent can send it. */
 const LONGEST_FILE = 16 * 1024 * 1024;
 
 export function recordDescriptions(options: RecorderOptions): DescriptionRecorder {
@@ -55,7 +55,7 @@ export function recordDescriptions(options: RecorderOptions): DescriptionRecorde
   const workspace = workspaceFolder(stateRoot, workspaceId);
   const waiting = new Map<string, LoadedAgent>();
   const written = new Map<string, string>();
-  /** As it was recorded last, in this run or before. */
+  /** The last recorded description, from this run or an earlier one. */
   const known = new Map<string, LoadedAgent | undefined>();
   let writing: Promise<void> | undefined;
   return {
@@ -67,14 +67,14 @@ export function recordDescriptions(options: RecorderOptions): DescriptionRecorde
   };
 
   async function writeAll(): Promise<void> {
-    // Not in the step in which an agent got ready.
+    // Not in the tick in which an agent got ready.
     await Promise.resolve();
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       const [agentName, loaded] = next;
       waiting.delete(agentName);
       await write(agentName, loaded);
     }
-    // In the same breath as the last look: what comes now starts another one.
+    // In the same tick as the last check: a later record starts another round.
     writing = undefined;
   }
 
@@ -99,7 +99,7 @@ export function recordDescriptions(options: RecorderOptions): DescriptionRecorde
   }
 }
 
-/** `undefined` when it never got ready, or the file is not one of ours. **Errors** — `E_STORE_READ`. */
+/** Returns `undefined` when the agent never got ready, or the file has another format. **Errors** — `E_STORE_READ`. */
 export async function readDescription(
   { stateRoot, workspaceId, fs = systemFs }: JournalLocation & { readonly fs?: Fs },
   agentName: string,
@@ -114,7 +114,7 @@ export async function readDescription(
     const { digest, recordedAt, neverStarted } = header;
     return { ...agentDescription(value), digest, recordedAt, ...(neverStarted !== undefined && { neverStarted }) };
   } catch {
-    // It is only for show: a damaged one is as good as none.
+    // The file is only for display, so a damaged one counts as missing.
     return undefined;
   }
 }

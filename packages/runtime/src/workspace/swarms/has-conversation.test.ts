@@ -19,7 +19,7 @@ const event: AgentEvent = {
 };
 afterAll(() => rmSync(location.stateRoot, { recursive: true }));
 
-test('there is one from its first opening on; input that waits is none', async () => {
+test('a conversation exists from its first opening on; pending input alone is not one', async () => {
   const journal = await durableStore(location);
   expect(hasConversation(location, address)).toBe(false);
   await journal.accept(address, event);
@@ -28,7 +28,7 @@ test('there is one from its first opening on; input that waits is none', async (
   expect(hasConversation(location, address)).toBe(true);
   expect(hasConversation(location, { ...address, instanceKey: 'room/2' })).toBe(false);
   await journal.close();
-  // Damaged is not new: whoever reads it says what is wrong.
+  // Damaged is not new: the reader reports the damage.
   rmSync(instancePaths(workspaceFolder(location.stateRoot, location.workspaceId), address).metadata);
   expect(hasConversation(location, address)).toBe(true);
 });

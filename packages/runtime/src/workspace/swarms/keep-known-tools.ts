@@ -1,7 +1,7 @@
 import type { AgentDescription } from '../../ipc/from-agent.ts';
 
 /**
- * A description with the tools that extensions offered before, where nobody knows yet which they offer now: a server is
+ * Adds to a description the tools that extensions offered before, where the current ones are not known yet: a server is
  * connected later than its agent starts. Pure.
  */
 export function keepKnownTools<Described extends AgentDescription>(
@@ -15,7 +15,7 @@ export function keepKnownTools<Described extends AgentDescription>(
   if (kept.length === 0) return description;
   const { unknown: _, ...rest } = description;
   const left = unknown.filter((extension) => !kept.some((tool) => tool.extension === extension));
-  // The fields it had, with more tools.
+  // The same fields, with more tools.
   return {
     ...rest,
     tools: [...tools, ...kept.map(({ name }) => name)],

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** A workspace whose swarm logged at `second`, with what its `swarm.json` says. */
+/** Adds a workspace whose swarm logged at `second`, with the contents of its `swarm.json`. */
 function addWorkspace(id: string, record?: object, second = 1): void {
   const folder = join(stateRoot, 'workspaces', id);
   mkdirSync(join(folder, 'logs'), { recursive: true });
@@ -27,7 +27,7 @@ const inFolder = (folder: string) =>
   listKnownSwarms(stateRoot, folder).map(({ swarm, workspaceId: id }) => [swarm, id]);
 
 describe('D-05 the swarms of a folder', () => {
-  test('D-05 are found by the folder they ran from, the one that logged last first', () => {
+  test('D-05 are found by the folder they ran from, the last one to log first', () => {
     const folder = join(root, 'bundle');
     mkdirSync(folder);
     addWorkspace('one', { swarm: 'shop', folder }, 10);
@@ -40,7 +40,7 @@ describe('D-05 the swarms of a folder', () => {
     expect(inFolder(join(root, 'nowhere'))).toEqual([]);
   });
 
-  test('D-05 are found through a link, and when the folder is gone', () => {
+  test('D-05 are found through a link, and after the folder is deleted', () => {
     const folder = join(root, 'bundle');
     mkdirSync(folder);
     addWorkspace('shop', { swarm: 'shop', folder });
@@ -53,7 +53,7 @@ describe('D-05 the swarms of a folder', () => {
     expect(inFolder(folder)).toEqual([['shop', 'shop']]);
   });
 
-  test('D-05 are found by an older record, which has no folder, and without a record, by the id', () => {
+  test('D-05 are found by an older record without a folder, and without a record by the id', () => {
     const folder = join(root, 'bundle');
     addWorkspace(workspaceId({ swarmName: 'My Shop', bundleRealPath: folder }), { swarm: 'My Shop' }, 2);
     addWorkspace(workspaceId({ swarmName: 'office', bundleRealPath: folder }), undefined, 1);
@@ -61,7 +61,7 @@ describe('D-05 the swarms of a folder', () => {
     expect(inFolder(folder).map(([swarm]) => swarm)).toEqual(['My Shop', 'office']);
   });
 
-  test('D-05 a record that names another folder counts more than the id', () => {
+  test('D-05 a record with another folder wins over the id', () => {
     const folder = join(root, 'bundle');
     const id = workspaceId({ swarmName: 'shop', bundleRealPath: folder });
     addWorkspace(id, { swarm: 'shop', folder: join(root, 'moved') });
@@ -69,7 +69,7 @@ describe('D-05 the swarms of a folder', () => {
     expect(inFolder(join(root, 'moved'))).toEqual([['shop', id]]);
   });
 
-  test('D-05 that shared a workspace with others are found by their own folder, too', () => {
+  test('D-05 that shared a workspace with others are also found by their own folder', () => {
     const [mine, theirs] = [join(root, 'mine'), join(root, 'theirs')];
     addWorkspace('shared', { swarm: 'b', folder: theirs, earlier: [{ swarm: 'a', folder: mine }] });
     expect(inFolder(mine)).toEqual([['a', 'shared']]);

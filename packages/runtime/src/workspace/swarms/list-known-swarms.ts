@@ -1,4 +1,4 @@
-/** The swarms of a folder, by what is kept of them: nothing of the folder is read, and it need not exist any more. */
+/** Lists the swarms of a folder by their stored records: the folder is not read, and need not exist. */
 import { statSync } from 'node:fs';
 import { followLinks } from '../layout/follow-links.ts';
 import { swarmLogPath, workspaceFolder } from '../layout/instance-paths.ts';
@@ -11,7 +11,7 @@ export interface KnownSwarm {
   readonly workspaceId: string;
 }
 
-/** The one that logged last comes first. A name is there twice when the swarm was moved to another workspace. */
+/** Lists the last one to log first. A name appears twice when the swarm was moved to another workspace. */
 export function listKnownSwarms(stateRoot: string, folder: string): KnownSwarm[] {
   const real = followLinks(folder);
   return workspaceIds(stateRoot)
@@ -23,11 +23,11 @@ export function listKnownSwarms(stateRoot: string, folder: string): KnownSwarm[]
     .map(({ known }) => known);
 }
 
-/** The names under which swarms of this folder ran in the workspace. */
+/** Returns the names under which swarms of this folder ran in the workspace. */
 function namesIn(record: SwarmRecord | undefined, workspaceId: string, folder: string): string[] {
   const recorded = recordedRuns(record).filter((run) => run.folder === folder);
   if (recorded.length > 0) return recorded.map(({ swarm }) => swarm);
-  // An older version kept no folder, and a record may be lost; but an id that was not given ends in a hash of the folder.
+  // An older version stored no folder, and a record may be lost; but a generated id ends in a hash of the folder.
   const ending = `-${shortHash(folder)}`;
   if (record?.folder !== undefined || !workspaceId.endsWith(ending)) return [];
   return [record?.swarm ?? workspaceId.slice(0, -ending.length)];

@@ -15,7 +15,7 @@ function addInstance(workspace: string, name: string, changed?: Date): void {
   utimesSync(join(folder, 'metadata.json'), changed, changed);
 }
 
-test('every workspace is there, with how many conversations it has and when the newest changed', () => {
+test('lists every workspace with the number of its conversations and the time of the newest change', () => {
   const [early, late] = [new Date('2026-01-01T00:00:00.000Z'), new Date('2026-02-01T00:00:00.000Z')];
   addInstance('shop', 'clerk~a', early);
   addInstance('shop', 'clerk~b', late);
@@ -38,6 +38,6 @@ test('every workspace is there, with how many conversations it has and when the 
   expect(workspaceIds(stateRoot).toSorted()).toEqual(listed.map(({ workspaceId }) => workspaceId));
 });
 
-test('a state root that is not there has none', () => {
+test('a missing state root has no workspaces', () => {
   expect(listWorkspaces(join(stateRoot, 'nowhere'))).toEqual([]);
 });

@@ -1,24 +1,24 @@
-/** Which workspaces a state root has, for lists. Takes no lock, and opens no conversation. */
+/** Lists the workspaces of a state root. Takes no lock, and opens no conversation. */
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { instancesFolder, isAside, pathsIn, workspaceFolder } from '../layout/instance-paths.ts';
 import { readSwarmRecord } from './swarm-record.ts';
 
 export interface ListedWorkspace {
   readonly workspaceId: string;
-  /** The one that last ran there, when that is known. */
+  /** The swarm that last ran there, if known. */
   readonly swarm?: string;
-  /** How many conversations it has, damaged ones too. */
+  /** The number of conversations, including damaged ones. */
   readonly instances: number;
-  /** When the newest of them changed; absent when none has. */
+  /** The time of the newest change; absent without conversations. */
   readonly updatedAt?: Date;
 }
 
-/** Of each workspace so many conversations are looked at for `updatedAt`. */
+/** Conversations per workspace that are checked for `updatedAt`. */
 const MOST_LOOKED_AT = 10_000;
-/** As `workspaceId` makes them. */
+/** The format of ids from `workspaceId`. */
 const ID = /^[a-z0-9_][a-z0-9_-]{0,127}$/;
 
-/** In no order. What is no folder of ours, or may not be read, is not one of them. */
+/** Lists them in no particular order. Other files, and folders without permission, are left out. */
 export function listWorkspaces(stateRoot: string): ListedWorkspace[] {
   return workspaceIds(stateRoot).map((workspaceId) => {
     const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
@@ -34,18 +34,18 @@ export function listWorkspaces(stateRoot: string): ListedWorkspace[] {
   });
 }
 
-/** The same, only which. */
+/** Lists only the ids. */
 export function workspaceIds(stateRoot: string): string[] {
   return foldersIn(workspaceFolder(stateRoot, '')).filter((name) => ID.test(name));
 }
 
-/** When a conversation of it last came or went; another moment, not which. `undefined` when there never was one. */
+/** The time at which a conversation was last created or deleted. `undefined` when there never was one. */
 export function instancesChangedAt(stateRoot: string, workspaceId: string): number | undefined {
   const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
   return statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** The replacement of its metadata is what commits a turn. */
+/** A commit replaces the metadata, so its time is that of the last commit. */
 function changed(folder: string, name: string): number {
   return statSync(pathsIn(`${folder}/${name}`).metadata, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -31,7 +31,7 @@ function newPlace() {
   return { stateRoot, workspaceId: 'w' };
 }
 
-/** Of the processes 1, 2, 3 … only this one lives. */
+/** Of the processes 1, 2, 3 … only this one is alive. */
 const only = (pid: number): Processes => ({
   self: () => ({ pid, startedAt: `start of ${pid}` }),
   isAlive: (other) => other.pid === pid,
@@ -40,7 +40,7 @@ const fileOf = ({ stateRoot }: { stateRoot: string }) => join(stateRoot, 'worksp
 
 const lockOf = ({ stateRoot }: { stateRoot: string }) => join(stateRoot, 'workspaces/w/workspace.lock');
 
-test('a second orchestrator is refused, and told who the first is: process, swarm, since when', async () => {
+test('a second orchestrator is rejected with the process, swarm and start time of the first', async () => {
   const place = newPlace();
   const clock = { now: () => new Date('2026-01-02T03:04:05Z'), elapsed: () => 0, after: () => () => undefined };
   await ownWorkspace({ ...place, clock }, { swarm: 'shop', runTag: 'first' });
@@ -52,7 +52,7 @@ test('a second orchestrator is refused, and told who the first is: process, swar
   });
 });
 
-test('whoever asks is told who runs the workspace, and that nobody does before, after, and when it is dead', async () => {
+test('readers learn which process runs the workspace, and that none does before, after, and when it is dead', async () => {
   const place = newPlace();
   expect(await readOwner(place)).toBeUndefined();
   const run = { swarm: 'shop', runTag: 'tag', controlSocket: '/run/control.sock' };
@@ -63,7 +63,7 @@ test('whoever asks is told who runs the workspace, and that nobody does before, 
   expect(await readOwner(place)).toBeUndefined();
 });
 
-test('the file is there whole, for nobody else to read, and alone', async () => {
+test('the file is complete, readable only by its owner, and the only one', async () => {
   const place = newPlace();
   const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' });
   expect((statSync(fileOf(place)).mode & 0o777).toString(8)).toBe('600');
@@ -75,7 +75,7 @@ test('the file is there whole, for nobody else to read, and alone', async () => 
   expect(readFileSync(lockOf(place), 'utf8')).toBe('');
 });
 
-test('a run that broke off is told to all who come after it until one ends well', async () => {
+test('an interrupted run is reported to every later owner until one ends properly', async () => {
   const place = newPlace();
   const own = (pid: number) =>
     // All of them are this process, which holds its lock.
@@ -93,7 +93,7 @@ test('a run that broke off is told to all who come after it until one ends well'
   expect((await own(30)).earlier.map(({ pid }) => pid)).toEqual([28, 27, 26, 25, 24, 23, 22, 21]);
 });
 
-test('one of a newer version refuses all the same, and cannot be read', async () => {
+test('an owner of a newer version also rejects a second one, and cannot be read', async () => {
   const place = newPlace();
   await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' });
   const text = readFileSync(fileOf(place), 'utf8');
@@ -118,7 +118,7 @@ test('of two processes that try at the same moment exactly one owns the workspac
   }
 }, 120_000);
 
-test('when the owner is killed the next gets the workspace and is told which run it was; two race for it, one wins', async () => {
+test('after a kill of the owner the next one gets the workspace and the name of that run; of two in a race one wins', async () => {
   const { stateRoot } = newPlace();
   let owner = await OwnerProcess.start();
   expect(await owner.own(stateRoot, 'tag 0')).toEqual({ owner: { earlier: [] } });
@@ -140,7 +140,7 @@ test('when the owner is killed the next gets the workspace and is told which run
 describe('a second owner', () => {
   const second = { swarm: 'other', runTag: 'second' };
 
-  test('T-02 is refused and told who the first is, though orchestrator.json is gone, empty, or has any bit flipped', async () => {
+  test('T-02 is rejected and learns the first owner, even if orchestrator.json is missing, empty, or has any bit flipped', async () => {
     const place = newPlace();
     const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'first' });
     const whole = readFileSync(fileOf(place));
@@ -164,7 +164,7 @@ describe('a second owner', () => {
     await (await ownWorkspace(place, second)).release();
   });
 
-  test('T-02 is refused when it cannot see the process of the first, and when nobody can say which one that is', async () => {
+  test('T-02 is rejected when it cannot see the process of the first owner, and when that process is unknown', async () => {
     const place = newPlace();
     const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'first' });
     const blind = { ...place, processes: only(1) };
@@ -182,7 +182,7 @@ describe('a second owner', () => {
     await owner.release();
   });
 
-  test('T-02 gets the workspace when the first is killed, though a child of it lives, and is told its run without orchestrator.json', async () => {
+  test('T-02 gets the workspace when the first is killed although its child lives, and learns its run without orchestrator.json', async () => {
     const { stateRoot } = newPlace();
     const first = await OwnerProcess.start();
     await first.own(stateRoot, 'first');
@@ -201,7 +201,7 @@ describe('a second owner', () => {
     }
   });
 
-  test('T-02 meets the first through a link to its state root', async () => {
+  test('T-02 finds the first owner through a link to its state root', async () => {
     const place = newPlace();
     const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'first' });
     const link = `${place.stateRoot}-link`;
@@ -210,7 +210,7 @@ describe('a second owner', () => {
       expect(await rejectionOf(ownWorkspace({ ...place, stateRoot: link }, second))).toMatchObject({
         code: 'E_SWARM_RUNNING',
       });
-      // And asks the same control socket, however deep the folder is.
+      // It also uses the same control socket, however deep the folder is.
       expect(chooseStateRoot({ option: join(link, 'inner'), home: '/' })).toBe(join(place.stateRoot, 'inner'));
     } finally {
       rmSync(link);
@@ -242,7 +242,7 @@ test('T-02 an owner notices that its lock file was removed, moved with its folde
   }
 });
 
-test('T-02 a lock that is a pipe is refused at once, and one that is huge is not read', async () => {
+test('T-02 a pipe as lock file is rejected at once, and a huge lock file is not read', async () => {
   const place = newPlace();
   await (await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' })).release();
   truncateSync(lockOf(place), 2 ** 40);
@@ -256,7 +256,7 @@ test('T-02 a lock that is a pipe is refused at once, and one that is huge is not
   });
 });
 
-test('T-02 a file system without flock is refused, unless nobody wants the lock', async () => {
+test('T-02 a file system without flock is rejected, unless the lock is turned off', async () => {
   const place = newPlace();
   const flock = async () => ({ answer: 'unsupported', why: 'flock fails with errno 95' }) as const;
   expect(await rejectionOf(ownWorkspace({ ...place, flock }, { swarm: 'shop', runTag: 'tag' }))).toMatchObject({
@@ -265,7 +265,7 @@ test('T-02 a file system without flock is refused, unless nobody wants the lock'
     suggestion: expect.stringContaining('--no-flock'),
   });
   const owner = await ownWorkspace({ ...place, flock: false }, { swarm: 'shop', runTag: 'tag' });
-  // Then orchestrator.json is the lock, as far as processes can be seen.
+  // Then orchestrator.json is the lock, for processes that are visible.
   expect(await rejectionOf(ownWorkspace(place, { swarm: 'other', runTag: 'x' }))).toMatchObject({
     code: 'E_SWARM_RUNNING',
   });
@@ -277,7 +277,7 @@ function race(rivals: readonly OwnerProcess[], stateRoot: string, runTag: string
   return Promise.all(rivals.map((rival) => rival.own(stateRoot, runTag, at)));
 }
 
-/** A real process that is told what to do. */
+/** A real process that runs commands of the test. */
 class OwnerProcess {
   readonly #child: Bun.Subprocess;
   readonly #answers: ((answer: OwnerAnswer) => void)[] = [];

@@ -1,11 +1,12 @@
 /**
- * One orchestrator for each workspace. It holds the `flock` of `workspace.lock`, which every process of the machine meets.
- * `orchestrator.json` names it, and tells the owner after it which run it was; without `flock` that file is the lock.
+ * Ensures one orchestrator per workspace. It holds the `flock` of `workspace.lock`, which works for all processes of
+ * the machine. `orchestrator.json` names the owner, and tells the next owner which run it was; without `flock` that
+ * file is the lock.
  *
- * Invariants: 1. While an owner lives there is no other, also where its process cannot be seen and whatever became of
- * `orchestrator.json`. 2. An owner whose lock file is not in its place any more knows: `isLost`. 3. A run that did not end
- * by `release` is told to every owner after it until one ends by `release`, as far as the bound goes: each may die before
- * it has cleaned up.
+ * Invariants: 1. While an owner lives there is no other, even if its process is not visible or `orchestrator.json` is
+ * damaged. 2. An owner whose lock file was removed or replaced notices it: `isLost`. 3. A run that did not end by
+ * `release` is reported to every later owner until one ends by `release`, within the limit, because each owner may die
+ * before its cleanup.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { hostname } from 'node:os';
@@ -24,14 +25,14 @@ export interface WorkspacePlace extends JournalLocation {
   readonly fs?: Fs;
   readonly clock?: Clock;
   readonly processes?: Processes;
-  /** False for a file system that has no `flock`: then an owner that this process cannot see is taken for dead. */
+  /** False for a file system without `flock`: then an owner whose process is not visible counts as dead. */
   readonly flock?: Flock | false;
 }
 
-/** What an orchestrator says about itself. */
+/** The description of an orchestrator, written by itself. */
 export interface SwarmRun {
   readonly swarm: string;
-  /** In the environment of every process of the run. */
+  /** The tag in the environment of every process of the run. */
   readonly runTag: string;
   readonly controlSocket?: string;
 }
@@ -41,20 +42,23 @@ export interface RunningSwarm extends SwarmRun {
   readonly startedAt: Date;
 }
 
-/** A run that ended without giving the workspace back. Processes of it may be left. */
+/** A run that ended without releasing the workspace. Some of its processes may be left. */
 export interface BrokenRun {
   readonly pid: number;
   readonly runTag: string;
 }
 
 export interface WorkspaceOwner {
-  /** The run before, when it was broken off. */
+  /** The run before, if it was interrupted. */
   readonly previous?: BrokenRun;
-  /** Those before it, newest first, that nobody can be sure were cleaned up after. At most 8. */
+  /** Earlier runs whose cleanup is not certain, newest first. At most 8. */
   readonly earlier: readonly BrokenRun[];
-  /** The lock file was removed or replaced: the workspace may be another's, and nothing may be written to it. Costs 2 µs. */
+  /**
+   * True when the lock file was removed or replaced: another process may own the workspace, and nothing may be written
+   * to it. Costs 2 µs.
+   */
   isLost(): boolean;
-  /** Everything of the run has ended: the next owner is told of no broken one. */
+  /** Called after the whole run has ended: the next owner gets no report of a broken run. */
   release(): Promise<void>;
 }
 
@@ -69,8 +73,8 @@ interface OwnerRecord extends SwarmRun {
 }
 
 /**
- * **Errors** — `E_SWARM_RUNNING`, naming the owner where that can be read; `E_STATE_ROOT` when the file system has no
- * `flock`; `E_DISK_FULL`, `E_STORE_READ`, `E_STORE_WRITE`.
+ * Takes the workspace. **Errors** — `E_SWARM_RUNNING`, with the owner if it can be read; `E_STATE_ROOT` when the file
+ * system has no `flock`; `E_DISK_FULL`, `E_STORE_READ`, `E_STORE_WRITE`.
  */
 export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promise<WorkspaceOwner> {
   const { clock = systemClock, processes = systemProcesses } = place;
@@ -104,7 +108,7 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
     throw error;
   }
 
-  /** `orchestrator.json` may have been removed or damaged while that run lived. */
+  /** `orchestrator.json` may have been removed or damaged during that run. */
   function brokenOf(before: LockOwner | undefined): readonly BrokenRun[] {
     if (before !== undefined) return brokenRuns(before);
     const last = decodeHolder(held.before);
@@ -137,7 +141,7 @@ function holdLock(
 const READ_AGAIN_MS = 20;
 const MOST_READS = 10;
 
-/** A holder that has just locked the file writes its name next; the text of a dead one may be there until then. */
+/** A holder that has just locked the file writes its name next; until then the text of a dead one may be there. */
 async function readHolder(readText: () => string, processes: Processes): Promise<Holder | undefined> {
   for (let read = 1; ; read += 1) {
     const holder = decodeHolder(readText());
@@ -170,7 +174,10 @@ function isHolder(value: unknown): value is Holder {
   return typeof fields.pid === 'number' && texts.every((name) => typeof fields[name] === 'string');
 }
 
-/** `undefined` when nobody runs it. **Errors** — `E_STORE_READ`; `E_STORE_FORMAT` when a newer version does. */
+/**
+ * Returns `undefined` when no process runs it. **Errors** — `E_STORE_READ`; `E_STORE_FORMAT` when a newer version runs
+ * it.
+ */
 export async function readOwner(place: WorkspacePlace): Promise<RunningSwarm | undefined> {
   const { fs = systemFs, processes = systemProcesses } = place;
   const path = ownerPath(workspaceFolder(place.stateRoot, place.workspaceId));
@@ -202,6 +209,6 @@ function encodeRecord({ broken, ...record }: OwnerRecord): JsonValue {
 function decodeRecord({ about }: LockOwner): OwnerRecord | undefined {
   if (!about || typeof about !== 'object' || !('formatVersion' in about)) return undefined;
   if (about['formatVersion'] !== FORMAT_VERSION) return undefined;
-  // The lock file appears whole or not at all, and only encodeRecord writes this version.
+  // Safe: the lock file appears complete or not at all, and only encodeRecord writes this version.
   return about as unknown as OwnerRecord;
 }

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(stateRoot, { recursive: true, force: true }));
 
-test('the name of a swarm is there for who lists workspaces, until another one runs there', async () => {
+test('stores the name of a swarm for lists of workspaces until another swarm runs there', async () => {
   const place = { stateRoot, workspaceId };
   expect(readSwarmRecord(place)).toBeUndefined();
   await recordSwarm({ ...place, warn }, { swarm: 'shop' });
@@ -41,7 +41,7 @@ test('the same name is not written again', async () => {
   expect(warnings).toEqual([{ path, message: expect.any(String) }]);
 });
 
-test('the folder of a swarm is there too, and those of the swarms that shared the workspace before it', async () => {
+test('stores the folder of a swarm, and those of earlier swarms that shared the workspace', async () => {
   const recorder = { stateRoot, workspaceId, warn };
   await recordSwarm(recorder, { swarm: 'shop', folder: '/one' });
   await recordSwarm(recorder, { swarm: 'shop', folder: '/two' });
@@ -58,7 +58,7 @@ test('the folder of a swarm is there too, and those of the swarms that shared th
 });
 
 test.each(['', '{', '[]', '{"swarm":7}', '{"swarm":""}', `{"swarm":"${'x'.repeat(5_000)}"}`])(
-  'a file that is not one of ours is as good as none: %j',
+  'a file of another format is ignored: %j',
   (text) => {
     writeFileSync(path, text);
     expect(readSwarmRecord({ stateRoot, workspaceId })).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
- * The swarm that last ran in a workspace, and its folder: commands find a swarm by it, whatever its bundle looks like
- * by now. Kept in `<workspace>/swarm.json`. Nothing reads it to run a swarm, so a problem with it is only a warning.
+ * The last swarm of a workspace, and its folder. Commands find a swarm by it, even if the bundle has changed. Kept in
+ * `<workspace>/swarm.json`. Nothing reads it to run a swarm, so a problem with it is only a warning.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
@@ -15,7 +15,7 @@ export interface SwarmRecord {
   readonly swarm: string;
   /** The real path of its bundle. Absent when an older version wrote the record. */
   readonly folder?: string;
-  /** The ones that ran here before it, newest first: bundles that name the same workspace share it. At most 15. */
+  /** Swarms that ran here earlier, newest first: bundles that name the same workspace share it. At most 15. */
   readonly earlier?: readonly RecordedRun[];
 }
 
@@ -31,11 +31,11 @@ export interface SwarmRecorder extends JournalLocation {
 }
 
 const FORMAT_VERSION = 1;
-/** Longer ones are not ours: sixteen paths fit. */
+/** Longer files have another format: sixteen paths fit. */
 const LONGEST_FILE = 131_072;
 const MOST_EARLIER = 15;
 
-/** Only for the owner of the workspace. Never rejects. A record that says the same already is left alone. */
+/** Only for the owner of the workspace. Never rejects. Writes nothing when the record is the same. */
 export async function recordSwarm(
   { fs = systemFs, warn, ...place }: SwarmRecorder,
   run: Pick<SwarmRecord, 'swarm' | 'folder'>,
@@ -56,14 +56,14 @@ export async function recordSwarm(
   }
 }
 
-/** Every swarm that is known to have run there, with its folder; newest first. */
+/** Lists every swarm known to have run there, with its folder; newest first. */
 export function recordedRuns(record: SwarmRecord | undefined): readonly RecordedRun[] {
   if (record === undefined) return [];
   const { swarm, folder, earlier = [] } = record;
   return folder === undefined ? earlier : [{ swarm, folder }, ...earlier];
 }
 
-/** `undefined` when none ran there since these are kept, or the file is not one of ours. */
+/** Returns `undefined` when no run is recorded there, or the file has another format. */
 export function readSwarmRecord({ stateRoot, workspaceId }: JournalLocation): SwarmRecord | undefined {
   const path = swarmRecordPath(workspaceFolder(stateRoot, workspaceId));
   try {
@@ -71,7 +71,7 @@ export function readSwarmRecord({ stateRoot, workspaceId }: JournalLocation): Sw
     if (stats === undefined || !stats.isFile() || stats.size > LONGEST_FILE) return undefined;
     return swarmRecord(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
-    // A damaged one is as good as none: the name of the workspace's folder says as much, in most cases.
+    // A damaged file counts as missing: in most cases the name of the workspace's folder is enough.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Which turn or trace is meant by an id, or by the beginning of one. By the names of files where those tell; an id that a
- * name cannot hold, and a span's, are looked up in the files, the newest ones first.
+ * Finds the turn or trace for an id, or for the beginning of one, by file names if possible. An id that does not fit
+ * into a name, or that of a span, is searched in the files, newest first.
  */
 import { GoondanError } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
@@ -10,17 +10,17 @@ import { pathSegment } from '../layout/path-segment.ts';
 import type { TraceFile } from './list-trace-files.ts';
 import { readTraceSummary } from './read-trace-file.ts';
 
-/** Files that are opened for what no name tells. */
+/** Files to open in a search. */
 const MOST_OPENED = 2_000;
 
 export interface FoundTrace {
-  /** As the names of its files have it. */
+  /** The trace as in the names of its files. */
   readonly trace: string;
-  /** The span of the turn that is meant; absent when all of the trace is. */
+  /** The span of the turn; absent when the whole trace is meant. */
   readonly turn?: string;
 }
 
-/** **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`. */
+/** Finds a trace or turn. **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`. */
 export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string): Promise<FoundTrace> {
   const exact = files.filter(({ turn }) => typedTurnIds(id).some((turnId) => pathSegment(turnId) === turn));
   if (exact.length > 0) return theOnly(id, [], await summaries(fs, exact));
@@ -33,7 +33,7 @@ export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string)
   );
 }
 
-/** The latest turn that no other agent asked for, else the latest of all. **Errors** — `E_TRACE_UNKNOWN`. */
+/** Finds the latest turn that no other agent requested, else the latest of all. **Errors** — `E_TRACE_UNKNOWN`. */
 export async function findLatestTurn(fs: Fs, files: readonly TraceFile[]): Promise<FoundTrace> {
   let latest: FoundTrace | undefined;
   for (const { path, trace } of files.slice(0, MOST_OPENED)) {
@@ -49,7 +49,7 @@ export async function findLatestTurn(fs: Fs, files: readonly TraceFile[]): Promi
 
 const suggestion = 'Ask the swarm something. Nothing is recorded where `policy.trace` or `GOONDAN_TRACE` says `off`.';
 
-/** Another agent asked for it. */
+/** Tells whether another agent requested the turn. */
 export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
   return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
 }
@@ -89,10 +89,10 @@ function unknown(id: string): GoondanError {
   return new GoondanError('E_TRACE_UNKNOWN', `Nothing is recorded of a turn or a trace "${id}".`);
 }
 
-/** Named in a message. */
+/** The number of candidates in an error message. */
 const MOST_NAMED = 5;
 
-/** Each by what would be typed to mean it alone. */
+/** Lists each candidate by a text that is unique to it. */
 function ambiguous(id: string, traces: readonly string[], turns: readonly Meant[]): GoondanError {
   const idOf = ({ turnId, spanId }: TurnSummary) =>
     turns.filter(({ turn }) => turn.turnId === turnId).length > 1 || spanId.startsWith(id) ? spanId : turnId;

@@ -1,4 +1,4 @@
-/** The trace files of a workspace, by their names alone. */
+/** Lists the trace files of a workspace by their names alone. */
 import { join } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
 import { instancesFolder, isAside, pathsIn } from '../layout/instance-paths.ts';

@@ -1,6 +1,6 @@
 /**
- * A turn with all that a replay of it needs: its recording, the conversation and the states of extensions as the turn
- * found them, what it left. Running or not, no lock; nothing is changed.
+ * Reads everything that a replay of a turn needs: its recording, the conversation and extension states before it, and
+ * its results. Takes no lock and changes nothing, also while the swarm runs.
  */
 import type { StoredMessageEvent } from '../../messages/message-text.ts';
 import { GoondanError, type JsonValue, type Message, type MessageEvent } from '@goondan/types';
@@ -19,27 +19,27 @@ import type { TracePlace } from './read-turn-trace.ts';
 
 export interface KeptRecording {
   readonly turn: TurnSummary;
-  /** In order. The last one made the turn what it was, and can be replayed. */
+  /** In order. The last run made the result, and can be replayed. */
   readonly runs: readonly KeptRun[];
   readonly messages: readonly Message[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** Extensions whose state before the turn was too long to be kept. */
+  /** Extensions whose state before the turn was too long to keep. */
   readonly unknownStates: readonly string[];
-  /** Of the extensions of which it is known. */
+  /** The known states of extensions. */
   readonly stateAfter: Readonly<Record<string, JsonValue>>;
 }
 
-/** The turn as one process ran it. Most turns have one run. */
+/** The turn as run by one process. Most turns have one run. */
 export interface KeptRun extends RecordedRun {
-  /** The turn's message events that counted when it began. */
+  /** The message events of the turn that counted when the run began. */
   readonly events: readonly StoredMessageEvent[];
-  /** When it made each message, by id. */
+  /** Creation times of messages by id. */
   readonly times: Readonly<Record<string, string>>;
 }
 
 /**
- * `id` as of `readTurnTrace`; that of a trace means its last turn that no other agent asked for, and without one the
- * latest such turn of all is meant.
+ * `id` is as for `readTurnTrace`. The id of a trace means its last turn that no other agent requested. Without an id it
+ * is the latest such turn.
  *
  * **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`, `E_REPLAY_UNFINISHED`, `E_REPLAY_INCOMPLETE`, those of reading.
  */
@@ -71,7 +71,7 @@ async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefi
     found.turn === undefined
       ? (turns.find(({ turn }) => !isOfAgent(turn)) ?? turns[0])
       : turns.find(({ turn }) => turn.spanId === found.turn);
-  // Its file may have gone since it was found.
+  // The file may have been deleted since it was found.
   if (wanted === undefined) throw unknown(id ?? 'last');
   return wanted;
 }
@@ -98,7 +98,7 @@ async function readAround(
 function keptRun(run: RecordedRun, after: RecordedRun | undefined, { events }: ArchivedTurn): KeptRun {
   const counted = events.filter(({ counts }) => counts).slice(0, run.recording?.resumePoint?.events ?? 0);
   const end = after === undefined ? Number.POSITIVE_INFINITY : Date.parse(after.startedAt);
-  // A message that a later run made again has the id it had: the one counts that was there by then.
+  // A later run makes a message again with the same id: the version that existed at that time counts.
   const made = events.flatMap(({ event, at }) => (at.getTime() <= end && 'message' in event ? [event.message] : []));
   const times = Object.fromEntries(made.map(({ id, createdAt }) => [id, createdAt.toISOString()]));
   return { ...run, events: counted.map(({ event }) => storedEvent(event)), times };

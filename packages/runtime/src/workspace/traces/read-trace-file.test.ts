@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { systemFs } from '../../ports/fs.ts';
 import { readTraceLines } from './read-trace-file.ts';
 
-test('half a line that a crash left says that something is missing there; one that is being written does not', async () => {
+test('half a line left by a crash is reported as a gap; one that is being written is not', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
   try {
     const path = join(folder, 'turn.jsonl');

@@ -21,7 +21,7 @@ interface Written {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly second: number;
-  /** Before its end; a chain alone is the turn's. */
+  /** Lines before its end; a single chain belongs to the turn. */
   readonly lines?: readonly TraceLine[];
   readonly isUnfinished?: boolean;
 }
@@ -59,15 +59,15 @@ const other = '2e4b9c2b-0000-4000-8000-000000000000';
 describe('the latest turn', () => {
   const question = { turnId: 'turn-question', spanId: '1111111111111111', traceId: 'a'.repeat(32), second: 1 };
   const later = { turnId: 'turn-later', spanId: '2222222222222222', traceId: 'b'.repeat(32), second: 2 };
-  // Sent by the first one, and handled after the second.
+  // Sent by the first turn, and handled after the second.
   const sent = { ...question, turnId: 'turn-sent', agentName: 'guest', spanId: '3333333333333333', second: 3 };
 
-  test('is the latest that no other agent asked for', async () => {
+  test('is the latest that no other agent requested', async () => {
     const place = write(question, later, { ...sent, parentSpanId: question.spanId });
     expect((await readTurnTrace(place)).turns.map(({ turnId }) => turnId)).toEqual(['turn-later']);
   });
 
-  test('is the latest of all when agents asked for each that is kept', async () => {
+  test('is the latest of all when other agents requested every kept turn', async () => {
     const place = write({ ...sent, parentSpanId: question.spanId });
     expect((await readTurnTrace(place)).turns.map(({ turnId }) => turnId)).toEqual(['turn-sent']);
   });
@@ -109,11 +109,11 @@ describe('readTurnTrace', () => {
     expect(turns.map(({ spanId }) => spanId).toSorted()).toEqual(spans);
   });
 
-  test('what fits several is refused, with their ids', async () => {
+  test('rejects an ambiguous id, with the candidates', async () => {
     const refused = await rejectionOf(readTurnTrace(place, 'turn-same'));
     expect(refused).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
     expect(String(refused)).toContain('4444444444444444 (host default, 1970-01-01T00:00:04.000Z)');
-    // By what was typed the beginning of.
+    // Listed by the kind of id that was typed.
     const events = await rejectionOf(readTurnTrace(place, 'turn-event-'));
     expect(events).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
     expect(String(events)).toContain(
@@ -125,13 +125,13 @@ describe('readTurnTrace', () => {
     expect(await rejectionOf(readTurnTrace(place, id))).toMatchObject({ code: 'E_TRACE_UNKNOWN' });
   });
 
-  test('a workspace that is not there has no traces', async () => {
+  test('a missing workspace has no traces', async () => {
     const nowhere = { ...place, workspaceId: 'nowhere' };
     expect(await listTurns(nowhere)).toEqual([]);
     expect(await rejectionOf(readTurnTrace(nowhere, 'x'))).toMatchObject({ code: 'E_TRACE_UNKNOWN' });
   });
 
-  test('R-08 the turns of called agents hang in the chain that asked, whoever of them is asked for', async () => {
+  test('R-08 turns of called agents are shown inside the calling chain, whichever turn is asked for', async () => {
     const toolCall = chain('toolCall', { spanId: 'aaaaaaaaaaaaaaaa', isUnfinished: true });
     const calling = write(
       {
@@ -164,7 +164,7 @@ describe('readTurnTrace', () => {
     ]);
   });
 
-  test('turns that claim to hang under each other are both shown', async () => {
+  test('turns that name each other as parent are both shown', async () => {
     const circle = write(
       { turnId: 'turn-1', spanId: '1111111111111111', parentSpanId: '2222222222222222', second: 1 },
       { turnId: 'turn-2', spanId: '2222222222222222', parentSpanId: '1111111111111111', second: 2 },
@@ -175,7 +175,7 @@ describe('readTurnTrace', () => {
 });
 
 describe('listTurns', () => {
-  test('the newest come first, so many of them, of one agent when asked', async () => {
+  test('lists the newest turns first, up to the limit, optionally of one agent', async () => {
     const turns = Array.from({ length: 30 }, (_, index) => ({
       turnId: `turn-${index}`,
       agentName: index % 2 === 0 ? 'host' : 'guest',
@@ -193,7 +193,7 @@ describe('listTurns', () => {
     expect(await listTurns(place, { instanceKey: 'another' })).toEqual([]);
   });
 
-  test('of a long file its two ends are enough', async () => {
+  test('reads only the two ends of a long file', async () => {
     const long = chain('step', { input: 'x'.repeat(20_000) });
     const lines = Array.from({ length: 10 }, (_, n) => ({ type: 'chain', n, chain: long }) as const);
     const place = write({ turnId: 'turn-long', spanId: '1111111111111111', second: 1, lines });

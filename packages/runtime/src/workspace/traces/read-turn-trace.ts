@@ -1,4 +1,4 @@
-/** What was recorded of turns, for whoever wants to see it: `gdn trace`, a page, a program. Running or not, no lock. */
+/** Reads recorded turns, for `gdn trace`, a page or a program. Takes no lock, also while the swarm runs. */
 import { GoondanError } from '@goondan/types';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { assembleTrace } from '../../trace/assemble-trace.ts';
@@ -15,7 +15,7 @@ export interface TracePlace extends JournalLocation {
 }
 
 export interface ListTurnsOptions {
-  /** At most so many; 20 when absent. */
+  /** At most this many; 20 when absent. */
   readonly last?: number;
   readonly agentName?: string;
   readonly instanceKey?: string;
@@ -38,19 +38,19 @@ export async function listTurns(place: TracePlace, options: ListTurnsOptions = {
 
 export interface ReadTrace {
   readonly traceId: string;
-  /** The turn that was asked for, or those of the trace that no other agent asked for; oldest first. */
+  /** The requested turn, or the turns of the trace that no other agent requested; oldest first. */
   readonly turns: readonly TurnTrace[];
 }
 
-/** Turns of one trace; past it the newest are left out. */
+/** Turns of one trace; the newest above this are left out. */
 const MOST_TURNS = 500;
 
 /**
- * A turn, or all turns of a trace, with the turns of other agents inside the calls that asked for them.
+ * Reads a turn, or all turns of a trace, with the turns of other agents inside the calls that requested them.
  *
- * **Rules** — `id` is a turn's, a trace's, a turn's span's or its event's id, or the beginning of one that no other has.
- * Without one it is the latest turn that no other agent asked for.
- * **Errors** — `E_TRACE_UNKNOWN`; `E_TRACE_AMBIGUOUS` with what it may mean; `E_STORE_READ`.
+ * **Rules** — `id` is the id of a turn, a trace, a turn's span or its event, or a unique beginning of one. Without it,
+ * the latest turn that no other agent requested is read. **Errors** — `E_TRACE_UNKNOWN`; `E_TRACE_AMBIGUOUS` with the
+ * candidates; `E_STORE_READ`.
  */
 export async function readTurnTrace(place: TracePlace, id?: string): Promise<ReadTrace> {
   const { fs, files } = await open(place);
@@ -63,7 +63,7 @@ export async function readTurnTrace(place: TracePlace, id?: string): Promise<Rea
   }
   const [first] = turns;
   const wanted = assembleTrace(turns, found.turn);
-  // Its file may have gone since it was found.
+  // The file may have been deleted since it was found.
   if (first === undefined || wanted.length === 0) {
     throw new GoondanError('E_TRACE_UNKNOWN', `The recording of "${id ?? 'last'}" is gone.`);
   }

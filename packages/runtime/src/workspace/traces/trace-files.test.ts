@@ -26,7 +26,7 @@ const names = (folder: string) => readdirSync(folder).toSorted();
 const textOf = (folder: string, index = 0) => readFileSync(join(folder, names(folder)[index] ?? ''), 'utf8');
 
 describe('the files of traces', () => {
-  test('a turn has its own, which only its owner can read', async () => {
+  test('each turn has its own file, readable only by its owner', async () => {
     const { folder, files } = await openFiles();
     await files.append([line(1, 'a'), line(1, 'b'), line(2, 'c'), line(1, undefined), line(1, 'd')]);
     await files.close();
@@ -35,7 +35,7 @@ describe('the files of traces', () => {
     expect(statSync(join(folder, names(folder)[0] ?? '')).mode & 0o777).toBe(0o600);
   });
 
-  test('so many turns are kept, also after a restart; the oldest go', async () => {
+  test('keeps a limited number of turns, also after a restart; the oldest are deleted', async () => {
     const { folder, open, files } = await openFiles();
     for (const number of [1, 2]) await files.append([line(number, 'x')]);
     await files.close();
@@ -45,15 +45,15 @@ describe('the files of traces', () => {
     expect(names(folder).map((name) => name.slice(-12, -6))).toEqual(['turn-2', 'turn-3', 'turn-4']);
   });
 
-  test('so many bytes are kept', async () => {
+  test('keeps a limited number of bytes', async () => {
     const { folder, files } = await openFiles({ turns: 100, bytes: 2_500 });
     for (const number of [1, 2, 3, 4, 5]) await files.append([line(number, 'x'.repeat(999), true)]);
     await files.close();
-    // The newest may be empty yet when room is made for it.
+    // The newest file may still be empty when space is made for it.
     expect(names(folder)).toHaveLength(3);
   });
 
-  test('a full file takes how the turn ended, and a mark that there was more', async () => {
+  test('a full file still gets the result of the turn, and a mark that chains are missing', async () => {
     const { folder, files } = await openFiles();
     const lines = [line(1, 'start', true), ...Array.from({ length: 50 }, () => line(1, 'x'.repeat(99)))];
     await files.append(lines);
@@ -64,7 +64,7 @@ describe('the files of traces', () => {
     expect(written).toHaveLength(1 + 10 + 2);
   });
 
-  test('a turn that is resumed goes on in its file, after half a line that a crash left', async () => {
+  test('a resumed turn continues in its file, after half a line left by a crash', async () => {
     const { folder, open, files } = await openFiles();
     await files.append([line(1, 'first')]);
     await files.close();
@@ -76,7 +76,7 @@ describe('the files of traces', () => {
     expect(textOf(folder)).toBe('first\n{"half\nsecond\n');
   });
 
-  test('files of others are left alone', async () => {
+  test('does not touch other files', async () => {
     const { folder, files } = await openFiles({ turns: 1 });
     appendFileSync(join(folder, 'notes.txt'), 'mine');
     for (const number of [1, 2]) await files.append([line(number, 'x')]);

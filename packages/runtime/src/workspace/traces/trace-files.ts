@@ -1,9 +1,10 @@
 /**
- * What was recorded of an instance's turns: a file for each turn, in which lines are only ever added.
+ * The traces of an instance: one file per turn, to which lines are only added.
  *
- * 1. Bounded: so many turns and bytes are kept, the oldest go when a new one begins; so many bytes of one turn.
- * 2. Nothing is synced: losing the last lines with the power loses no state.
- * 3. A turn that is resumed goes on in its file.
+ * 1. Turns and bytes are bounded, and the oldest files are deleted when a new turn begins. The bytes of one turn are
+ * bounded, too.
+ * 2. Nothing is synced: a loss of power may lose the last lines, but no state.
+ * 3. A resumed turn continues in its file.
  */
 import { join } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
@@ -13,12 +14,12 @@ import { AppendLog } from '../lines/append-log.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
 import { type NamedTurn, readTraceName, traceName } from './trace-names.ts';
 
-/** A line, and in which turn's file it belongs. */
+/** A line, and the turn whose file it belongs to. */
 export interface TurnLine {
   readonly turn: NamedTurn;
-  /** Written also when the file is full: how a turn began and ended. */
+  /** True for the beginning and the end of a turn, which are written even to a full file. */
   readonly isNeeded: boolean;
-  /** Its JSON, made when it is written; undefined when it is of no use any more. */
+  /** The JSON, made when it is written; undefined when it is no longer needed. */
   text(): string | undefined;
 }
 
@@ -42,7 +43,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
     this.#kept = kept;
   }
 
-  /** The folder is there. */
+  /** Opens the files; the folder must exist. */
   static async open(fs: Fs, folder: string, limits: TraceFileLimits): Promise<TraceFiles> {
     const names = ((await fs.list(folder)) ?? []).filter((name) => readTraceName(name) !== undefined).toSorted();
     const kept: KeptFile[] = [];
@@ -67,7 +68,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
     await open?.log.close();
   }
 
-  /** What is to be written of a line, now that its file is open; `waiting` bytes go there before it. */
+  /** Returns the text to write for a line; `waiting` bytes go into its open file before it. */
   async #take(line: TurnLine, waiting: number): Promise<string | undefined> {
     const open = await this.#fileOf(line.turn);
     if (line.isNeeded || open.log.size + waiting < this.#limits.turnBytes) return line.text();
@@ -88,7 +89,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
     await this.close();
     const name = traceName(turn);
     const written = readTraceName(name);
-    // Its first run gave it its name: this one began later.
+    // The first run named the file; this run began later.
     const known = this.#kept.findLast((each) => {
       const other = readTraceName(each.name);
       return other?.turn === written?.turn && other?.trace === written?.trace;
@@ -114,7 +115,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
     }
   }
 
-  /** A crash or a full disk may have left half a line: the next one begins its own. */
+  /** A crash or a full disk may have left half a line; the next line starts on its own. */
   async #endLine(path: string, log: AppendLog): Promise<void> {
     if (log.size === 0) return;
     const last = await this.#fs.read(path, log.size - 1, 1);

@@ -1,6 +1,6 @@
 /**
- * The names of trace files: `<when>~<trace>~<turn>.jsonl`, so that a folder is its own index. When a turn began, in which
- * trace and which one it is can be told without opening anything, and names in order are turns in order.
+ * The names of trace files: `<when>~<trace>~<turn>.jsonl`, so that a folder is its own index. The name tells the start
+ * time, the trace and the turn without opening the file, and sorted names are turns in order.
  */
 import { pathSegment } from '../layout/path-segment.ts';
 
@@ -14,7 +14,7 @@ export interface TraceName {
   readonly name: string;
   /** Digits, from the year to the millisecond. */
   readonly when: string;
-  /** The ids as parts of a path: not always the ids themselves. */
+  /** The ids as path segments, which may differ from the ids. */
   readonly trace: string;
   readonly turn: string;
 }
@@ -24,7 +24,7 @@ export function traceName({ turnId, traceId, startedAt }: NamedTurn): string {
   return `${when}~${pathSegment(traceId)}~${pathSegment(turnId)}.jsonl`;
 }
 
-/** `undefined` for a file of somebody else. */
+/** Returns `undefined` for the name of another file. */
 export function readTraceName(name: string): TraceName | undefined {
   const [, when, trace, turn] = /^(\d{17,20})~([a-z0-9_-]+)~([a-z0-9_-]+)\.jsonl$/.exec(name) ?? [];
   if (when === undefined || trace === undefined || turn === undefined) return undefined;

@@ -8,7 +8,7 @@ const temporary = mkdtempSync(join(tmpdir(), 'goondan-trust-'));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
 describe('trusted folders', () => {
-  test('nothing is trusted before somebody says so, and then only that', async () => {
+  test('trusts no folder before a person does, and then only that folder', async () => {
     const stateRoot = join(temporary, 'root');
     expect(await isTrusted({ stateRoot, folder: '/home/me/swarm' })).toBe(false);
     await rememberTrust({ stateRoot, folder: '/home/me/swarm' });
@@ -19,7 +19,7 @@ describe('trusted folders', () => {
     expect(await isTrusted({ stateRoot: join(temporary, 'other'), folder: '/home/me/swarm' })).toBe(false);
   });
 
-  test('only its owner can read it', async () => {
+  test('only its owner can read the file', async () => {
     const stateRoot = join(temporary, 'modes');
     await rememberTrust({ stateRoot, folder: '/a' });
     const [name = ''] = readdirSync(join(stateRoot, 'trusted'));
@@ -27,7 +27,7 @@ describe('trusted folders', () => {
     expect(statSync(join(stateRoot, 'trusted')).mode & 0o777).toBe(0o700);
   });
 
-  test('told at the same moment, by many: nobody fails, and nothing is lost', async () => {
+  test('many processes that trust at the same moment all succeed, and nothing is lost', async () => {
     const stateRoot = join(temporary, 'crowd');
     const folders = Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? '/same' : `/own-${index}`));
     await Promise.all(folders.map((folder) => rememberTrust({ stateRoot, folder })));

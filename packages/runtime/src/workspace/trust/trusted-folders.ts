@@ -1,6 +1,6 @@
 /**
- * The folders whose code a person has said may run. One file for each, named after the folder's real path, under the
- * state root: where no bundle can write before it is trusted, and where two processes never rewrite each other's list.
+ * The folders whose code a person allowed to run. Each has a file, named after the folder's real path, under the state
+ * root. No bundle can write there before it is trusted, and two processes never overwrite a common list.
  */
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
@@ -10,19 +10,19 @@ import { codedFs } from '../../ports/coded-fs.ts';
 
 export interface TrustedFolder {
   readonly stateRoot: string;
-  /** Its real path: a link is trusted as what it leads to. */
+  /** The real path: a link is trusted as its target. */
   readonly folder: string;
   readonly fs?: Fs;
   readonly clock?: Clock;
 }
 
-/** **Errors** — `E_STORE_READ`. A file that is damaged trusts nothing. */
+/** Tells whether a folder is trusted; a damaged file trusts nothing. **Errors** — `E_STORE_READ`. */
 export async function isTrusted({ stateRoot, folder, fs = systemFs }: TrustedFolder): Promise<boolean> {
   const bytes = await codedFs(fs).read(trustPath(stateRoot, folder));
   return bytes !== undefined && readFolder(new TextDecoder().decode(bytes)) === folder;
 }
 
-/** **Errors** — `E_DISK_FULL`, `E_STORE_READ`, `E_STORE_WRITE`. */
+/** Remembers a folder. **Errors** — `E_DISK_FULL`, `E_STORE_READ`, `E_STORE_WRITE`. */
 export async function rememberTrust(trusted: TrustedFolder): Promise<void> {
   const { stateRoot, folder, clock = systemClock } = trusted;
   const fs = codedFs(trusted.fs ?? systemFs);
@@ -30,9 +30,9 @@ export async function rememberTrust(trusted: TrustedFolder): Promise<void> {
   const path = trustPath(stateRoot, folder);
   const text = JSON.stringify({ formatVersion: 1, folder, trustedAt: clock.now().toISOString() });
   const bytes = new TextEncoder().encode(`${text}\n`);
-  // It appears as a whole, or is there already: two processes may be told the same at the same moment.
+  // The file appears as a whole, or exists already: two processes may write it at the same moment.
   if ((await fs.createNew(path, bytes)) || (await isTrusted(trusted))) return;
-  // What is damaged makes room.
+  // A damaged file is removed first.
   await fs.remove(path);
   await fs.createNew(path, bytes);
 }

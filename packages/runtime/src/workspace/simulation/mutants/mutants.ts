@@ -1,19 +1,19 @@
 /**
- * Mistakes somebody could make, as patches: each takes away or reorders one thing the journal does for a reason. The
- * simulation must catch every one of them; one that survives is a reason nobody can see.
+ * Deliberate mistakes, as patches: each removes or reorders one thing that the journal does for a reason. The
+ * simulation must catch every mutant; a surviving one shows a reason without a test.
  */
 export interface Mutant {
   readonly name: string;
-  /** Relative to the folder `workspace`. */
+  /** The path relative to the folder `workspace`. */
   readonly file: string;
   /** Occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** Which proof catches it, when it is not a random crash: damaged files, or a race of two processes. */
+  /** The proof that catches it, if not a random crash: damaged files, or a race of two processes. */
   readonly caughtBy?: 'damage' | 'race';
-  /** A seed that is known to catch it, to be tried first; 0 when absent. */
+  /** A seed that catches it, tried first; 0 when absent. */
   readonly seed?: number;
-  /** Caught so fast that every test run tries it. */
+  /** Caught fast enough for every test run. */
   readonly isQuick?: true;
 }
 

@@ -1,17 +1,17 @@
-/** Applies a mutant to a copy of the sources and lets the simulation find it. */
+/** Applies a mutant to a copy of the sources and runs the simulation on it. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mutant } from './mutants.ts';
 
 export interface MutantOutcome {
   readonly mutant: string;
-  /** What catches it; `undefined` when it survived. */
+  /** The proof that caught it; `undefined` when it survived. */
   readonly caughtBy: string | undefined;
   readonly problem: string;
 }
 
 const sources = join(import.meta.dir, '../../..');
-/** Inside the project, so that its packages are found; not under version control. */
+/** Inside the project, so that its packages are found; ignored by git. */
 const workbench = join(sources, '../../../tmp');
 
 export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promise<MutantOutcome> {
@@ -40,7 +40,7 @@ function patch(path: string, { name, find, replace }: Mutant): void {
 }
 
 async function crashIt({ name }: Mutant, copy: string, seeds: readonly number[]): Promise<MutantOutcome> {
-  // The copy of the module whose type this is.
+  // Safe: a copy of the module with this type.
   const { simulate } = (await import(
     join(copy, 'workspace/simulation/simulate.ts')
   )) as typeof import('../simulate.ts');
@@ -58,7 +58,7 @@ async function crashIt({ name }: Mutant, copy: string, seeds: readonly number[])
 }
 
 async function damageIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
-  // The copy of the module whose type this is.
+  // Safe: a copy of the module with this type.
   const { tryDamages } = (await import(join(copy, 'workspace/simulation/damage.ts'))) as typeof import('../damage.ts');
   const { problems } = await tryDamages(13);
   const [problem] = problems;
@@ -67,7 +67,7 @@ async function damageIt({ name }: Mutant, copy: string): Promise<MutantOutcome> 
 
 async function raceIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
   const path = join(copy, 'workspace/simulation/simulate-commit-race.ts');
-  // The copy of the module whose type this is.
+  // Safe: a copy of the module with this type.
   const { simulateCommitRace } = (await import(path)) as typeof import('../simulate-commit-race.ts');
   const [problem] = (await simulateCommitRace()).problems;
   return { mutant: name, caughtBy: problem && 'commit race', problem: firstLine(problem ?? '') };
