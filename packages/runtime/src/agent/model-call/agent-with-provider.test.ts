@@ -1,4 +1,4 @@
-/** A whole agent on a provider's model: what is found at start, retried in a turn, sent back, recorded. */
+/** A whole agent on a provider's model: checks at start, retries in a turn, results sent back, a recording. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const weather: ToolDeclaration = {
   },
 };
 
-/** Logs are not what these tests are about. */
+/** These tests do not read logs. */
 const quiet = { logSink: () => {} };
 
 const planAt = (url: string, { provider, model }: ProviderCase, more: Partial<AgentPlan> = {}): AgentPlan => ({
@@ -57,14 +57,14 @@ async function say(agent: RunningAgent, input: string) {
   return { result, stepCount, text: textOf(result.responseMessage) };
 }
 
-test('a missing key is found when the agent starts, with the name of its variable', async () => {
+test('a missing key fails the start of the agent, with the name of its variable', async () => {
   const models = { 'Model/real': { provider: 'anthropic', model: 'x' } };
   const error = await failureOf(startAgent({ agentName: 'a', models }, { environment: {} }));
   expect(error).toMatchObject({ code: 'E_MODEL_KEY', message: expect.stringContaining('ANTHROPIC_API_KEY') });
 });
 
 describe.each(providerCases)('%s', (_name, provider) => {
-  test('answers with parallel tools, each result under its own call', async () => {
+  test('runs parallel tools and sends each result under its own call', async () => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: twoCalls }, { reply: answer });
     const { text, stepCount } = await say(await startAgent(planAt(server.url, provider), quiet), 'Weather?');
@@ -75,23 +75,26 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(sent.indexOf('no such city')).toBeGreaterThan(sent.indexOf('tempC'));
   });
 
-  test.each([true, false])('F-02 half a call is not run, and the model is told (stream: %p)', async (stream) => {
-    await using server = startWireServer(provider.dialect);
-    server.answer({ reply: { ...twoCalls, isTruncated: true } }, { reply: answer });
-    const ran: unknown[] = [];
-    const handlers = { get: (_ctx: unknown, { city }: JsonObject) => void ran.push(city) };
-    const plan = planAt(server.url, provider, { tools: [{ ...weather, handlers }] });
-    const models = Object.fromEntries(
-      Object.entries(plan.models).map(([ref, model]) => [ref, { ...model, options: { stream } }]),
-    );
-    const { text, stepCount, result } = await say(await startAgent({ ...plan, models }, quiet), 'Weather?');
-    expect([ran, text, stepCount]).toEqual([['Seoul'], 'It is 21 degrees.', 2]);
-    expect(result).not.toHaveProperty('truncated');
-    const sent = provider.messages(server.requests[1]?.body ?? {});
-    expect(JSON.stringify(sent)).toContain('E_REPLY_TRUNCATED');
-  });
+  test.each([true, false])(
+    'F-02 an incomplete call does not run, and the model gets an error result (stream: %p)',
+    async (stream) => {
+      await using server = startWireServer(provider.dialect);
+      server.answer({ reply: { ...twoCalls, isTruncated: true } }, { reply: answer });
+      const ran: unknown[] = [];
+      const handlers = { get: (_ctx: unknown, { city }: JsonObject) => void ran.push(city) };
+      const plan = planAt(server.url, provider, { tools: [{ ...weather, handlers }] });
+      const models = Object.fromEntries(
+        Object.entries(plan.models).map(([ref, model]) => [ref, { ...model, options: { stream } }]),
+      );
+      const { text, stepCount, result } = await say(await startAgent({ ...plan, models }, quiet), 'Weather?');
+      expect([ran, text, stepCount]).toEqual([['Seoul'], 'It is 21 degrees.', 2]);
+      expect(result).not.toHaveProperty('truncated');
+      const sent = provider.messages(server.requests[1]?.body ?? {});
+      expect(JSON.stringify(sent)).toContain('E_REPLY_TRUNCATED');
+    },
+  );
 
-  test('is asked again by the runtime, when the provider says', async () => {
+  test('is called again by the runtime after the wait that the provider asks for', async () => {
     await using server = startWireServer(provider.dialect);
     const busy = JSON.stringify(provider.dialect.error(429, provider.errorTypes.rate, 'Slow down.'));
     server.answer({ status: 429, body: busy, headers: { 'retry-after-ms': '5' } }, { reply: answer });
@@ -100,7 +103,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(server.requests).toBeArrayOfSize(2);
   });
 
-  test('is not asked again when the conversation is too long', async () => {
+  test('is not called again when the conversation is too long', async () => {
     await using server = startWireServer(provider.dialect);
     const { status, type, message } = provider.tooLong;
     server.answer({ status, body: JSON.stringify(provider.dialect.error(status, type, message)) });
@@ -110,12 +113,12 @@ describe.each(providerCases)('%s', (_name, provider) => {
   });
 });
 
-describe('a cassette in front of it', () => {
+describe('a cassette in front of a provider', () => {
   let folder: string;
   beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'cassette-'))));
   afterAll(() => rm(folder, { recursive: true }));
 
-  test.each(providerCases)('%s is recorded once, and its turns run again with no server', async (name, provider) => {
+  test.each(providerCases)('%s is recorded once, and its turns run again without a server', async (name, provider) => {
     const options = { file: `${name}.jsonl`, upstream: 'Model/real' };
     const taped = (mode: string) => ({ provider: 'cassette', model: 'tape', options: { ...options, mode } });
     const start = (url: string, mode: string) => {

@@ -1,4 +1,4 @@
-/** The one road to a model: the model chain, then the model, recorded as an effect. */
+/** The only way to call a model: the model chain, then the model, recorded as an effect. */
 import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
@@ -18,13 +18,13 @@ import type { ModelRequest } from '../model/model-port.ts';
 
 export interface ModelAsk {
   readonly call: ModelCall;
-  /** Names the effect. */
+  /** Key of the effect. */
   readonly key: string;
   readonly parent: ChainSpan | undefined;
-  /** The call's own. */
+  /** Span ids of this call. */
   readonly spanIds: SpanIds;
   onDelta(delta: ModelDelta): void;
-  /** No model was asked: a layer had the answer. */
+  /** Called when a layer returned the reply, so that no model was called. */
   readonly onAnswered?: (extension: string) => void;
 }
 
@@ -43,7 +43,7 @@ export async function callModel(turn: RunningTurn, ask: ModelAsk): Promise<Model
       isRepeated: turn.effects.isRecorded(key),
       inspect: () => inspect(call),
       shared: call.messages,
-      // What a step asks is the conversation.
+      // A step's call shows no input: it asks with the conversation itself.
       ...(call.extensionName === undefined
         ? {}
         : { input: () => previewArguments(call.messages.at(-1)?.content, turn.agent.mask) }),
@@ -62,7 +62,7 @@ export async function callModel(turn: RunningTurn, ask: ModelAsk): Promise<Model
 
 async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelReply> {
   const recorded = turn.effects.recorded(ask.key);
-  // It was a checked reply when it was recorded.
+  // A recorded value was a checked reply when it was recorded.
   if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ModelReply;
   const request = requestOf(turn, ask.call);
   let watched: AskedModel | undefined;
@@ -80,7 +80,7 @@ async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelR
   return reply;
 }
 
-/** What reaches the model. */
+/** The request as the model receives it. */
 function requestOf({ agent }: TurnIdentity, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
   return {
     modelRef,
@@ -90,7 +90,7 @@ function requestOf({ agent }: TurnIdentity, { messages, ownMessages, tools, para
   };
 }
 
-/** For later: the conversation's own array is its again when the call is over. */
+/** Copies the request: the conversation may change its array after the call. */
 function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf>) {
   return {
     modelRef,
@@ -100,7 +100,7 @@ function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf
   };
 }
 
-/** A body is long, and what a turn asked may be kept until the turn is over. */
+/** Keeps a digest instead of the body, which is long and would stay in memory until the turn ends. */
 function digestBody({ body, ...sent }: SentRequest): NonNullable<AskedModel['sent']> {
   return { ...sent, ...(body === undefined ? {} : { bodyDigest: sha256(body) }) };
 }
@@ -121,7 +121,7 @@ async function askModel(
       signal: inner,
       turnId,
       onDelta: (delta) => {
-        // A model that was given up on may go on writing: nobody listens to it any more.
+        // A model may continue writing after its deadline: its deltas are dropped.
         if (!inner.aborted) ask.onDelta(delta);
       },
     }),
@@ -130,11 +130,11 @@ async function askModel(
   });
   const problem = problemWithModelReply(reply);
   if (problem !== undefined) throw new GoondanError('E_MODEL_REPLY', `${modelRef} gave no reply: ${problem}.`);
-  // problemWithModelReply has just looked at it.
+  // problemWithModelReply has just checked it.
   return maskReply(reply as ModelReply, agent.mask);
 }
 
-/** A model's error that has no code of its own gets one; whether it may be retried stays as it was. */
+/** Adds a code to a model's error that has none; `retryable` stays unchanged. */
 function withCode(error: unknown, modelRef: string): unknown {
   const { code, message } = toTurnError(error);
   if (code !== undefined) return error;

@@ -1,4 +1,7 @@
-/** `ctx.model.generate`: a layer's own model call. It takes the one road, and never streams to the user. */
+/**
+ * `ctx.model.generate`: a layer's own model call. It takes the same road as a step's call, but never streams to the
+ * user.
+ */
 import { type GenerateRequest, GoondanError, type ModelReply } from '@goondan/types';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { LayerAsk } from '../turn-state/running-step.ts';

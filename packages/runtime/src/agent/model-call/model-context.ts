@@ -4,23 +4,23 @@ import { TurnLayerContext } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
-/** One model call on its way through the model chain. Layers may change all but the last two. */
+/** One model call while it passes the model chain. Layers may change all but the last two fields. */
 export interface ModelCall {
-  /** Shared: not to be changed. */
+  /** Shared with the conversation: must not be changed. */
   readonly messages: readonly ModelMessage[];
-  /** The layers' own, once one has asked for them. */
+  /** A copy for the layers, made when one of them first reads `messages`. */
   ownMessages?: ModelMessage[];
   readonly tools: ToolCatalog;
   params: ModelParams;
   modelRef: string;
   readonly stepIndex: number;
-  /** The extension that asked, when it is not the step's own call. */
+  /** The extension that made the call; undefined for the step's own call. */
   readonly extensionName: string | undefined;
 }
 
 const callKey = Symbol('call');
 
-/** What a model layer is given. */
+/** The context of a model layer. */
 export class ModelContext extends TurnLayerContext {
   readonly [callKey]: ModelCall;
 

@@ -1,4 +1,5 @@
-// A model may answer anything. What is no reply ends the turn with a code, and nothing of it gets into the conversation.
+// A model may return anything. A value that is not a reply ends the turn with a code, and never gets into the
+// conversation.
 import { describe, expect, test } from 'bun:test';
 import type { ModelReply } from '@goondan/types';
 import { scriptedAgent } from '../../testing/index.ts';
@@ -14,7 +15,7 @@ const call = (more: object = {}) => ({
   ...more,
 });
 
-/** Says the same thing whatever it is asked, and the second time something sensible. */
+/** Returns the same nonsense for any request, and a valid reply the second time. */
 function modelSaying(nonsense: unknown): Model {
   let asked = 0;
   const sensible: ModelReply = { content: [{ type: 'text', text: 'sorry' }], finishReason: 'stop', usage };
@@ -42,7 +43,7 @@ describe('a model that answers nonsense', () => {
     ['usage that counts nothing', { content: [], finishReason: 'stop', usage: { inputTokens: 'many' } }],
     ['arguments that are no JSON', reply([call({ input: { at: new Date(0) } })])],
     ['a part that is no JSON', reply([{ type: 'text', text: 'Hello!', size: 1n }])],
-  ])('C-06 %s: the turn ends with E_MODEL_REPLY, and the conversation stays as it was', async (_title, nonsense) => {
+  ])('C-06 %s: the turn ends with E_MODEL_REPLY, and the conversation stays unchanged', async (_title, nonsense) => {
     const agent = await scriptedAgent({ model: modelSaying(nonsense) });
     const { result } = await agent.say('hello');
     expect(result.error?.code).toBe('E_MODEL_REPLY');
@@ -56,7 +57,7 @@ describe('a model that answers nonsense', () => {
     ['null', null],
     ['nothing', undefined],
     ['a list', ['Seoul']],
-  ])('R-05 a call whose arguments are %s gets a result with a code, and the turn goes on', async (_title, input) => {
+  ])('R-05 a call whose arguments are %s gets a result with a code, and the turn continues', async (_title, input) => {
     const agent = await scriptedAgent({
       model: modelSaying(reply([call({ input })])),
       tools: [{ name: 'thing', exports: [{ name: 'do', description: 'Does it.' }], handlers: { do: () => 'done' } }],
@@ -66,7 +67,7 @@ describe('a model that answers nonsense', () => {
     expect(JSON.stringify(results)).toContain('E_TOOL_ARGUMENTS');
   });
 
-  test('C-06 one that throws something without a code: E_MODEL_FAILED', async () => {
+  test('C-06 a model that throws a value without a code: E_MODEL_FAILED', async () => {
     const agent = await scriptedAgent({ model: { generate: () => Promise.reject(new Error('socket closed')) } });
     expect((await agent.say('hello')).result.error).toMatchObject({
       code: 'E_MODEL_FAILED',
@@ -75,7 +76,7 @@ describe('a model that answers nonsense', () => {
     expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hello']);
   });
 
-  test('C-06 one that says nothing at all ends the turn without an answer', async () => {
+  test('C-06 a model with an empty reply ends the turn without an answer', async () => {
     const agent = await scriptedAgent({ model: modelSaying(reply([])) });
     const { result } = await agent.say('hello');
     expect(result).toEqual({ turnId: 'turn-event-1', finishReason: 'text_response' });

@@ -11,13 +11,13 @@ const scripted = { provider: 'scripted', model: 'demo', options: { script: [{ sa
 const ports = () => ({ clock: manualClock(), environment: {}, folder: '.' });
 
 describe('the models of an agent', () => {
-  test('a model that is there is given as it is', async () => {
+  test('a given model is used as it is', async () => {
     const source = modelSource({ 'Model/own': model }, ports());
     expect(await source.open('Model/own')).toBe(model);
     expect(source.refs).toEqual(['Model/own']);
   });
 
-  test('one that is declared is opened once, when it is first asked for', async () => {
+  test('a declared model is opened once, when it is first used', async () => {
     const source = modelSource({ 'Model/demo': scripted }, ports());
     expect(await source.open('Model/demo')).toBe(await source.open('Model/demo'));
   });
@@ -33,7 +33,7 @@ describe('the models of an agent', () => {
     },
   );
 
-  test('a provider nobody knows is refused by name', async () => {
+  test('an unknown provider is refused by name', async () => {
     const source = modelSource({ 'Model/x': { provider: 'crystal-ball', model: 'x' } }, ports());
     expect(await source.open('Model/x').catch((error: unknown) => error)).toMatchObject({
       code: 'E_MODEL_UNKNOWN',
@@ -42,7 +42,7 @@ describe('the models of an agent', () => {
     });
   });
 
-  test('a bad script is found at the start, not in the first turn', async () => {
+  test('a bad script fails the start, not the first turn', async () => {
     const bad = { provider: 'scripted', model: 'demo', options: { script: [{ sya: 'hello' }] } };
     const started = startAgent({ agentName: 'coder', models: { 'Model/demo': bad } }, { store: memoryStore() });
     expect(await started.catch((error: unknown) => error)).toMatchObject({ code: 'E_MODEL_SCRIPT' });
@@ -56,7 +56,7 @@ describe('the models of an agent', () => {
     });
   });
 
-  test('the first model is the one steps use, unless another is named', async () => {
+  test('steps use the first model, unless another is named', async () => {
     const second = { ...scripted, options: { script: [{ say: 'from the second' }] } };
     const agent = await scriptedAgent({ models: { 'Model/second': second }, modelRef: 'Model/second' });
     expect((await agent.say('hello')).text).toBe('from the second');

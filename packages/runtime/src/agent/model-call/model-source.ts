@@ -3,10 +3,10 @@ import type { Model, ModelDeps, ModelSource } from '../model/model-port.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
 import { openModel } from './open-model.ts';
 
-/** A model that is there already, or what to open one from. */
+/** An open model, or the spec to open it from. */
 export type ModelEntry = Model | ModelSpec;
 
-/** The models of an agent by reference, each opened once, when it is first used. */
+/** The models of an agent by reference; each is opened once, when it is first used. */
 export function modelSource(
   entries: Readonly<Record<string, ModelEntry>>,
   deps: Omit<ModelDeps, 'openUpstream'>,

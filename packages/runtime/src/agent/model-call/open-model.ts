@@ -1,6 +1,6 @@
 /**
- * Opens a model by what its resource says. Every kind of model is one line of the table below; nothing else in the
- * runtime knows which kinds there are. Each is imported when one of it is first opened.
+ * Opens a model from the spec of its resource. Every kind of model is one line of the table below; no other file of the
+ * runtime knows the kinds. The code of a kind is imported when a model of it is first opened.
  */
 import { GoondanError } from '@goondan/types';
 import type { Model, ModelDeps } from '../model/model-port.ts';
@@ -24,7 +24,9 @@ const openers: Readonly<Record<string, Opener>> = {
   },
 };
 
-/** **Errors** — `E_MODEL_UNKNOWN` for its provider; what else is wrong with the resource has the code of its kind. */
+/**
+ * **Errors** — `E_MODEL_UNKNOWN` for an unknown provider; other mistakes in the resource have the codes of its kind.
+ */
 export async function openModel(modelRef: string, spec: ModelSpec, deps: ModelDeps): Promise<Model> {
   const open = Object.hasOwn(openers, spec.provider) ? openers[spec.provider] : undefined;
   if (open !== undefined) return open(spec, deps);

@@ -1,4 +1,4 @@
-/** The record of model requests in a trace: who got which body, and enough to make that body again. */
+/** The record of model requests in a trace: the digest of each body, and enough to build that body again. */
 import { describe, expect, test } from 'bun:test';
 import {
   type AgentEvent,
@@ -53,7 +53,7 @@ const meddler = extension('meddler', ({ pipeline }) => {
   });
 });
 
-/** Asks the model in every step, before the step does. */
+/** Calls the model in every step, before the step does. */
 const adviser = extension('adviser', ({ pipeline }) => {
   pipeline.register('step', async (ctx) => {
     const question = { role: 'user', content: `What about step ${ctx.stepIndex}?` } as const;
@@ -71,7 +71,7 @@ function chainsIn(chain: ChainRecord): ChainRecord[] {
 }
 
 describe.each(providerCases)('%s', (_name, provider) => {
-  test('V-01 the digest is of the body that was sent, and references are enough to send it again', async () => {
+  test('V-01 the digest is that of the sent body, and the references are enough to build it again', async () => {
     await using server = startWireServer(provider.dialect);
     const usage = { input: 1, output: 1, cached: 0 };
     const calls = [{ id: 'call-1', name: 'weather__get', args: { city: 'Seoul' } }];
@@ -130,7 +130,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
   });
 });
 
-/** The request of one of these chains, put together. */
+/** Builds the request of one of these chains again. */
 function rebuild(
   effect: string | undefined,
   chains: readonly ChainRecord[],
@@ -153,7 +153,7 @@ function rebuild(
   };
 }
 
-test('a model tells what it sent when that is on its way, with the package that made it and its version', async () => {
+test('a model reports a request when it is sent, with the package that made it and its version', async () => {
   const sent: unknown[] = [];
   await using server = startWireServer(providerCases.find(([name]) => name === 'anthropic')?.[1].dialect as never);
   const model = await openModel(
@@ -180,7 +180,7 @@ test('a model tells what it sent when that is on its way, with the package that 
   ]);
 });
 
-test('a body is hashed for whoever records, and not kept', async () => {
+test('a body is hashed only when the turn is recorded, and is not kept', async () => {
   let read = 0;
   const sent = {
     provider: 'own',
@@ -215,7 +215,7 @@ describe('on the scripted model', () => {
     return chainsIn(trace as ChainRecord);
   }
 
-  test('a step names its plan, a model call its request, a tool call its arguments and result', async () => {
+  test('a step has the digest of its plan, a model call its request, a tool call its arguments and result', async () => {
     const chains = await traceOf();
     const steps = chains.filter(({ kind }) => kind === 'step');
     expect(steps).toHaveLength(10);
@@ -254,7 +254,7 @@ describe('on the scripted model', () => {
     expect(await digests()).toEqual(await digests());
   });
 
-  test('a message that an earlier request had is referred to, not written again', async () => {
+  test('a message of an earlier request is referred to, not written again', async () => {
     const [first, second] = requestsIn((await traceOf())[0] as ChainRecord);
     const [system, , extra] = Object.values(first?.parts ?? {});
     expect(system).toMatchObject({ role: 'system' });
@@ -284,13 +284,13 @@ describe('on the scripted model', () => {
     expect(retried?.references?.after?.count).toBe(2);
   });
 
-  test('what is written of a request follows what is new in it, not the length of the conversation', async () => {
+  test('the record of a request grows with its new messages, not with the length of the conversation', async () => {
     const requests = requestsIn((await traceOf())[0] as ChainRecord);
     expect(requests.map(({ references }) => references?.more.length)).toEqual([3, ...Array<number>(9).fill(3)]);
     expect(requests.at(-1)?.messages.count).toBe(21);
   });
 
-  test('a layer that asks in every step makes no step list the conversation again', async () => {
+  test('a layer that calls the model in every step does not make the steps list the conversation again', async () => {
     const agent = await scriptedAgent({ script, tools: [weather], extensions: [meddler, adviser] });
     const { trace } = await agent.say('go');
     const listed = (by: string | undefined) =>
@@ -298,11 +298,11 @@ describe('on the scripted model', () => {
         chain.by?.extension === by ? (chain.request?.references?.more.length ?? []) : [],
       );
     expect(listed(undefined)).toEqual([2, ...Array<number>(9).fill(3)]);
-    // The question, and the meddler's message.
+    // The adviser's question, and the meddler's message.
     expect(listed('adviser')).toEqual([3, ...Array<number>(9).fill(2)]);
   });
 
-  test('secrets are masked in what is kept of a request', async () => {
+  test('secrets are masked in the record of a request', async () => {
     const [first] = requestsIn((await traceOf(['password1']))[0] as ChainRecord);
     expect(JSON.stringify(first)).not.toContain('password1');
     expect(JSON.stringify(first?.parts)).toContain('Be brief, ***.');

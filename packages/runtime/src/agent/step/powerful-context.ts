@@ -1,4 +1,4 @@
-/** What turn and step layers may do beside passing on: change the conversation, call models, tools and agents. */
+/** The abilities of turn and step layers: change the conversation, call models, tools and agents. */
 import type { GenerateRequest, JsonObject, MessageEvent } from '@goondan/types';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { generateForLayer } from '../model-call/generate-for-layer.ts';
@@ -10,7 +10,7 @@ import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 const stepOf = Symbol('step');
 
-/** Each getter knows which layer is asking. */
+/** Each getter knows the layer that reads it. */
 export abstract class PowerfulContext extends TurnLayerContext {
   readonly [stepOf]: RunningStep | undefined;
 
@@ -43,7 +43,7 @@ export abstract class PowerfulContext extends TurnLayerContext {
   }
 }
 
-/** Effects are keyed by where they happen and who asked, so that a resumed turn finds them again. */
+/** Effects are keyed by their place in the turn and by the extension, so that a resumed turn finds them again. */
 function askOf(context: PowerfulContext): LayerAsk {
   const turn = context[turnOf];
   const step = context[stepOf];
@@ -52,7 +52,7 @@ function askOf(context: PowerfulContext): LayerAsk {
 }
 
 function emitFromLayer({ turn, step, layer }: LayerAsk, event: MessageEvent): void {
-  // A step layer of a resumed turn runs in a step that has no record: its events are new.
+  // Step layers are never muted: their step has no record yet, so their events are new.
   if (turn.muted && step === undefined) return;
   const counted = turn.conversation.emit(event, { kind: 'extension', name: layer.layer.extension }, step?.stepId);
   if (counted !== undefined) layer.span?.emitted(counted);

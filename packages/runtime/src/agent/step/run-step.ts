@@ -1,4 +1,4 @@
-/** One step: the step chain around one model call and the tool calls it asks for. */
+/** Runs one step: the step chain around one model call and the tool calls it asked for. */
 import type { ModelMessage, ModelReply, StepResult, ToolCallPart } from '@goondan/types';
 import { callModel } from '../model-call/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
@@ -10,7 +10,7 @@ import type { RunningStep } from '../turn-state/running-step.ts';
 import { StepContext } from './step-context.ts';
 import { appendReply, appendToolResult } from './step-messages.ts';
 
-/** The same step has the same id, also after a crash. */
+/** The id of a step, which is the same after a crash. */
 export function stepIdOf(turnId: string, stepIndex: number): string {
   return `${turnId}.step-${stepIndex}`;
 }
@@ -48,7 +48,10 @@ export async function runStep(turn: RunningTurn, step: RunningStep): Promise<Ste
   return withFinishReason(result, step);
 }
 
-/** A layer may say how the reply ended in the end. One that puts other metadata in place says nothing about it. */
+/**
+ * Adds the reply's finish reason to the metadata, unless a layer set one. Other metadata of a layer does not replace
+ * it.
+ */
 function withFinishReason(result: StepResult, { finishReason }: RunningStep): StepResult {
   if (finishReason === undefined || result.metadata['finishReason'] !== undefined) return result;
   return { ...result, metadata: { ...result.metadata, finishReason } };
@@ -61,7 +64,7 @@ async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<
   step.finishReason = reply.finishReason;
   turn.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
   const message = appendReply(turn, step, reply);
-  // On its way to disk while the calls' layers run: one of them may wait for a person.
+  // The reply goes to disk while the layers of its calls run: one of them may wait for a person.
   turn.log.flushSoon();
 
   const parts = reply.content.filter((part) => part.type === 'tool-call').filter(isOurs);
@@ -105,12 +108,12 @@ async function askForReply(
   return reply;
 }
 
-/** The part in the middle of which the model may have been cut off. */
+/** The last part of a truncated reply: it may be incomplete. */
 function cutPartOf({ content, finishReason }: ModelReply): ModelReply['content'][number] | undefined {
   return finishReason === 'length' ? content.at(-1) : undefined;
 }
 
-/** Calls the provider ran itself come with their results. */
+/** False for calls that the provider ran itself: they come with their results. */
 function isOurs(part: ToolCallPart): boolean {
   return part.providerExecuted !== true;
 }

@@ -9,7 +9,7 @@ interface Running {
   readonly handler: ToolHandler;
 }
 
-/** A handler that takes as many ticks as it is told and notes when it begins and ends. */
+/** A handler that runs for a given number of ticks and notes its start and its end. */
 function timed(): Running {
   const timeline: string[] = [];
   return {
@@ -27,7 +27,7 @@ function toolNamed(name: string, parallel: boolean, run: ToolHandler): ToolDecla
   return { name, exports: [{ name: 'run', description: '', parallel }], handlers: { run } };
 }
 
-/** One step with these calls, in this order. */
+/** Runs one step with these calls, in this order. */
 async function callAll(calls: readonly { readonly parallel: boolean; readonly ticks: number }[]) {
   const { timeline, handler } = timed();
   const agent = await scriptedAgent({
@@ -48,7 +48,7 @@ async function callAll(calls: readonly { readonly parallel: boolean; readonly ti
   return { timeline, results, asked: calls.map((_, index) => `call_${index + 1}`) };
 }
 
-/** The calls under way at each moment. */
+/** The calls that were running at each moment. */
 function overlaps(timeline: readonly string[]): string[][] {
   const running = new Set<string>();
   return timeline.map((line) => {
@@ -60,7 +60,7 @@ function overlaps(timeline: readonly string[]): string[][] {
 }
 
 describe('P-17 the tool calls of a step', () => {
-  test('P-17 run together when their tool says parallel', async () => {
+  test('P-17 run at the same time when their tool is parallel', async () => {
     const { timeline } = await callAll([
       { parallel: true, ticks: 3 },
       { parallel: true, ticks: 1 },
@@ -68,7 +68,7 @@ describe('P-17 the tool calls of a step', () => {
     expect(timeline).toEqual(['begin call_1', 'begin call_2', 'end call_2', 'end call_1']);
   });
 
-  test('P-17 run one after the other, in the order asked, when it does not', async () => {
+  test('P-17 run one after the other, in the order asked, when it is not', async () => {
     const { timeline } = await callAll([
       { parallel: false, ticks: 3 },
       { parallel: false, ticks: 0 },
@@ -76,7 +76,7 @@ describe('P-17 the tool calls of a step', () => {
     expect(timeline).toEqual(['begin call_1', 'end call_1', 'begin call_2', 'end call_2']);
   });
 
-  test('P-17 whatever the mix: what must be alone is, and results stand in the order the model asked', async () => {
+  test('P-17 in any mix a call that is not parallel runs alone, and results are in the order the model asked', async () => {
     const call = fc.record({ parallel: fc.boolean(), ticks: fc.nat({ max: 3 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 6 }), async (calls) => {
@@ -94,7 +94,7 @@ describe('P-17 the tool calls of a step', () => {
     );
   });
 
-  test('P-17 an extension’s tool runs beside others when it says readOnly', async () => {
+  test('P-17 an extension’s tool with readOnly runs at the same time as others', async () => {
     const { timeline, handler } = timed();
     const offering = extension('offering', ({ tools }) => {
       tools.register({ name: 'look__run', description: '', annotations: { readOnly: true } }, handler);
@@ -107,7 +107,7 @@ describe('P-17 the tool calls of a step', () => {
     expect(timeline.slice(0, 2)).toEqual(['begin call_1', 'begin call_2']);
   });
 
-  test('P-12 one that fails, or whose layer throws, stops none of the others', async () => {
+  test('P-12 a call that fails, or whose layer throws, does not stop the others', async () => {
     const { timeline, handler } = timed();
     const failing: ToolHandler = () => {
       throw new Error('broken');

@@ -1,4 +1,4 @@
-/** The tool calls of one step: those that may, together; then the others, one after the other. */
+/** Runs the tool calls of one step: the parallel ones at the same time, then the others one after the other. */
 import type { AssistantPart, Message, ToolCall, ToolCallPart, ToolCallResult } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { runToolCall } from '../tool-call/run-tool-call.ts';
@@ -7,8 +7,8 @@ import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 
 /**
- * Results in the order the model asked, whatever order they came in. `message` asks for them; `cutPart` is its last part
- * when it ended at a limit of tokens: a call in it may be half.
+ * Returns the results in the order the model asked, whatever order they came in. `message` holds the calls; `cutPart`
+ * is its last part when the reply was truncated: a call in that part may be incomplete.
  */
 export async function runToolCalls(
   turn: RunningTurn,
@@ -27,7 +27,7 @@ export async function runToolCalls(
   return asks.flatMap((ask) => results.get(ask) ?? []);
 }
 
-/** What the step's result says of a call; a model's arguments that are no object show as none. */
+/** A call as the step's result shows it; arguments that are not an object show as an empty object. */
 export function toToolCall(part: ToolCallPart): ToolCall {
   return { id: part.toolCallId, name: part.toolName, args: isPlainObject(part.input) ? part.input : {} };
 }

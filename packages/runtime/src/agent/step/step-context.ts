@@ -7,7 +7,7 @@ import type { RunningStep } from '../turn-state/running-step.ts';
 
 const stepKey = Symbol('runningStep');
 
-/** What a step layer is given. */
+/** The context of a step layer. */
 export class StepContext extends PowerfulContext {
   readonly [stepKey]: RunningStep;
 

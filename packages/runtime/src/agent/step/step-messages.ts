@@ -1,4 +1,4 @@
-/** The messages a step appends: the model's reply, and one message for each tool result. */
+/** Appends the messages of a step: the model's reply, and one message for each tool result. */
 import {
   type JsonValue,
   type Message,
@@ -10,7 +10,7 @@ import {
 import type { TurnIdentity, TurnWriting } from '../turn-state/running-turn.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 
-/** Appends the reply and gives it as it stands in the conversation; nothing when the model said nothing. */
+/** Appends the reply and returns it as stored in the conversation; undefined when the reply is empty. */
 export function appendReply(
   turn: TurnIdentity & TurnWriting,
   step: RunningStep,
@@ -21,7 +21,7 @@ export function appendReply(
   const message: Message = {
     id: step.replyId,
     data: { role: 'assistant', content: reply.content },
-    // For whoever shows the message later: it is not whole.
+    // Marks the message as incomplete for programs that show it later.
     metadata: reply.finishReason === 'length' ? { [TRUNCATED]: true } : {},
     createdAt: timeOf(turn, step.replyId),
     source: { type: 'assistant', stepId: step.stepId },

@@ -43,13 +43,13 @@ async function resultsOf(options: ScriptedAgentOptions): Promise<StepResult[]> {
 }
 
 describe('the result of a step', () => {
-  test('C-07 that only spoke', async () => {
+  test('C-07 without tool calls', async () => {
     expect(await resultsOf({})).toEqual([
       { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: { finishReason: 'stop' } },
     ]);
   });
 
-  test('C-07 that called a tool: the call as the model asked it, and its result', async () => {
+  test('C-07 with a tool call: the call as the model asked it, and its result', async () => {
     const [first, second] = await resultsOf({
       script: [{ when: 'go', call: { tool: 'weather__get', args: { city: 'Seoul' } } }, { say: 'done' }],
     });
@@ -63,7 +63,7 @@ describe('the result of a step', () => {
     expect(second).toMatchObject({ hasToolCalls: false, toolCalls: [] });
   });
 
-  test('C-07 a call that failed is one of its results; the step is completed', async () => {
+  test('C-07 contains the result of a call that failed; the step is completed', async () => {
     const [first] = await resultsOf({
       script: [{ when: 'go', call: { tool: 'weather__get', args: { city: 'Atlantis' } } }, { say: 'done' }],
     });
@@ -73,7 +73,7 @@ describe('the result of a step', () => {
     });
   });
 
-  test('C-07 results stand in the order the model asked, whatever order they came in', async () => {
+  test('C-07 has its results in the order the model asked, whatever order they came in', async () => {
     const [first] = await resultsOf({
       script: [
         {
@@ -95,7 +95,7 @@ describe('the result of a step', () => {
     expect(first?.toolCalls.map(({ id }) => id)).toEqual(['call_1', 'call_2', 'call_3']);
   });
 
-  test('C-07 metadata that a layer adds is what the outer layers see', async () => {
+  test('C-07 metadata that a layer adds reaches the outer layers', async () => {
     const [only] = await resultsOf({
       extensions: [
         extension('noter', ({ pipeline }) => {

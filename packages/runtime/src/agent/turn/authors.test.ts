@@ -5,7 +5,7 @@ import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testi
 import type { EventAuthor } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 
-/** Who the log of one turn says made its changes. */
+/** The authors of the changes in the log of one turn. */
 async function authorsOf(event: Partial<AgentEvent>, options: ScriptedAgentOptions = {}): Promise<EventAuthor[]> {
   const authors: EventAuthor[] = [];
   const store = memoryStore();
@@ -31,13 +31,13 @@ test.each([
     { callChain: ['first', 'second'].map((instanceKey) => ({ agentName: 'boss', instanceKey })) },
     { kind: 'agent', name: 'boss', instanceKey: 'second' },
   ],
-] as const)('the input says who sent it: %p', async (source, more, from) => {
+] as const)('the input names its sender: %p', async (source, more, from) => {
   const [input, model] = await authorsOf({ source, ...more });
   expect(input).toEqual({ kind: 'input', from });
   expect(model).toEqual({ kind: 'model', ref: 'Model/scripted' });
 });
 
-test('a reply says which model gave it, also when a layer chose another one', async () => {
+test('a reply names its model, also when a layer chose another one', async () => {
   const chooser = extension('chooser', ({ pipeline }) => {
     pipeline.register('model', (ctx) => {
       ctx.modelRef = 'Model/other';
@@ -49,7 +49,7 @@ test('a reply says which model gave it, also when a layer chose another one', as
   expect(authors.at(-1)).toEqual({ kind: 'model', ref: 'Model/other' });
 });
 
-test('a reply and a result that a layer had itself are of its extension, and nobody was asked', async () => {
+test('a reply and a result that a layer returned itself name its extension, and neither model nor tool is called', async () => {
   const cache = extension('cache', ({ pipeline }) => {
     let asked = 0;
     const call = { type: 'tool-call', toolCallId: 'model', toolName: 'dice__roll', input: {} } as const;

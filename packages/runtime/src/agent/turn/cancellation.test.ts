@@ -1,4 +1,4 @@
-/** How a turn ends that must not go on: somebody cancels it, or its time is up. */
+/** The end of a turn that is cancelled or out of time. */
 import { describe, expect, test } from 'bun:test';
 import {
   createSystemMessage,
@@ -20,7 +20,7 @@ const toolOf = (run: NonNullable<ToolDeclaration['handlers']>[string]): ToolDecl
 });
 const callThenSay = [{ when: 'go', call: { tool: 'slow__run' } }, { say: 'done' }];
 
-/** An extension with one layer that hangs, of any kind. */
+/** An extension with one layer of any kind that hangs. */
 const hanging = (kind: MiddlewareKind, onEnter?: () => void) =>
   extension('hanging', ({ pipeline }) => {
     // One function serves all kinds; the overloads take one kind at a time.
@@ -30,7 +30,7 @@ const hanging = (kind: MiddlewareKind, onEnter?: () => void) =>
     });
   });
 
-/** Whether a turn has ended, without waiting for it. */
+/** Shows whether a turn has ended, without waiting for it. */
 function watchEnd(turn: Promise<TestedTurn>): { readonly ended: boolean } {
   const state = { ended: false };
   void turn.finally(() => (state.ended = true));
@@ -47,7 +47,7 @@ async function expectEndAfter(clock: ManualClock, ms: number, turn: Promise<Test
 }
 
 describe('a cancelled turn', () => {
-  test('F-30 does not report a tool as failed that ends because it was told', async () => {
+  test('F-30 does not report a tool as failed that ended because of the abort signal', async () => {
     const cancel = new AbortController();
     const tool = toolOf(({ signal }) => {
       queueMicrotask(() => cancel.abort());
@@ -61,7 +61,7 @@ describe('a cancelled turn', () => {
     expect(agent.logs.map(({ event }) => event)).not.toContain('tool.failed');
   });
 
-  test('ends at once when a model ignores it, with E_CANCELLED; the model was told', async () => {
+  test('ends at once with E_CANCELLED when a model ignores the abort signal', async () => {
     const cancel = new AbortController();
     let told: unknown;
     const model: Model = {
@@ -78,7 +78,7 @@ describe('a cancelled turn', () => {
     expect(told).toMatchObject({ code: 'E_CANCELLED' });
   });
 
-  test('F-30 is told in the log as cancelled, at level info; one that fails as failed', async () => {
+  test('F-30 is logged as cancelled, at level info; a failed turn is logged as failed', async () => {
     const cancelled = await scriptedAgent({});
     await cancelled.say('hi', { signal: AbortSignal.abort() });
     const failed = await scriptedAgent({ script: [{ fail: { message: 'Overloaded.' } }] });
@@ -87,7 +87,7 @@ describe('a cancelled turn', () => {
     expect(lines).toEqual([expect.stringMatching(/^info: Turn cancelled: /), 'error: Turn failed: Overloaded.']);
   });
 
-  test('ends at once when a tool ignores it; the tool was told, and its call has a result', async () => {
+  test('ends at once when a tool ignores the abort signal; its call has a result', async () => {
     const cancel = new AbortController();
     let wasTold = false;
     const tool = toolOf(({ signal }) => {
@@ -125,7 +125,7 @@ describe('a cancelled turn', () => {
     },
   );
 
-  test('lets layers unwind: they see the signal, their catch and finally run, what they emit is kept', async () => {
+  test('lets layers unwind: they see the signal, their catch and finally run, and their message events are kept', async () => {
     const cancel = new AbortController();
     const seen: unknown[] = [];
     const tidy = extension('tidy', ({ pipeline }) => {
@@ -150,12 +150,12 @@ describe('a cancelled turn', () => {
     const agent = await scriptedAgent({ model, extensions: [tidy] });
     const { result } = await agent.say('hi', { signal: cancel.signal });
     expect(seen).toMatchObject([true, { code: 'E_CANCELLED', cause: 'because' }]);
-    // It is the turn that was cancelled: no extension is to blame.
+    // The turn was cancelled, so no extension is named.
     expect(result.error).not.toHaveProperty('extension');
     expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hi', 'stopped']);
   });
 
-  test('stays cancelled though a layer makes a result of it', async () => {
+  test('stays cancelled even if a layer returns a result', async () => {
     const cancel = new AbortController();
     const calming = extension('calming', ({ pipeline }) => {
       pipeline.register('turn', (ctx) =>
@@ -172,7 +172,7 @@ describe('a cancelled turn', () => {
     expect((await agent.say('hi', { signal: cancel.signal })).result.error?.code).toBe('E_CANCELLED');
   });
 
-  test('is not tried again, though the error says retryable', async () => {
+  test('is not retried even if the error is retryable', async () => {
     const cancel = new AbortController();
     const model: Model = {
       generate() {
@@ -185,7 +185,7 @@ describe('a cancelled turn', () => {
     expect(agent.requests).toHaveLength(1);
   });
 
-  test('asks no model when it was cancelled before it began; its input is in the conversation', async () => {
+  test('calls no model when it was cancelled before it began; its input is in the conversation', async () => {
     const agent = await scriptedAgent();
     const { result } = await agent.say('hi', { signal: AbortSignal.abort() });
     expect(result.error?.code).toBe('E_CANCELLED');
@@ -204,8 +204,8 @@ describe('a cancelled turn', () => {
   });
 });
 
-describe('a turn out of time', () => {
-  test('ends with E_TURN_TIMEOUT, at once where nothing hangs', async () => {
+describe('a turn that is out of time', () => {
+  test('ends with E_TURN_TIMEOUT, at once when no layer hangs', async () => {
     const clock = manualClock();
     const agent = await scriptedAgent({ model: { generate: never }, clock, policy: { turnTimeoutMs: 3_000 } });
     const { result } = await expectEndAfter(clock, 3_000, agent.say('hi'));
@@ -213,7 +213,7 @@ describe('a turn out of time', () => {
     expect(result.error?.message).toContain('3000 ms');
   });
 
-  test('ends after unwindMs more where a layer hangs', async () => {
+  test('ends unwindMs later when a layer hangs', async () => {
     const clock = manualClock();
     const policy = { turnTimeoutMs: 3_000, unwindMs: 500 };
     const agent = await scriptedAgent({ extensions: [hanging('step')], clock, policy });
@@ -221,7 +221,7 @@ describe('a turn out of time', () => {
     expect(result.error?.code).toBe('E_TURN_TIMEOUT');
   });
 
-  test('leaves no timer behind when it was in time', async () => {
+  test('leaves no timer behind when it ended in time', async () => {
     const clock = manualClock();
     const agent = await scriptedAgent({ script: callThenSay, tools: [toolOf(() => 'done')], clock });
     await agent.say('go');
@@ -229,8 +229,8 @@ describe('a turn out of time', () => {
   });
 });
 
-describe('a layer that wakes up after its turn was given up', () => {
-  /** A turn layer that hangs in its first turn, and what it holds. */
+describe('a layer that continues after its turn was given up', () => {
+  /** Starts a turn layer that hangs in its first turn, and returns its context. */
   async function abandon(
     store = memoryStore(),
     onTurn?: (api: ExtensionApi, ctx: TurnMiddlewareContext) => Promise<void>,
@@ -256,7 +256,7 @@ describe('a layer that wakes up after its turn was given up', () => {
     return { agent, held, wake: woken.resolve };
   }
 
-  test('can neither go on nor emit, call a model, or disturb the turn after it', async () => {
+  test('cannot call next(), emit, call a model, or disturb the next turn', async () => {
     const { agent, held, wake } = await abandon();
     await agent.say('second');
     const before = await agent.messages();
@@ -275,7 +275,7 @@ describe('a layer that wakes up after its turn was given up', () => {
     expect((await agent.messages()).slice(0, before.length)).toEqual([...before]);
   });
 
-  test('does not put back the states of the turn it belonged to', async () => {
+  test('does not restore the states of its own turn', async () => {
     const store = memoryStore();
     // An interrupted run of the first turn, which had set a state.
     const { epoch } = await store.open({ agentName: 'tested', instanceKey: 'default' }, 'turn-first');

@@ -5,7 +5,7 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 
-/** The readonly fields of each kind of context, and the ones a layer may change. */
+/** The readonly fields of each kind of context, and the fields that a layer may change. */
 const everywhere = ['agentName', 'instanceKey', 'turnId', 'traceId', 'workdir', 'bundleFolder', 'signal'];
 const powers = ['conversationState', 'agents', 'model', 'tools', 'resumed', 'emitMessageEvent'];
 const readonlyFields: Record<MiddlewareKind, readonly string[]> = {
@@ -27,7 +27,7 @@ const weather: ToolDeclaration = {
   handlers: { get: (_ctx, { city }) => ({ city: city ?? null }) },
 };
 
-/** One turn of two steps with one tool call; `look` sees every context before its `next()`. */
+/** Runs one turn of two steps with one tool call; `look` sees every context before its `next()`. */
 async function lookAt(look: (kind: MiddlewareKind, ctx: object) => void, event: Partial<AgentEvent> = {}) {
   const agent = await scriptedAgent({
     agentName: 'coder',
@@ -63,11 +63,14 @@ async function firstContextOf(kind: MiddlewareKind, event: Partial<AgentEvent> =
 
 /** An assignment as a layer would write it, in strict code. */
 function assign(target: object, field: string, value: unknown): void {
-  // The contract says readonly; this is what happens to those who do not read it.
+  // The types say readonly; plain JavaScript can still assign.
   (target as Record<string, unknown>)[field] = value;
 }
 
-/** What came of it. A layer may not throw here: what a toolCall layer throws is a result, and the turn goes on. */
+/**
+ * The error of the assignment. It must not be thrown in the layer: the error of a toolCall layer becomes a result, and
+ * the turn continues.
+ */
 function assigning(target: object, field: string, value: unknown): unknown {
   try {
     return assign(target, field, value);
@@ -86,14 +89,14 @@ describe('the contexts', () => {
     });
   });
 
-  test.each(kinds)('a %s context says where its agent works and where its bundle is', async (kind) => {
+  test.each(kinds)('a %s context has the agent’s workdir and the bundle folder', async (kind) => {
     expect(await firstContextOf(kind)).toMatchObject({ workdir: '/somewhere', bundleFolder: '/bundle' });
   });
 
   test('C-02 a turn context has inputEvent, conversationState, agents, emitMessageEvent, metadata and next', async () => {
     const createdAt = new Date('2026-01-02T03:04:05.000Z');
     const ctx = await firstContextOf('turn', { id: 'e1', createdAt, metadata: { from: 'here' } });
-    // toMatchObject takes any date for any other.
+    // toMatchObject accepts any date for any other.
     expect(Reflect.get(ctx, 'inputEvent')).toEqual({
       id: 'e1',
       type: 'user.message',
@@ -115,7 +118,7 @@ describe('the contexts', () => {
 
   test('C-03 a step context has turn, a 0-based stepIndex, conversationState, agents, emitMessageEvent, toolCatalog, metadata and next', async () => {
     const steps: Pick<StepMiddlewareContext, 'stepIndex'>[] = [];
-    // Seen as the step kind, so it is a step context.
+    // The kind was checked, so it is a step context.
     await lookAt((kind, ctx) => kind === 'step' && steps.push(ctx as StepMiddlewareContext));
     expect(steps.map(({ stepIndex }) => stepIndex)).toEqual([0, 1]);
     expect(steps[0]).toMatchObject({
@@ -142,7 +145,7 @@ describe('the contexts', () => {
     expect('agents' in ctx).toBe(false);
   });
 
-  test.each(['turn', 'step'] as const)('C-02 C-03 a %s context does have agents', async (kind) => {
+  test.each(['turn', 'step'] as const)('C-02 C-03 a %s context has agents', async (kind) => {
     expect('agents' in (await firstContextOf(kind))).toBe(true);
   });
 
@@ -160,14 +163,14 @@ describe('the contexts', () => {
       for (const { error, before, after } of outcomes) {
         expect(error).toBeInstanceOf(TypeError);
         expect(typeof after).toBe(typeof before);
-        // What is no object is the very value; powers are made for the layer that asks.
+        // A primitive stays the same value; objects and functions are made anew for each read.
         if (typeof before !== 'object' && typeof before !== 'function') expect(after).toBe(before);
       }
     },
   );
 
   test.each(kinds.flatMap((kind) => mutableFields[kind].map((field) => [kind, field] as const)))(
-    'C-05 %s: ctx.%s may be reassigned, and refuses what is no such thing',
+    'C-05 %s: ctx.%s may be reassigned, but only to a value of its type',
     async (kind, field) => {
       const outcomes: { took: boolean; error: unknown; kept: boolean }[] = [];
       await lookAt((each, ctx) => {
@@ -187,13 +190,13 @@ describe('the contexts', () => {
   );
 });
 
-describe('a context that outlives its turn', () => {
+describe('a context that is used after its turn', () => {
   test.each(['turn', 'step'] as const)('M-12 a late event from a %s layer is refused with a code', async (kind) => {
     const seen: object[] = [];
     const { agent } = await lookAt((each, ctx) => each === kind && seen.push(ctx));
     const before = await agent.messages();
     const [ctx] = seen;
-    // Seen as one of the kinds that can emit.
+    // The kind was checked: it is one that can emit.
     const { emitMessageEvent } = ctx as Pick<StepMiddlewareContext, 'emitMessageEvent'>;
     expect(() => emitMessageEvent({ type: 'truncate' })).toThrow(
       expect.objectContaining({
@@ -215,7 +218,7 @@ describe('the input event', () => {
     source: { kind: 'connector', name: 'telegram' },
   };
 
-  test('C-10 it reaches the turn with every field it was sent with', async () => {
+  test('C-10 reaches the turn with every field it was sent with', async () => {
     const ctx = await firstContextOf('turn', sent);
     expect(ctx).toMatchObject({
       inputEvent: { ...sent, type: 'user.message', instanceKey: 'room-1', traceId: 'trace-1' },
@@ -232,7 +235,7 @@ describe('the input event', () => {
     ['metadata.thread', 'id'],
     ['replyTo', 'target'],
     ['source', 'name'],
-  ])('C-05 A-09 no layer can change it: inputEvent.%s %s', async (path, field) => {
+  ])('C-05 A-09 cannot be changed by a layer: inputEvent.%s %s', async (path, field) => {
     const ctx = await firstContextOf('turn', sent);
     const owner = path.split('.').reduce<unknown>(
       // An empty path is the event itself.
@@ -245,7 +248,7 @@ describe('the input event', () => {
     expect(Reflect.get(Object(owner), field)).toBe(before);
   });
 
-  test('C-10 what its sender does to it later reaches no layer', async () => {
+  test('C-10 is not changed when its sender changes the object later', async () => {
     const auth = { user: 'mina' };
     const createdAt = new Date('2026-01-02T03:04:05.000Z');
     const ctx = await firstContextOf('turn', { auth, createdAt });
@@ -285,7 +288,7 @@ describe('the running turn', () => {
     await agent.say('weather?');
   }
 
-  test('C-11 it says id, agentName, instanceKey, inputEvent and startedAt', async () => {
+  test('C-11 has id, agentName, instanceKey, inputEvent and startedAt', async () => {
     const turns: Turn[] = [];
     await turnsOf((turn) => turns.push(turn));
     expect(turns[0]).toMatchObject({
@@ -298,7 +301,7 @@ describe('the running turn', () => {
     expect(new Set(turns).size).toBe(1);
   });
 
-  test('C-11 toolResults grows in the order of the calls, and a list taken before stays as it was', async () => {
+  test('C-11 toolResults grows in the order of the calls, and a list read earlier stays the same', async () => {
     const lists: (readonly ToolCallResult[])[] = [];
     await turnsOf((_turn, results) => lists.push(results));
     const cities = lists.map((results) => results.map(({ output }) => Reflect.get(Object(output), 'city')));
@@ -315,11 +318,11 @@ describe('the running turn', () => {
     },
   );
 
-  test('C-11 toolResults itself cannot be written to', async () => {
+  test('C-11 toolResults itself is frozen', async () => {
     const errors: unknown[] = [];
     await turnsOf((_turn, results) => {
       try {
-        // Readonly in the contract.
+        // The types say readonly.
         (results as ToolCallResult[]).push({ toolCallId: 'x', toolName: 'y__z', status: 'ok' });
       } catch (error) {
         errors.push(error);

@@ -3,7 +3,7 @@ import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 
-/** A process that dies in its first step: what it had recorded stays, and nothing comes after. */
+/** A process that dies in its first step: its records stay, and no others follow. */
 async function crash(store: ConversationStore, isExcused = false): Promise<void> {
   const reached = Promise.withResolvers<void>();
   const dying = await scriptedAgent({
@@ -21,7 +21,7 @@ async function crash(store: ConversationStore, isExcused = false): Promise<void>
   await reached.promise;
 }
 
-describe('an event that crashes its agent again and again', () => {
+describe('an event that crashes its agent repeatedly', () => {
   test.each([0, 1, 2])('after %d crashes it is still answered', async (crashes) => {
     const store = memoryStore();
     for (let count = 0; count < crashes; count++) await crash(store);
@@ -29,7 +29,7 @@ describe('an event that crashes its agent again and again', () => {
     expect((await agent.say('hello')).text).toBe('You said: hello');
   });
 
-  test('M-07 after the third it is a failed turn: its input is kept, nothing of it runs, and the next one is answered', async () => {
+  test('M-07 after the third crash it is a failed turn: its input is kept, nothing of it runs, and the next event is answered', async () => {
     const store = memoryStore();
     for (let count = 0; count < 3; count++) await crash(store);
     let ran = 0;
@@ -50,7 +50,7 @@ describe('an event that crashes its agent again and again', () => {
   test.each([
     ['of the last try', [false, false, false], true],
     ['of an earlier one', [false, false, true], false],
-  ])('T-05 a failure of the store %s is not counted as a crash', async (_title, crashes, isExcused) => {
+  ])('T-05 a failure of the store %s does not count as a crash', async (_title, crashes, isExcused) => {
     const store = memoryStore();
     for (const isCrashExcused of crashes) await crash(store, isCrashExcused);
     const agent = await scriptedAgent({ store });
@@ -80,12 +80,12 @@ describe('an event that crashes its agent again and again', () => {
       const agent = await scriptedAgent({ store, script, extensions: [counting, dying] });
       void agent.say('hello');
       await reached.promise;
-      // The record of the first step is on its way to the store by itself.
+      // The record of the first step is written to the store in the background.
       await new Promise((resolve) => void setTimeout(resolve, 1));
     }
     const agent = await scriptedAgent({ store, extensions: [counting] });
     expect((await agent.say('hello')).result.error?.code).toBe('E_DEAD_LETTER');
-    // The second step has no record: each run of it was cut off.
+    // The second step has no record: every run was interrupted in it.
     expect(await agent.stateOf('counting')).toEqual({ turn: true, 'step 0': true });
   });
 });

@@ -8,7 +8,7 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });
 const textsOf = (messages: readonly Message[]) => messages.map((message) => textOf(message)).join(' | ');
 
-/** Counts turns and steps in its state, and breaks where the input says so. */
+/** Counts turns and steps in its state, and throws where the input says so. */
 const breakable = extension('breakable', ({ pipeline, state }) => {
   const count = async () => state.set(Number(await state.get()) + 1);
   pipeline.register('turn', async (ctx) => {
@@ -51,7 +51,7 @@ describe('M-07 a turn that fails', () => {
     expect(await agent.stateOf('breakable')).toBe(counted);
     await agent.say('go on');
     expect(bases).toEqual(['', kept]);
-    // One turn and one step more.
+    // One more turn and one more step.
     expect(await agent.stateOf('breakable')).toBe(counted + 2);
   });
 
@@ -72,7 +72,7 @@ describe('M-07 a turn that fails', () => {
     expect(await agent.stateOf('careful')).toBe('good');
   });
 
-  test('M-06 M-07 is committed only after its layers have unwound, with what they emitted on the way', async () => {
+  test('M-06 M-07 is committed only after its layers have unwound, with the events they emitted while unwinding', async () => {
     const store = memoryStore();
     const committed: number[] = [];
     const outer = extension('outer', ({ pipeline }) => {
@@ -92,7 +92,7 @@ describe('M-07 a turn that fails', () => {
     expect(textsOf(await agent.messages())).toBe('break before | turn-event-1 before | unwound');
   });
 
-  test('M-07 is over: the same event again gives its result and runs nothing', async () => {
+  test('M-07 is finished: the same event again returns its result and runs nothing', async () => {
     const agent = await scriptedAgent({ extensions: [breakable] });
     const first = await agent.say('break after');
     const messages = await agent.messages();
@@ -102,7 +102,7 @@ describe('M-07 a turn that fails', () => {
   });
 });
 
-describe('M-07 a turn that was given up in the middle of a tool call', () => {
+describe('M-07 a turn that was given up during a tool call', () => {
   async function giveUp(): Promise<{ agent: ScriptedAgent; letGo: () => void }> {
     const hold = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();
@@ -132,7 +132,7 @@ describe('M-07 a turn that was given up in the middle of a tool call', () => {
     return { agent, letGo: hold.resolve };
   }
 
-  test('M-07 M-10 keeps the dangling calls as they are; the model is shown them closed', async () => {
+  test('M-07 M-10 keeps calls without results; the model sees them with a result', async () => {
     const { agent } = await giveUp();
     expect((await agent.messages()).map(({ data }) => data.role)).toEqual(['user', 'assistant']);
     await agent.say('and now?');
@@ -142,7 +142,7 @@ describe('M-07 a turn that was given up in the middle of a tool call', () => {
     expect((await agent.messages()).map(({ data }) => data.role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   });
 
-  test('M-12 what comes of it later gets into no other turn', async () => {
+  test('M-12 does not change another turn when the call ends later', async () => {
     const { agent, letGo } = await giveUp();
     const before = await agent.messages();
     letGo();
@@ -162,7 +162,7 @@ describe('M-06 a store that fails', () => {
     readonly tookEffect: boolean;
   }
 
-  /** A store that works, until it is told at which of its next writes to fail, and after that again. */
+  /** A store that fails once, at the write that it was given, and works before and after. */
   function failingStore(inner: ConversationStore) {
     let failure: Failure | undefined;
     let writes = 0;
@@ -183,7 +183,7 @@ describe('M-06 a store that fails', () => {
     return { store, fail };
   }
 
-  /** One good turn, then one whose write fails. */
+  /** Runs one good turn, then one whose write fails. */
   async function loseTurn(failure: Failure) {
     const { store, fail } = failingStore(memoryStore());
     const bases: string[] = [];
@@ -201,14 +201,14 @@ describe('M-06 a store that fails', () => {
     return { agent, bases, committed, outcome };
   }
 
-  /** How many writes a turn has: the last one is its commit. */
+  /** The number of writes of a turn; the last one is its commit. */
   async function countWrites(): Promise<number> {
     let write = 0;
     while ((await loseTurn({ write, tookEffect: false })).outcome === diskFull) write++;
     return write;
   }
 
-  test('M-06 rejects handle with the very error whichever write fails, and nothing of that turn is left', async () => {
+  test('M-06 rejects handle with the same error whichever write fails, and nothing of that turn is kept', async () => {
     const writes = await countWrites();
     expect(writes).toBeGreaterThanOrEqual(3);
     for (let write = 0; write < writes; write++) {
@@ -218,12 +218,12 @@ describe('M-06 a store that fails', () => {
       await agent.say('three', { event: { id: 'three' } });
       expect(bases.at(-1)).toBe(textsOf(committed));
       expect(textsOf(await agent.messages())).not.toContain('two');
-      // Two good turns, each of one step.
+      // Two good turns of one step each.
       expect(await agent.stateOf('breakable')).toBe(4);
     }
   });
 
-  test('M-06 and whose commit took effect all the same has the turn: nothing is lost, nothing runs again', async () => {
+  test('M-06 but did commit has the turn: nothing is lost, and nothing runs again', async () => {
     const { agent, outcome } = await loseTurn({ write: (await countWrites()) - 1, tookEffect: true });
     expect(outcome).toBe(diskFull);
     expect(await agent.stateOf('breakable')).toBe(4);
@@ -235,19 +235,19 @@ describe('M-06 a store that fails', () => {
     expect(await agent.stateOf('breakable')).toBe(6);
   });
 
-  test('M-06 and recovers lets the same event go on where it was: what was recorded is not done again', async () => {
+  test('M-06 and recovers lets the same event continue: recorded effects are not repeated', async () => {
     const writes = await countWrites();
     for (let write = 0; write < writes; write++) {
       const { agent } = await loseTurn({ write, tookEffect: true });
       const { text } = await agent.say('two', { event: { id: 'two' } });
       expect(text).toBe('You said: two');
-      // One for each turn: the lost one had either recorded its reply or not come so far as to ask.
+      // One for each turn: the lost turn had either recorded its reply or not called the model yet.
       expect(agent.requests).toHaveLength(2);
       expect(await agent.stateOf('breakable')).toBe(4);
     }
   });
 
-  test('M-06 to open rejects handle, and the next turn finds everything as it was', async () => {
+  test('M-06 to open rejects handle, and the next turn finds everything unchanged', async () => {
     const inner = memoryStore();
     let broken = true;
     const open: ConversationStore['open'] = async (...given) => {

@@ -1,4 +1,4 @@
-/** What stops a turn that would go on for ever: the number of its steps, the tokens it may use. */
+/** The limits of a turn: the number of its steps, and the tokens it may use. */
 import { describe, expect, test } from 'bun:test';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import type { Model } from '../model/model-port.ts';
@@ -7,7 +7,7 @@ const tools: ScriptedAgentOptions['tools'] = [
   { name: 'loop', exports: [{ name: 'on', description: '' }], handlers: { on: () => 'on' } },
 ];
 
-/** Asks for a tool each time, `rounds` times, saying something along with it. */
+/** Calls a tool `rounds` times, with a text each time, then answers. */
 function loopingModel(rounds: number, totalTokens = 10): Model {
   let calls = 0;
   return {
@@ -22,18 +22,21 @@ function loopingModel(rounds: number, totalTokens = 10): Model {
 }
 
 describe('the limit of steps', () => {
-  test.each([1, 2, 5])('C-09 %p steps and no more, then max_steps with what was said last', async (maxStepsPerTurn) => {
-    const agent = await scriptedAgent({ model: loopingModel(Infinity), tools, policy: { maxStepsPerTurn } });
-    const turn = await agent.say('go');
-    expect(turn.result.finishReason).toBe('max_steps');
-    expect(turn.text).toBe(`round ${maxStepsPerTurn}`);
-    expect(turn.stepCount).toBe(maxStepsPerTurn);
-    expect(agent.requests).toHaveLength(maxStepsPerTurn);
-    // Every call has its result: the next turn can go on.
-    expect((await agent.messages()).at(-1)?.data.role).toBe('tool');
-  });
+  test.each([1, 2, 5])(
+    'C-09 ends the turn after %p steps with max_steps and the last text',
+    async (maxStepsPerTurn) => {
+      const agent = await scriptedAgent({ model: loopingModel(Infinity), tools, policy: { maxStepsPerTurn } });
+      const turn = await agent.say('go');
+      expect(turn.result.finishReason).toBe('max_steps');
+      expect(turn.text).toBe(`round ${maxStepsPerTurn}`);
+      expect(turn.stepCount).toBe(maxStepsPerTurn);
+      expect(agent.requests).toHaveLength(maxStepsPerTurn);
+      // Every call has its result, so the next turn can continue.
+      expect((await agent.messages()).at(-1)?.data.role).toBe('tool');
+    },
+  );
 
-  test('C-09 an answer in the very last step is an answer', async () => {
+  test('C-09 accepts an answer in the last step', async () => {
     const agent = await scriptedAgent({ model: loopingModel(1), tools, policy: { maxStepsPerTurn: 2 } });
     expect((await agent.say('go')).result.finishReason).toBe('text_response');
   });
@@ -49,13 +52,13 @@ describe('the limit of tokens', () => {
     expect(agent.requests).toHaveLength(3);
   });
 
-  test('C-09 an answer counts, whatever it cost; the next turn starts at nought', async () => {
+  test('C-09 an answer counts, whatever it cost; the next turn starts at 0', async () => {
     const agent = await scriptedAgent({ model: loopingModel(0, 1_000), policy: { maxTokensPerTurn: 5 } });
     expect((await agent.say('one')).result.finishReason).toBe('text_response');
     expect((await agent.say('two')).result.finishReason).toBe('text_response');
   });
 
-  test('P-19 what layers ask models for counts too', async () => {
+  test('P-19 model calls of layers count too', async () => {
     const asking = extension('asking', ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
         await ctx.model.generate({ messages: [] });
@@ -72,7 +75,7 @@ describe('the limit of tokens', () => {
     expect(agent.requests).toHaveLength(1);
   });
 
-  test('P-13 and so do steps that failed after the model had answered', async () => {
+  test('P-13 steps that failed after the model had answered count too', async () => {
     const failing = extension('failing', ({ pipeline }) => {
       pipeline.register('step', async (ctx) => {
         await ctx.next();

@@ -30,7 +30,7 @@ const clockScript = [
 ];
 
 describe('M-05 events before and after next()', () => {
-  test('M-05 in turn and step layers all count, in the order they were emitted, and the model sees the early ones', async () => {
+  test('M-05 in turn and step layers all count, in the order they were emitted, and the model sees those before next()', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('talker', ({ pipeline }) => {
@@ -57,8 +57,8 @@ describe('M-05 events before and after next()', () => {
   });
 });
 
-describe('what layers see', () => {
-  test('M-01 M-02 M-03 at every moment nextMessages is base + SUM(events), the base that of the turn’s start', async () => {
+describe('the conversation as layers see it', () => {
+  test('M-01 M-02 M-03 at every moment nextMessages is base + SUM(events), and the base is that of the turn’s start', async () => {
     const moments: { state: ConversationState; base: string; next: string; events: number }[] = [];
     const look = ({ conversationState: state }: Pick<TurnMiddlewareContext, 'conversationState'>) => {
       const { baseMessages, nextMessages, events } = state;
@@ -94,7 +94,7 @@ describe('what layers see', () => {
     ]);
   });
 
-  test('M-04 what a layer emitted is frozen, and changing the layer’s own object afterwards changes nothing', async () => {
+  test('M-04 an emitted message is a frozen copy: changing the layer’s own object afterwards has no effect', async () => {
     const mine = createUserMessage('mine', { pinned: false }, { id: 'mine' });
     const problems: unknown[] = [];
     const agent = await scriptedAgent({
@@ -119,7 +119,7 @@ describe('what layers see', () => {
     expect((await agent.messages()).find(({ id }) => id === 'mine')?.metadata).toEqual({ pinned: false });
   });
 
-  test('M-10 toLlmMessages() is what the model is asked: the system prompt, then the messages, calls with results', async () => {
+  test('M-10 toLlmMessages() equals the model’s request: the system prompt, then the messages, calls with results', async () => {
     const shown: unknown[] = [];
     const agent = await scriptedAgent({
       systemPrompt: 'Be exact.',
@@ -143,7 +143,7 @@ describe('what layers see', () => {
 });
 
 describe('M-09 the messages of a turn', () => {
-  test('M-09 say who put them there, and are the same, dates included, for the next turn and after a restart', async () => {
+  test('M-09 have their source, and are the same, dates included, for the next turn and after a restart', async () => {
     const store = memoryStore();
     const source = { type: 'extension', extensionName: 'noter' } as const;
     const noter = extension('noter', ({ pipeline }) => {
@@ -180,7 +180,7 @@ describe('M-09 the messages of a turn', () => {
 });
 
 describe('M-02 the base of the next turn', () => {
-  /** Says who it is, and counts how often the base was loaded. */
+  /** Two agents on one store that counts how often the base was loaded. */
   async function twoAgents() {
     const store = memoryStore();
     let loads = 0;
@@ -203,7 +203,7 @@ describe('M-02 the base of the next turn', () => {
     expect(one.requests[2]?.messages).toHaveLength(5);
   });
 
-  test('M-02 is what is committed, also when somebody else has committed in between', async () => {
+  test('M-02 is the committed one, also when another process has committed in between', async () => {
     const { one, other } = await twoAgents();
     await one.say('a', { event: { id: 'a' } });
     await other.say('b', { event: { id: 'b' } });
@@ -214,7 +214,7 @@ describe('M-02 the base of the next turn', () => {
 });
 
 describe('M-06 the commit', () => {
-  test('M-06 comes after the last turn layer has finished, and takes what that one emitted last', async () => {
+  test('M-06 comes after the last turn layer has finished, and includes the events it emitted last', async () => {
     const committed: string[] = [];
     const store = memoryStore();
     const agent = await scriptedAgent({
@@ -310,7 +310,7 @@ describe('M-12 after the turn', () => {
   });
 });
 
-describe('the input', () => {
+describe('the input of a turn', () => {
   test('M-03 is the turn’s first event; an event without input appends nothing', async () => {
     const events: (readonly MessageEvent[])[] = [];
     const agent = await scriptedAgent({
@@ -333,7 +333,7 @@ describe('the input', () => {
     ] as never);
   });
 
-  test('M-04 truncate leaves it, also where a layer had replaced it, and the history is gone for good', async () => {
+  test('M-04 is kept by truncate, also when a layer had replaced it; the history is gone for good', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('forgetful', ({ pipeline }) => {
@@ -354,7 +354,7 @@ describe('the input', () => {
   });
 });
 
-describe('M-04 a bad event', () => {
+describe('M-04 a malformed event', () => {
   test.each<[code: string, event: () => unknown]>([
     [
       'E_MESSAGE_DUPLICATE',
@@ -363,30 +363,33 @@ describe('M-04 a bad event', () => {
     ['E_MESSAGE_INVALID', () => ({ type: 'append', message: { ...createUserMessage('x'), createdAt: new Date('x') } })],
     ['E_MESSAGE_INVALID', () => ({ type: 'append', message: { ...createUserMessage('x'), source: undefined } })],
     ['E_MESSAGE_INVALID', () => ({ type: 'sing' })],
-  ])('M-04 throws %s at the layer, which may go on; if it does not, the turn fails with it', async (code, event) => {
-    const caught: unknown[] = [];
-    const agent = await scriptedAgent({
-      extensions: [
-        extension('clumsy', ({ pipeline }) => {
-          pipeline.register('turn', (ctx) => {
-            // What a layer without types would do.
-            const emit = (given: unknown) => ctx.emitMessageEvent(given as MessageEvent);
-            if (ctx.inputEvent.input === 'fail') emit(event());
-            try {
-              emit(event());
-            } catch (error) {
-              caught.push((error as GoondanError).code);
-            }
-            return ctx.next();
-          });
-        }),
-      ],
-    });
-    await agent.say('go on');
-    expect(caught).toEqual([code]);
-    expect(textsOf(await agent.messages())).toBe('go on | You said: go on');
-    const { result } = await agent.say('fail');
-    expect(result).toMatchObject({ finishReason: 'error', error: { code, extension: 'clumsy' } });
-    expect(textsOf(await agent.messages())).toBe('go on | You said: go on | fail');
-  });
+  ])(
+    'M-04 throws %s in the layer, which may continue; if it does not, the turn fails with that error',
+    async (code, event) => {
+      const caught: unknown[] = [];
+      const agent = await scriptedAgent({
+        extensions: [
+          extension('clumsy', ({ pipeline }) => {
+            pipeline.register('turn', (ctx) => {
+              // Code of a layer without types.
+              const emit = (given: unknown) => ctx.emitMessageEvent(given as MessageEvent);
+              if (ctx.inputEvent.input === 'fail') emit(event());
+              try {
+                emit(event());
+              } catch (error) {
+                caught.push((error as GoondanError).code);
+              }
+              return ctx.next();
+            });
+          }),
+        ],
+      });
+      await agent.say('go on');
+      expect(caught).toEqual([code]);
+      expect(textsOf(await agent.messages())).toBe('go on | You said: go on');
+      const { result } = await agent.say('fail');
+      expect(result).toMatchObject({ finishReason: 'error', error: { code, extension: 'clumsy' } });
+      expect(textsOf(await agent.messages())).toBe('go on | You said: go on | fail');
+    },
+  );
 });

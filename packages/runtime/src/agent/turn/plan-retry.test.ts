@@ -9,7 +9,7 @@ const waits = (error: unknown, policy = defaultPolicy) =>
   [1, 2, 3, 4, 5, 6, 7].map((failures) => planRetry(error, failures, policy)?.delayMs);
 
 describe('P-13 planRetry', () => {
-  test('P-13 tries again only what says it is retryable', () => {
+  test('P-13 retries only errors that are retryable', () => {
     expect(planRetry(busy, 1, defaultPolicy)).toEqual({ delayMs: 1_000 });
     expect(planRetry({ retryable: true }, 1, defaultPolicy)).toEqual({ delayMs: 1_000 });
     for (const error of [new Error('no'), { retryable: 'true' }, 'busy', undefined]) {
@@ -17,17 +17,17 @@ describe('P-13 planRetry', () => {
     }
   });
 
-  test('P-13 by default three times, waiting twice as long each time', () => {
+  test('P-13 retries three times by default, and doubles the wait each time', () => {
     expect(waits(busy)).toEqual([1_000, 2_000, 4_000, undefined, undefined, undefined, undefined]);
   });
 
-  test('P-13 as often as the policy says, never longer than it says', () => {
+  test('P-13 keeps the policy’s number of retries and its longest wait', () => {
     const policy = { ...defaultPolicy, maxStepRetries: 6, retryBaseMs: 10, retryMaxMs: 45 };
     expect(waits(busy, policy)).toEqual([10, 20, 40, 45, 45, 45, undefined]);
     expect(waits(busy, { ...policy, maxStepRetries: 0 })).toEqual(Array(7).fill(undefined));
   });
 
-  test('P-13 an error that says how long to wait is obeyed', () => {
+  test('P-13 uses the wait that an error asks for', () => {
     const error = new GoondanError('E_MODEL_FAILED', 'busy', { retryable: true, retryAfterMs: 70_000 });
     expect(waits(error)).toEqual([70_000, 70_000, 70_000, undefined, undefined, undefined, undefined]);
     expect(planRetry(Object.assign(new Error('now'), { retryable: true, retryAfterMs: 0 }), 3, defaultPolicy)).toEqual({
@@ -35,7 +35,7 @@ describe('P-13 planRetry', () => {
     });
   });
 
-  test('P-13 a wait that makes no sense is not obeyed, and the delay is always a finite number', () => {
+  test('P-13 ignores an invalid wait; the delay is always a finite number', () => {
     const policy = { ...defaultPolicy, maxStepRetries: 5_000 };
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5_000 }), fc.anything(), (failures, retryAfterMs) => {

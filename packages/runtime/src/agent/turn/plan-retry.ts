@@ -1,7 +1,10 @@
 import { isRetryable, retryAfterMsOf } from '../pipeline/turn-error.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 
-/** Whether a failed step is run again, and after how long. `failures` counts this step's, this one included. */
+/**
+ * Decides whether a failed step is run again, and after which delay. `failures` counts the failures of this step,
+ * including this one.
+ */
 export function planRetry(error: unknown, failures: number, policy: TurnPolicy): { delayMs: number } | undefined {
   if (!isRetryable(error) || failures > policy.maxStepRetries) return undefined;
   const backoff = Math.min(policy.retryBaseMs * 2 ** (failures - 1), policy.retryMaxMs);

@@ -1,4 +1,4 @@
-// A turn of ten steps that does everything a turn can do, killed at every write of its store and then resumed.
+// A turn of ten steps that uses everything a turn can do, killed at every write of its store and then resumed.
 import { describe, expect, test } from 'bun:test';
 import {
   createSystemMessage,
@@ -20,7 +20,7 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 const address = { agentName: 'tested', instanceKey: 'default' };
 const turnId = 'turn-big';
 
-/** Time stands still, so that two runs are equal to the millisecond; only short waits end. */
+/** A clock that never moves, so that two runs are equal to the millisecond; only short waits end. */
 const clock: Clock = {
   now: () => new Date(0),
   elapsed: () => 0,
@@ -30,7 +30,7 @@ const clock: Clock = {
   },
 };
 
-/** One process: what it did, and how often. */
+/** One process: its calls, and their numbers. */
 interface Process {
   readonly store: ConversationStore;
   readonly done: Record<Exclude<EffectKind, 'approval'>, number>;
@@ -52,7 +52,7 @@ async function startProcess(store: ConversationStore): Promise<Process> {
     engine,
     model: tenSteps(() => done.model++),
     tools: [tools(() => done.tool++)],
-    // Killed more often than an event may be before it is put aside.
+    // The tests kill the turn more often than the default limit allows.
     policy: { retryBaseMs: 0, crashesBeforeDeadLetter: 100 },
     systemPrompt: 'Work.',
     extensions: [outer, busy((kind, resumed) => layers.push({ kind, resumed }))],
@@ -61,12 +61,12 @@ async function startProcess(store: ConversationStore): Promise<Process> {
   return { store, done, layers, run: () => agent.say('work', { event }) };
 }
 
-/** Ten times it asks for tools, then it has done its work. */
+/** Calls tools in ten steps, then answers. */
 function tenSteps(count: () => void): Model {
   return {
     async generate({ messages }) {
       count();
-      // A real model takes its time, in which what was recorded before goes to disk.
+      // A real model takes time, during which earlier records go to disk.
       await Bun.sleep(0);
       const newest = messages.at(-1)?.content;
       if (typeof newest === 'string' && newest.startsWith('ask:'))
@@ -125,7 +125,7 @@ const says = (id: string, metadata = {}) => ({
   message: createSystemMessage(id, metadata, { id, createdAt: clock.now() }),
 });
 
-/** Changes the base, and puts something around everything. */
+/** Changes the base, and emits before and after everything else. */
 const outer = extension('outer', ({ pipeline }) => {
   pipeline.register('turn', async (ctx) => {
     ctx.emitMessageEvent({ type: 'remove', targetId: 'old 1' });
@@ -161,7 +161,8 @@ function busy(ran: (kind: 'turn' | 'step', resumed: boolean) => void) {
       ctx.emitMessageEvent(says('hint', { [EPHEMERAL]: 'step' }));
       ctx.emitMessageEvent(says(`step ${ctx.stepIndex}`));
       if (ctx.stepIndex % 4 === 1) ctx.emitMessageEvent(says(`${await ask(ctx)} in ${ctx.stepIndex}`));
-      // Once before the model was asked, so that the step is dropped, and once after its tools ran, so that it is kept.
+      // Throws once before the model call, so that the step is dropped, and once after its tools ran, so that it is
+      // kept.
       if (ctx.stepIndex === 3) throw again();
       const result = await ctx.next();
       if (ctx.stepIndex === 6) throw again();
@@ -191,15 +192,15 @@ async function ask(ctx: Pick<TurnMiddlewareContext, 'model' | 'agents'>): Promis
 
 const again = () => Object.assign(new Error('again'), { retryable: true });
 
-/** Where a process dies: at which of its writes, and how much of that one got through. */
+/** The moment at which a process dies: the write, and how much of that write got through. */
 interface Death {
   readonly at: number;
   readonly through: 'nothing' | 'half' | 'all';
-  /** How it looks from inside: writes fail from then on, or never come back. */
+  /** The view from inside: writes fail from then on, or never return. */
   readonly looks: 'failing' | 'hanging';
 }
 
-/** The store as a process that dies sees it. */
+/** The store as a dying process sees it. */
 function mortal(inner: ConversationStore, death: Death) {
   const died = Promise.withResolvers<'died'>();
   let writes = 0;
@@ -237,7 +238,7 @@ async function newStore(): Promise<ConversationStore> {
   return store;
 }
 
-/** Runs the turn until it dies; false when it came to its end before that. */
+/** Runs the turn until it dies; false when it ended before that. */
 async function runUntil(death: Death, inner: ConversationStore): Promise<boolean> {
   const { store, died } = mortal(inner, death);
   const process = await startProcess(store);
@@ -245,7 +246,7 @@ async function runUntil(death: Death, inner: ConversationStore): Promise<boolean
   return outcome === 'died';
 }
 
-/** What a store knows of the turn. */
+/** The data that a store has of the turn. */
 async function durable(store: ConversationStore) {
   const { log, finished } = await store.open(address, turnId);
   const keysOf = (type: 'intent' | 'effect', kind: EffectKind) =>
@@ -257,19 +258,19 @@ async function durable(store: ConversationStore) {
     started: log.length > 0,
     steps: log.filter((record: TurnRecord) => record.type === 'step').length,
     done: { model: done.model.size, tool: done.tool.size, agent: done.agent.size },
-    /** Calls that must not be repeated, though nobody knows how they ended. */
+    /** Calls that must not be repeated, although their outcome is unknown. */
     interrupted: [...begun].flatMap((key) => /once-.*$/.exec(key)?.[0] ?? []),
   };
 }
 
-/** All that is left of the turn. */
+/** Everything that remains of the turn. */
 async function outcomeOf(process: Process) {
   const { result, stepCount, usage } = await process.run();
   const { messages, extensionState } = await process.store.read(address);
   return { result, stepCount, usage, messages, extensionState };
 }
 
-/** The same messages, where calls that were interrupted have the one result they may have. */
+/** The same messages, with E_INTERRUPTED as the result of each interrupted call. */
 function withInterrupted(messages: readonly Message[], interrupted: readonly string[]): readonly Message[] {
   return messages.map((message) => {
     if (message.source.type !== 'tool' || !interrupted.includes(message.source.toolCallId)) return message;
@@ -287,7 +288,7 @@ const uninterrupted = await (async () => {
   return { ...(await outcomeOf(process)), process };
 })();
 
-/** Resumes the turn with a new process, and compares everything with the run that nothing interrupted. */
+/** Resumes the turn in a new process, and compares everything with an uninterrupted run. */
 async function expectSameEnd(store: ConversationStore, interrupted: readonly string[] = []): Promise<void> {
   const before = await durable(store);
   const process = await startProcess(store);
@@ -311,13 +312,13 @@ async function expectSameEnd(store: ConversationStore, interrupted: readonly str
 }
 
 describe('M-11 a turn of ten steps', () => {
-  test('does all that the other tests rely on', () => {
+  test('covers everything that the other tests rely on', () => {
     const { result, stepCount, messages, extensionState, process } = uninterrupted;
     expect(result).toMatchObject({
       finishReason: 'text_response',
       responseMessage: { data: { content: [{ text: 'worked!' }] } },
     });
-    // Ten that completed, one that was dropped, one that was kept although it failed.
+    // Ten completed steps, one dropped, and one kept although it failed.
     expect([stepCount, process.layers.length, extensionState.busy]).toEqual([10, 13, 114]);
     expect(process.done).toEqual({ model: 16, tool: 17, agent: 10 });
     const ids = messages.map(({ id }) => id);
@@ -339,7 +340,7 @@ describe('M-11 a turn of ten steps', () => {
       if (!(await runUntil({ at, through, looks }, store))) break;
       await expectSameEnd(store);
     }
-    // Twice in a step, at least: with the call that is about to begin, and with what it gave.
+    // Each step writes at least twice: the intent of its call, and the outcome.
     expect(at).toBeGreaterThan(20);
   });
 
@@ -363,7 +364,7 @@ describe('M-11 a turn of ten steps', () => {
     );
   }, 120_000);
 
-  test('M-11 that is finished gives its result again, to any process, and runs nothing', async () => {
+  test('M-11 that is finished returns its result again, to any process, and runs nothing', async () => {
     const store = await newStore();
     await expectSameEnd(store);
     await expectSameEnd(store);

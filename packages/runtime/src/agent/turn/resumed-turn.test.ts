@@ -1,4 +1,5 @@
-// What a resumed turn does and does not do again, one thing at a time. `resume.test.ts` does it all at once.
+// The parts of a turn that a resume repeats and does not repeat, one at a time. `resume.test.ts` tests all of them at
+// once.
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, GoondanError, type MessageEvent, textOf } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
@@ -10,7 +11,7 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 const address = { agentName: 'tested', instanceKey: 'default' };
 const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });
 
-/** Lets a turn run to its end and gives the records it wrote. */
+/** Runs a turn to its end and returns the records it wrote. */
 async function recordTurn(options: ScriptedAgentOptions, input = 'go'): Promise<TurnRecord[]> {
   const inner = memoryStore();
   const records: TurnRecord[] = [];
@@ -25,7 +26,7 @@ async function recordTurn(options: ScriptedAgentOptions, input = 'go'): Promise<
   return records;
 }
 
-/** A new process takes the turn on, where an old one had got no further than these records. */
+/** Resumes the turn in a new process, from these records of an old one. */
 async function resume(options: ScriptedAgentOptions, records: readonly TurnRecord[], input = 'go') {
   const store = memoryStore();
   const { epoch } = await store.open(address, 'turn-event-1');
@@ -36,7 +37,7 @@ async function resume(options: ScriptedAgentOptions, records: readonly TurnRecor
   return { agent, turn, texts };
 }
 
-/** The records up to and including the first that fits. */
+/** The records up to and including the first that matches. */
 function upTo(records: readonly TurnRecord[], fits: (record: TurnRecord) => boolean): TurnRecord[] {
   const place = records.findIndex(fits);
   if (place === -1) throw new Error('no record fits');
@@ -62,21 +63,21 @@ function counter(idempotent: boolean) {
   return { ran, options: { tools: [tool], script } };
 }
 
-describe('a tool call that had begun and not ended', () => {
-  test('is not repeated: the model reads E_INTERRUPTED, and the turn goes on', async () => {
+describe('a tool call that had started and not ended', () => {
+  test('is not repeated: the model reads E_INTERRUPTED, and the turn continues', async () => {
     const { ran, options } = counter(false);
     const records = upTo(await recordTurn(options), ({ type }) => type === 'intent');
     ran.length = 0;
     const { agent, turn } = await resume(options, records);
     expect(ran).toEqual([]);
     expect(turn.text).toBe('count  code E_INTERRUPTED');
-    // The reply that asked for the tool was recorded: only the next one had to be asked for.
+    // The reply with the tool call was recorded, so only the next reply had to be requested.
     expect(agent.requests).toHaveLength(1);
     const results = agent.told.filter(({ name }) => name === 'tool.completed').map(({ payload }) => payload);
     expect(results).toMatchObject([{ toolCallId: 'call_1', status: 'error' }]);
   });
 
-  test('is repeated under the same id when the tool says that this is safe', async () => {
+  test('is repeated under the same id when its tool is idempotent', async () => {
     const { ran, options } = counter(true);
     const records = upTo(await recordTurn(options), ({ type }) => type === 'intent');
     ran.length = 0;
@@ -85,7 +86,7 @@ describe('a tool call that had begun and not ended', () => {
     expect(turn.text).toBe('count 1 code ');
   });
 
-  test('is not repeated either when a layer of a turn had made it', async () => {
+  test('is not repeated when a turn layer had made it', async () => {
     const { ran, options } = counter(false);
     const codes: unknown[] = [];
     const caller = extension('caller', ({ pipeline }) => {
@@ -103,7 +104,7 @@ describe('a tool call that had begun and not ended', () => {
 });
 
 describe('a tool call that had ended', () => {
-  test('is not repeated, and is not dropped with a step that is tried again', async () => {
+  test('is not repeated, and is not dropped with a retried step', async () => {
     const { ran, options } = counter(false);
     const unlucky = extension('unlucky', ({ pipeline }) => {
       pipeline.register('step', async (ctx) => {
@@ -124,7 +125,7 @@ describe('a tool call that had ended', () => {
   });
 });
 
-describe('a call of another agent', () => {
+describe('a call to another agent', () => {
   function asking(answer: () => string) {
     const engine = inProcessEngine(systemClock);
     engine.add('helper', async () => {
@@ -145,7 +146,7 @@ describe('a call of another agent', () => {
     return { engine, options: { engine, extensions: [asker] } };
   }
 
-  test('that was answered is not made again, nor is a message sent twice', async () => {
+  test('that was answered is not made again, and a message is not sent twice', async () => {
     const first = asking(() => 'first');
     const records = await recordTurn(first.options);
     expect(first.engine.calls.map(({ event }) => event.id)).toEqual([
@@ -153,7 +154,8 @@ describe('a call of another agent', () => {
       'turn-event-1:pre/asker/agent/1',
     ]);
     const second = asking(() => 'second');
-    // Cut before anything a layer said counts: its words are said again, what it heard is not asked for again.
+    // The log ends before the layer's message counts: the layer emits it again, but its recorded answers are not
+    // requested again.
     const { texts } = await resume(second.options, upTo(records, isEffect('pre/asker/agent/1')));
     expect(second.engine.calls).toEqual([]);
     expect(texts).toBe('go | heard first | You said: go');
@@ -170,7 +172,7 @@ describe('a call of another agent', () => {
     expect(texts).toBe('go | heard E_AGENT_TIMEOUT | You said: go');
   });
 
-  test('that had begun and not ended is made again as the same event, so that it can be recognised', async () => {
+  test('that had started and not ended is made again with the same event id, so that it can be recognized', async () => {
     const first = asking(() => 'first');
     const records = upTo(await recordTurn(first.options), ({ type }) => type === 'intent');
     const second = asking(() => 'second');
@@ -182,7 +184,7 @@ describe('a call of another agent', () => {
 const isEffect = (key: string) => (record: TurnRecord) => record.type === 'effect' && record.key === key;
 
 describe('the layers of a resumed turn', () => {
-  /** Tells what it sees, and says something before and after. */
+  /** An extension that records its contexts, and emits before and after `next()`. */
   function teller(seen: string[]) {
     return extension('teller', ({ pipeline, state }) => {
       pipeline.register('turn', async (ctx) => {
@@ -206,7 +208,7 @@ describe('the layers of a resumed turn', () => {
     });
   }
 
-  test('run again before next(), muted where the log has it already; finished steps do not run', async () => {
+  test('run again before next(), muted where the log already has their events; finished steps do not run', async () => {
     const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'step');
     const seen: string[] = [];
     const { agent, texts } = await resume({ extensions: [teller(seen)] }, records);
@@ -215,7 +217,7 @@ describe('the layers of a resumed turn', () => {
     expect(texts).toBe('go | before | in step | You said: go | after');
   });
 
-  test('are not muted when nothing they said had counted yet', async () => {
+  test('are not muted when none of their events had counted yet', async () => {
     const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'message');
     const seen: string[] = [];
     const { texts } = await resume({ extensions: [teller(seen)] }, records);
@@ -223,7 +225,7 @@ describe('the layers of a resumed turn', () => {
     expect(texts).toBe('go | before | in step | You said: go | after');
   });
 
-  test('are told that nothing was resumed when nothing was', async () => {
+  test('see resumed as false in a turn that was not interrupted', async () => {
     const seen: string[] = [];
     await resume({ extensions: [teller(seen)] }, []);
     expect(seen).toEqual(['turn false 1', 'step 0 false', 'after {"from":"step"} "step"']);
@@ -237,7 +239,7 @@ describe('the layers of a resumed turn', () => {
     expect(await agent.stateOf('teller')).toBe('step');
   });
 
-  test('D-04 that fail before next() leave the state that was recorded, not what they set again', async () => {
+  test('D-04 that fail before next() keep the recorded state, not the one they set again', async () => {
     const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'step');
     const failing = extension('failing', ({ pipeline }) => {
       pipeline.register('turn', () => Promise.reject(new Error('failed')), { priority: 1_000 });
@@ -248,7 +250,7 @@ describe('the layers of a resumed turn', () => {
     expect(await agent.stateOf('teller')).toBe('step');
   });
 
-  test('M-12 cannot emit after the turn’s end, also where they were muted until then', async () => {
+  test('M-12 cannot emit after the turn’s end, even if they were muted until then', async () => {
     let isBroken = false;
     const late: (() => void)[] = [];
     const breaking = extension('breaking', ({ pipeline }) => {

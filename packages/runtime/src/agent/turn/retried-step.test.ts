@@ -27,8 +27,8 @@ const countScript = [
   { afterTool: 'counter__add', say: 'Counted to {{result}}.' },
 ];
 
-describe('a step that is tried again', () => {
-  test('M-01 counts for nothing: nextMessages is the base and the other events, and the next try has its own index and id', async () => {
+describe('a retried step', () => {
+  test('M-01 leaves no events: nextMessages is the base and the other events, and the retry has its own index and id', async () => {
     const steps: { index: number; before: string }[] = [];
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, { say: 'Hi.' }],
@@ -62,7 +62,7 @@ describe('a step that is tried again', () => {
     ]);
   });
 
-  test('M-01 leaves the base as it was', async () => {
+  test('M-01 leaves the base unchanged', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('sweeper', ({ pipeline }) => {
@@ -84,7 +84,7 @@ describe('a step that is tried again', () => {
     expect(agent.requests[3]?.messages).toHaveLength(5);
   });
 
-  test('keeps its events once a tool has started: what the tool did cannot be dropped', async () => {
+  test('keeps its events once a tool has started: the tool’s effects cannot be dropped', async () => {
     const { calls, tool } = counter();
     const agent = await scriptedAgent({
       tools: [tool],
@@ -113,7 +113,7 @@ describe('a step that is tried again', () => {
     ]);
   });
 
-  test('keeps them too when it was a layer of the step that had called the tool', async () => {
+  test('keeps its events also when a layer of the step had called the tool', async () => {
     const { calls, tool } = counter();
     const agent = await scriptedAgent({
       tools: [tool],
@@ -133,7 +133,7 @@ describe('a step that is tried again', () => {
     expect(textsOf(await agent.messages())).toBe('hello | counted | You said: hello');
   });
 
-  test('P-13 keeps the metadata that was set before it failed', async () => {
+  test('P-13 keeps the metadata that was set before the failure', async () => {
     const seen: unknown[] = [];
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, { say: 'Hi.' }],
@@ -151,7 +151,7 @@ describe('a step that is tried again', () => {
     expect(seen).toEqual([{}, { tries: 1 }, { tries: 2 }]);
   });
 
-  test('M-07 that was tried too often fails the turn, and the last try’s events are kept', async () => {
+  test('M-07 that failed too often fails the turn, and the events of the last try are kept', async () => {
     const agent = await scriptedAgent({
       policy: { maxStepRetries: 1 },
       script: [{ fail: { message: 'overloaded', retryable: true } }],

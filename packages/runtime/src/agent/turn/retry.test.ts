@@ -1,4 +1,4 @@
-/** P-13: a step is tried again by the runtime, as another step; a layer throws, or returns a result. */
+/** P-13: the runtime retries a step as another step; a layer throws, or returns a result. */
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionRegister, type Message } from '@goondan/types';
 import { extension, manualClock, type ScriptedAgent, scriptedAgent } from '../../testing/index.ts';
@@ -9,7 +9,7 @@ const textsOf = (messages: readonly Message[]) => messages.map(({ data }) => JSO
 const told = (agent: ScriptedAgent, event: string) =>
   agent.told.filter(({ name }) => name === event).map(({ payload }) => payload);
 
-/** A step layer that throws a retryable error after (or before) next(), the first `times`. */
+/** A step layer that throws a retryable error before or after `next()`, the first `times` times. */
 function flaky(times: number, before: boolean, seen: unknown[] = []): ExtensionRegister {
   let left = times;
   return ({ pipeline }) => {
@@ -26,7 +26,7 @@ function flaky(times: number, before: boolean, seen: unknown[] = []): ExtensionR
 
 describe('P-13 a retryable error in a step', () => {
   test.each([true, false])(
-    'P-13 gives another step, with the metadata as it was (thrown before next(): %p)',
+    'P-13 runs another step with the same metadata (thrown before next(): %p)',
     async (before) => {
       const seen: unknown[] = [];
       const agent = await scriptedAgent({ extensions: [extension('flaky', flaky(2, before, seen))] });
@@ -38,7 +38,7 @@ describe('P-13 a retryable error in a step', () => {
     },
   );
 
-  test('P-13 of the model, which the layers saw fail, is tried again too', async () => {
+  test('P-13 is retried when the model failed, after the layers saw the failure', async () => {
     const caught: unknown[] = [];
     const seeing = extension('seeing', ({ pipeline }) => {
       pipeline.register('step', (ctx) =>
@@ -59,7 +59,7 @@ describe('P-13 a retryable error in a step', () => {
     expect(told(agent, 'step.completed')).toMatchObject([{ stepIndex: 2 }]);
   });
 
-  test('P-13 a layer may decide itself: what it throws instead is not retried unless it says so', async () => {
+  test('P-13 may be replaced by a layer: the new error is retried only if it is retryable', async () => {
     const deciding = extension('deciding', ({ pipeline }) => {
       pipeline.register('step', (ctx) => ctx.next().catch(() => Promise.reject(new Error('enough'))));
     });
@@ -69,7 +69,7 @@ describe('P-13 a retryable error in a step', () => {
     expect(agent.requests).toHaveLength(1);
   });
 
-  test('P-13 a layer may also turn the failure into a result: nothing is tried again', async () => {
+  test('P-13 may be turned into a result by a layer, and then nothing is retried', async () => {
     const calming = extension('calming', ({ pipeline }) => {
       pipeline.register('step', (ctx) =>
         ctx.next().catch(() => ({
@@ -105,7 +105,7 @@ describe('P-13 a retryable error in a step', () => {
     expect(told(agent, 'step.failed').at(-1)).toMatchObject({ willRetry: false });
   });
 
-  test('P-13 tries are counted for each step anew, and are no steps of the limit', async () => {
+  test('P-13 is counted for each step anew, and does not count for the limit of steps', async () => {
     const tool: ToolDeclaration = {
       name: 'echo',
       exports: [{ name: 'say', description: '' }],
@@ -130,8 +130,8 @@ describe('P-13 a retryable error in a step', () => {
   });
 });
 
-describe('P-13 the wait before another try', () => {
-  test('P-13 doubles, and is no longer than an error asks for', async () => {
+describe('P-13 the wait before a retry', () => {
+  test('P-13 doubles, or is as long as the error asks for', async () => {
     const clock = manualClock();
     const script = [
       { fail: { message: 'busy', retryable: true, times: 2 } },
@@ -167,7 +167,7 @@ describe('P-13 the wait before another try', () => {
   });
 });
 
-describe('P-13 what a failed step leaves', () => {
+describe('P-13 a failed step', () => {
   const noting: ExtensionRegister = ({ pipeline }) => {
     pipeline.register('step', (ctx) => {
       ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`step ${ctx.stepIndex}`) });
@@ -175,7 +175,7 @@ describe('P-13 what a failed step leaves', () => {
     });
   };
 
-  test('P-13 is nothing: its events are dropped, and the retried step starts from where it started', async () => {
+  test('P-13 leaves nothing: its events are dropped, and the retry starts from the same messages', async () => {
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'here' }],
       extensions: [extension('noting', noting)],
@@ -188,7 +188,7 @@ describe('P-13 what a failed step leaves', () => {
     ]);
   });
 
-  test('P-13 is everything once a tool had started: what happened is not forgotten', async () => {
+  test('P-13 leaves everything once a tool had started: its effects are kept', async () => {
     const tool: ToolDeclaration = {
       name: 'pay',
       exports: [{ name: 'now', description: '' }],
@@ -205,13 +205,13 @@ describe('P-13 what a failed step leaves', () => {
     expect(texts.slice(0, 2)).toEqual(['"go"', '"step 0"']);
     expect(texts[3]).toContain('paid');
     expect(texts[4]).toBe('"step 1"');
-    // The retried step goes on after the tool's result: it is not called again.
+    // The retry continues after the tool's result, so the tool is not called again.
     expect(told(agent, 'tool.called')).toHaveLength(1);
   });
 });
 
 describe('L-06 a step layer decides about a failed model call', () => {
-  /** Catches what the model failed with, and throws it as `judge` says. */
+  /** Catches the model's error and throws it again with these fields. */
   const judging = (judge: { retryable: boolean; retryAfterMs?: number }) =>
     extension('judge', ({ pipeline }) => {
       pipeline.register('step', (ctx) =>
@@ -221,14 +221,14 @@ describe('L-06 a step layer decides about a failed model call', () => {
       );
     });
 
-  test('L-06 one that would be tried again is not', async () => {
+  test('L-06 a retryable one is not retried', async () => {
     const script = [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'here' }];
     const agent = await scriptedAgent({ script, extensions: [judging({ retryable: false })] });
     expect((await agent.say('hi')).result).toMatchObject({ finishReason: 'error', error: { message: 'judged' } });
     expect(agent.requests).toHaveLength(1);
   });
 
-  test('L-06 one that would not be is, after the delay that the layer asks for', async () => {
+  test('L-06 a final one is retried, after the delay that the layer asks for', async () => {
     const clock = manualClock();
     const script = [{ fail: { message: 'no', retryable: false, times: 1 } }, { say: 'here' }];
     const extensions = [judging({ retryable: true, retryAfterMs: 5_000 })];

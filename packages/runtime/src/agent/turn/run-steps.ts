@@ -1,4 +1,4 @@
-/** The core of a turn: steps until a text answer, the limit, or a failure. */
+/** The core of a turn: runs steps until a text answer, the limit, or a failure. */
 import { GoondanError, type Message, type StepResult, type TokenUsage, type TurnResult } from '@goondan/types';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { sleep } from '../../ports/clock.ts';
@@ -29,7 +29,7 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
     progress.nextIndex++;
     if ('delayMs' in outcome) {
       progress.failures++;
-      // A replay knows how the next try ended.
+      // A replay already has the outcome of the next try.
       if (turn.replay === undefined) await sleep(turn.clock, outcome.delayMs, turn.signal);
       continue;
     }
@@ -44,16 +44,16 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
 
 interface Progress {
   nextIndex: number;
-  /** Of the step that is being tried, in a row. */
+  /** Failures in a row of the current step. */
   failures: number;
   needsStep: boolean;
-  /** The newest thing the model said. */
+  /** The newest reply of the model. */
   response: Message | undefined;
-  /** The last step's reply ended at a limit of tokens. */
+  /** True when the last step's reply was truncated. */
   truncated: boolean;
 }
 
-/** Where the turn stands: at its beginning, or after the steps an interrupted run had finished. */
+/** The progress at the start: none, or the steps that an interrupted run had finished. */
 function progressOf(turn: RunningTurn): Progress {
   const progress: Progress = { nextIndex: 0, failures: 0, needsStep: true, response: undefined, truncated: false };
   for (const record of turn.before.steps) {
@@ -75,7 +75,7 @@ function progressOf(turn: RunningTurn): Progress {
   return progress;
 }
 
-/** Runs one step and records how it ended. A failure that may be retried is an outcome; any other is thrown. */
+/** Runs one step and records how it ended. A failure to retry is an outcome; any other is thrown. */
 async function tryStep(
   turn: RunningTurn,
   progress: Progress,
@@ -111,7 +111,7 @@ async function tryStep(
   } catch (error) {
     const retry = turn.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
     if (retry === undefined) turn.deltas.brokenOff();
-    // Also what went wrong after its chain had ended.
+    // Covers failures after the step's chain had ended, too.
     step.span?.fail(error, retry?.delayMs);
     const duration = agent.clock.elapsed() - startedAt;
     const failure = toPlacedError(error, 'E_EXT_MIDDLEWARE', agent);
@@ -135,7 +135,10 @@ async function tryStep(
   }
 }
 
-/** Once this is on disk the step is never run again. Nobody waits for that: until then its effects are recorded. */
+/**
+ * Writes the record that ends the step: once it is on disk the step never runs again. The turn does not wait for it,
+ * because until then the step's effects are recorded.
+ */
 function seal(
   turn: TurnIdentity & TurnWriting,
   step: RunningStep,
@@ -153,7 +156,7 @@ function seal(
   turn.log.flushSoon();
 }
 
-/** The step's reply as its layers left it: they may have replaced or removed it. */
+/** The step's reply after its layers: they may have replaced or removed it. */
 function replyOf({ conversation }: TurnWriting, { replyId }: RunningStep): Message | undefined {
   return replyId === undefined ? undefined : conversation.newest(replyId);
 }
@@ -173,7 +176,7 @@ function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
   };
 }
 
-/** As its layers left it. */
+/** Reads the finish reason from the result that the layers returned. */
 function isTruncated({ metadata }: StepResult): boolean {
   return metadata['finishReason'] === 'length';
 }

@@ -1,4 +1,4 @@
-/** One turn: one event in, one result out, the conversation committed once. */
+/** Runs one turn: one event in, one result out, one commit of the conversation. */
 import {
   type AgentEvent,
   createUserMessage,
@@ -39,17 +39,17 @@ import {
 export interface TurnOptions {
   /** Cancels the turn. */
   readonly signal?: AbortSignal | undefined;
-  /** Stopped by whoever knows that the turn, or what it asked for, waits for a person. */
+  /** Paused while the turn, or an agent it asked, waits for a person. */
   readonly clock?: TurnClock | undefined;
-  /** Hears the answer while it is written. */
+  /** Called with the reply while it is written. */
   readonly onDelta?: DeltaListener | undefined;
   /** Watches every layer. */
   readonly observer?: TurnObserver | undefined;
-  /** Serves what was recorded of this turn: nothing of it reaches the outside. */
+  /** Serves the recorded effects of this turn, so that nothing reaches the outside. */
   readonly replay?: TurnReplay | undefined;
-  /** The event killed its process too often: its input is folded, and nothing of it is run. */
+  /** True when the event crashed its process too often: its input is folded, and nothing of it runs. */
   readonly deadLetter?: boolean | undefined;
-  /** The store interrupted it last: that is no crash of the event. */
+  /** True when the store interrupted the last run, which is not a crash caused by the event. */
   readonly isExcused?: boolean | undefined;
 }
 
@@ -79,7 +79,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
 
 function tellWhenCancelled({ observer, signal }: TurnIdentity & TurnBounds, deadline: TurnDeadline): void {
   if (observer?.cancelled === undefined) return;
-  // Its reason is an error: `TurnDeadline` makes it one.
+  // The reason is an error: `TurnDeadline` makes it one.
   if (signal.aborted) observer.cancelled(signal.reason as Error);
   else deadline.onAbort = (reason) => observer.cancelled?.(reason);
 }
@@ -89,7 +89,7 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
   agent.bus.tell('turn.started', () => named(turn));
   await appendInput(turn);
   refuseDeadLetter(turn, deadLetter, isExcused);
-  // Cancelled while it waited: its layers need not begin.
+  // A turn that was cancelled while it waited does not start its layers.
   refuseWhenOver(turn);
   const { spanIds, turnId } = turn;
   const span = watch(
@@ -105,12 +105,12 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
     core: () => enterSteps(turn),
     problemWith: problemWithTurnResult,
   });
-  // Refuses what the layers after the last step put in.
+  // Throws for metadata that is not JSON, set by the layers after the last step.
   recordedMetadata(turn.metadata, agent.mask);
   return withoutSecrets(result, agent.mask);
 }
 
-/** A resumed turn has its input already; an event without input appends nothing. */
+/** Appends the input. A resumed turn has it already; an event without input appends nothing. */
 async function appendInput(turn: TurnIdentity & TurnWriting): Promise<void> {
   if (turn.before.inputId === undefined && turn.event.input !== undefined) {
     const id = `${turn.turnId}.input`;
@@ -120,31 +120,37 @@ async function appendInput(turn: TurnIdentity & TurnWriting): Promise<void> {
   await turn.log.flush();
 }
 
-/** Of the agents that wait for the answer the last one asked; one that only sent does not say for which conversation. */
+/**
+ * The origin of the input. For a request of an agent it has the instance key of the last caller in the chain; an agent
+ * that only sent a message has no call chain.
+ */
 function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigin {
   const caller = kind === 'agent' ? callChain?.at(-1) : undefined;
   return { kind, name, ...(caller === undefined ? {} : { instanceKey: caller.instanceKey }) };
 }
 
-/** Its input is in the conversation by now, so that nothing is lost; but nothing of it is tried again. */
+/**
+ * Refuses a dead letter. Its input is in the conversation by now, so that nothing is lost, but nothing of it runs
+ * again.
+ */
 function refuseDeadLetter(
   { agent, replay, before, resumed }: TurnIdentity,
   isDeadLetter: boolean,
   isExcused: boolean,
 ): void {
-  // What is replayed was run.
+  // A replayed turn did run.
   if (replay !== undefined) return;
   const crashes = before.resumes + (resumed && !isExcused ? 1 : 0);
   if (crashes < agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
-  // Whoever supervises the process may have seen crashes that left nothing in the log.
+  // The orchestrator may have seen crashes that left nothing in the log.
   const times = isDeadLetter ? 'too often' : `${crashes} times`;
   throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and was put aside.`);
 }
 
-/** Every turn layer has done its part before `next()`: what they did counts from here on, also after a crash. */
+/** Starts the steps. Every turn layer has run up to its `next()`: from here on its events count, also after a crash. */
 async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
   const { agent, before } = turn;
-  // A layer that hung may wake up and go on when its turn was given up long ago.
+  // A layer that hung may continue after its turn was given up.
   refuseWhenOver(turn);
   if (before.restorePoint === undefined) {
     const extensionState = agent.states.snapshot();
@@ -159,14 +165,14 @@ async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
   return result;
 }
 
-/** In place, because layers may hold on to the object: it is one for the whole turn. */
+/** Restores the metadata in place, because layers may keep the object: it is the same for the whole turn. */
 function restoreMetadata(turn: TurnWriting, metadata: Readonly<TurnWriting['metadata']>): void {
   if (Object.isFrozen(turn.metadata)) turn.metadata = {};
   for (const key of Object.keys(turn.metadata)) delete turn.metadata[key];
   Object.assign(turn.metadata, structuredClone(metadata));
 }
 
-/** A layer may return a message or an error of its own making. */
+/** Masks a result: a layer may return a message or an error of its own. */
 function withoutSecrets(result: TurnResult, mask: Mask): TurnResult {
   const { responseMessage, error } = result;
   return {
@@ -176,7 +182,7 @@ function withoutSecrets(result: TurnResult, mask: Mask): TurnResult {
   };
 }
 
-/** It is shown like one that was thrown. */
+/** Gives a layer's error the same form as a thrown one. */
 function maskTurnError(error: TurnError, mask: Mask): TurnError {
   const { extension } = error;
   return { ...toTurnError(error, undefined, mask), ...(extension === undefined ? {} : { extension }) };
@@ -190,14 +196,14 @@ function failed(turn: TurnIdentity & TurnWriting, error: unknown): TurnResult {
   return { turnId, finishReason: 'error', error: toPlacedError(error, 'E_EXT_MIDDLEWARE', agent) };
 }
 
-/** The turn's only commit. A failed turn keeps its messages and what it did to extension states. */
+/** Commits the turn, once. A failed turn keeps its messages and its changes of extension states. */
 async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Promise<TurnOutcome> {
   const { agent, conversation } = turn;
-  // Resumed, and ended before its steps: its states are in the log, as its messages are.
+  // A resumed turn that ended before its steps takes its states from the log, like its messages.
   if (turn.muted && turn.before.restorePoint) agent.states.restore(turn.before.restorePoint.extensionState);
   conversation.removeEphemeral('step', undefined);
   conversation.removeEphemeral('turn', undefined);
-  // From here on what a layer emits is refused, also where it would have been muted.
+  // From here on every emission of a layer is refused, even if it would have been muted.
   turn.muted = false;
   const view = conversation.end();
   await save(turn, base, result);
@@ -206,7 +212,7 @@ async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Pr
   return { result, stepCount: turn.stepCount, usage: turn.usage };
 }
 
-/** A turn that cannot be saved leaves nothing behind: the next one starts from what is committed. */
+/** Saves the turn. If that fails nothing of it is kept: the next turn starts from the last commit. */
 async function save(
   { agent, log, conversation, turnId }: TurnIdentity & TurnWriting,
   { epoch, extensionState }: OpenTurn,

@@ -1,4 +1,4 @@
-// Turns, steps and tool calls as spans: what their events say, and what a called agent is told.
+// Turns, steps and tool calls as spans: the ids in their runtime events, and the ids a called agent gets.
 import { describe, expect, spyOn, test } from 'bun:test';
 import type { AgentEvent, AgentsApi, ExtensionRegister } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
@@ -26,40 +26,40 @@ const echo: ToolDeclaration = {
 
 const calls = { when: 'go', calls: [{ tool: 'echo__say' }, { tool: 'echo__say' }] };
 
-/** A step with two calls, one that is tried again, and an answer. */
+/** A step with two calls, a retried step, and an answer. */
 const busy: ScriptedAgentOptions = {
   tools: [echo],
   script: [calls, { fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'done' }],
 };
 
-/** The only event of a name, or the one with this number. */
+/** The only event with this name, or the one with this number. */
 function payloadOf<Name extends ToldEvent['name']>(told: readonly ToldEvent[], name: Name, number = 0) {
   const found = told.filter((event) => event.name === name)[number];
   if (found === undefined) throw new Error(`no ${name} was told`);
-  // It has just been found by its name.
+  // The event was found by its name.
   return found.payload as Extract<ToldEvent, { name: Name }>['payload'];
 }
 
-/** What an event is about, by the id it has beside the span's. */
+/** The subject of an event, by the id it has beside the span's. */
 function subjectOf({ name, payload }: ToldEvent): string {
   if (name.startsWith('turn')) return payload.turnId;
   return 'toolCallId' in payload ? payload.toolCallId : 'stepId' in payload ? payload.stepId : '';
 }
 
 describe('the spans of a turn', () => {
-  test('R-08 all events carry the trace, and a valid span of what they are about', async () => {
+  test('R-08 every event has the trace id and a valid span id of its subject', async () => {
     const agent = await scriptedAgent(busy);
     await agent.say('go', { event: { traceId } });
     expect(agent.told.length).toBeGreaterThan(10);
     expect(agent.told.filter(({ payload }) => payload.traceId !== traceId || !isSpanId(payload.spanId))).toEqual([]);
     const spans = new Map(agent.told.map((event) => [subjectOf(event), event.payload.spanId]));
-    // One turn, three steps (one of them tried again), two calls.
+    // One turn, three steps (one of them retried), two calls.
     expect(spans.size).toBe(6);
     expect(new Set(spans.values()).size).toBe(6);
     expect(agent.told.filter((event) => event.payload.spanId !== spans.get(subjectOf(event)))).toEqual([]);
   });
 
-  test('R-08 hang under each other: a step under its turn, a tool call under its step', async () => {
+  test('R-08 are nested: a step in its turn, a tool call in its step', async () => {
     const agent = await scriptedAgent(busy);
     await agent.say('go', { event: { traceId } });
     const turn = payloadOf(agent.told, 'turn.started');
@@ -73,7 +73,7 @@ describe('the spans of a turn', () => {
     }
   });
 
-  test('R-08 a tool call of a layer hangs under the chain of that layer', async () => {
+  test('R-08 a layer’s tool call is nested in the chain of that layer', async () => {
     const calling = extension('calling', ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
         await ctx.tools.call('echo__say');
@@ -93,7 +93,7 @@ describe('the spans of a turn', () => {
     expect(byTurn.spanId).not.toBe(byStep.spanId);
   });
 
-  test('R-08 two turns of one trace are two spans, also when everything in them is called the same', async () => {
+  test('R-08 two turns of one trace are two spans, even if all names in them are the same', async () => {
     const agent = await scriptedAgent(busy);
     await agent.say('go', { event: { traceId } });
     const first = agent.told.map(({ payload }) => payload.spanId);
@@ -103,7 +103,7 @@ describe('the spans of a turn', () => {
     expect(second.filter((spanId) => first.includes(spanId))).toEqual([]);
   });
 
-  test('R-08 a turn that was asked for hangs under the span that asked', async () => {
+  test('R-08 a turn that was asked for is nested in the span that asked', async () => {
     const parentSpanId = '00f067aa0ba902b7';
     const agent = await scriptedAgent();
     await agent.say('hello', { event: { traceId, parentSpanId } });
@@ -112,13 +112,13 @@ describe('the spans of a turn', () => {
     expect(payloadOf(agent.told, 'turn.completed', 1)).not.toHaveProperty('parentSpanId');
   });
 
-  test('R-08 a trace id of another form is carried as it is, and the spans are valid', async () => {
+  test('R-08 a trace id of another form is kept, and the spans are valid', async () => {
     const agent = await scriptedAgent(busy);
     await agent.say('go', { event: { traceId: 'trace-1' } });
     expect(agent.told.filter(({ payload }) => payload.traceId !== 'trace-1' || !isSpanId(payload.spanId))).toEqual([]);
   });
 
-  test('R-08 a turn that is resumed has the spans it had, wherever it was interrupted', async () => {
+  test('R-08 a resumed turn has the same spans, wherever it was interrupted', async () => {
     const event = { id: 'same', traceId };
     const spansOf = ({ told }: ScriptedAgent) =>
       told.map((each) => [each.name, subjectOf(each), each.payload.spanId, each.payload.parentSpanId].join(' '));
@@ -144,7 +144,7 @@ describe('the spans of a turn', () => {
     expect(interrupted).toBeGreaterThan(1);
   });
 
-  test('R-08 nobody makes ids that nobody asks for', async () => {
+  test('R-08 ids are computed only when an event is observed', async () => {
     const hash = spyOn(Bun.CryptoHasher, 'hash');
     try {
       const model = { provider: 'scripted', model: 'demo', options: { script: [calls, { say: 'done' }] } };
@@ -171,7 +171,7 @@ const quietEvent: AgentEvent = {
   createdAt: new Date(0),
 };
 
-/** Works until the n-th append; then the process is as good as dead. */
+/** Works until the n-th append; every later append fails, as if the process were dead. */
 function mortalStore(inner: ConversationStore, appends: number) {
   let left = appends;
   const live = <Value>(action: () => Promise<Value>) =>
@@ -187,10 +187,10 @@ function mortalStore(inner: ConversationStore, appends: number) {
   return { store, isDead: () => left <= 0 };
 }
 
-describe('the turn of an agent that was called', () => {
+describe('the turn of a called agent', () => {
   type From = 'turn' | 'step' | 'tool' | 'agents__request' | 'agents__send';
 
-  /** One call, from there; what caller and callee told of it. */
+  /** Makes one call; returns the runtime events of caller and callee. */
   async function callFrom(from: From, call: (agents: AgentsApi) => Promise<unknown>) {
     const engine = inProcessEngine(systemClock);
     const callee = await scriptedAgent({ agentName: 'helper', instanceKey: 'room-1' });
@@ -241,7 +241,7 @@ describe('the turn of an agent that was called', () => {
     ['a send of a step layer', 'step', send],
     ['a send of a tool', 'tool', send],
     ['agents__send', 'agents__send', send],
-  ])('A-07 by %s is in the same trace, under the span that asked', async (_, from, call) => {
+  ])('A-07 by %s is in the same trace, nested in the span that asked', async (_, from, call) => {
     const { caller, callee } = await callFrom(from, call);
     const asker = payloadOf(caller, asking[from]);
     const turn = payloadOf(callee, 'turn.started');

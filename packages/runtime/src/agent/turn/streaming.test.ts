@@ -1,4 +1,4 @@
-/** Streamed text through a whole agent: when it leaves, and what it says by then. */
+/** Streamed text through a whole agent: when each delta leaves, and which text it has. */
 import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage, type ExtensionRegister, type ModelDelta, type TurnDelta } from '@goondan/types';
 import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
@@ -7,7 +7,7 @@ import type { Model } from '../model/model-port.ts';
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const reply = (text: string) => ({ content: [{ type: 'text' as const, text }], finishReason: 'stop' as const, usage });
 
-/** Writes `the secret` in two pieces and notes when each is written. */
+/** Writes `the secret` in two deltas and notes when each is written. */
 function writingModel(timeline: string[]): Model {
   return {
     async generate(request) {
@@ -23,7 +23,7 @@ function writingModel(timeline: string[]): Model {
 
 const textOfDelta = (delta: TurnDelta) => (delta.type === 'discard' ? 'discard' : delta.text);
 
-/** One turn; what was written, heard and finished, in order. */
+/** Runs one turn; returns everything written, heard and finished, in order. */
 async function listen(register?: (timeline: string[]) => ExtensionRegister) {
   const timeline: string[] = [];
   const agent = await scriptedAgent({
@@ -35,12 +35,12 @@ async function listen(register?: (timeline: string[]) => ExtensionRegister) {
 }
 
 describe('streaming', () => {
-  test('text is heard piece by piece, as it is written', async () => {
+  test('text is heard delta by delta, as it is written', async () => {
     const { timeline } = await listen();
     expect(timeline).toEqual(['written the ', 'heard the ', 'written secret', 'heard secret']);
   });
 
-  test('layers that do not buffer hold nothing up', async () => {
+  test('layers that do not buffer delay nothing', async () => {
     const { timeline } = await listen(() => ({ pipeline }) => {
       pipeline.register('turn', (ctx) => ctx.next());
       pipeline.register('model', (ctx) => ctx.next());
@@ -48,7 +48,7 @@ describe('streaming', () => {
     expect(timeline).toEqual(['written the ', 'heard the ', 'written secret', 'heard secret']);
   });
 
-  test('while a model layer buffers: nothing before its chain is done, then its words', async () => {
+  test('with a buffering model layer nothing is heard before its chain is done, then its reply', async () => {
     const { timeline } = await listen((seen) => ({ pipeline }) => {
       pipeline.register(
         'model',
@@ -68,7 +68,7 @@ describe('streaming', () => {
     expect(timeline).toEqual(['written the ', 'written secret', 'redacted', 'heard the ***', 'step done']);
   });
 
-  test('while a step layer buffers: nothing before its chain is done, then the message it left', async () => {
+  test('with a buffering step layer nothing is heard before its chain is done, then the message it left', async () => {
     const { timeline, agent } = await listen((seen) => ({ pipeline }) => {
       pipeline.register(
         'step',
@@ -88,7 +88,7 @@ describe('streaming', () => {
     expect(JSON.stringify(await agent.messages())).not.toContain('secret');
   });
 
-  test('while a turn layer buffers: nothing before every turn layer is done, then the answer it gave', async () => {
+  test('with a buffering turn layer nothing is heard before every turn layer is done, then its answer', async () => {
     const { timeline, turn } = await listen((seen) => ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
         const result = await ctx.next();
@@ -106,7 +106,7 @@ describe('streaming', () => {
   });
 
   test.each(['turn', 'step', 'toolCall', 'model'] as const)(
-    'while a %s layer buffers, a turn that fails lets nothing out',
+    'with a buffering %s layer nothing of a failed turn is heard',
     async (kind) => {
       const { timeline, turn } = await listen(() => ({ pipeline }) => {
         // One function serves all kinds; the overloads take one kind at a time.
@@ -121,7 +121,7 @@ describe('streaming', () => {
     },
   );
 
-  test('what a layer asks a model for itself is never heard', async () => {
+  test('a layer’s own model call is never heard', async () => {
     const { timeline } = await listen(() => ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
         await ctx.model.generate({ messages: [] });
@@ -133,8 +133,8 @@ describe('streaming', () => {
   });
 });
 
-describe('streaming and trying again', () => {
-  /** Breaks off in the middle of its first answer. */
+describe('streaming and retries', () => {
+  /** A model that breaks off in the middle of its first answer. */
   function breakingModel(): Model {
     let calls = 0;
     return {
@@ -149,7 +149,7 @@ describe('streaming and trying again', () => {
     // One function serves all kinds; the overloads take one kind at a time.
     extension('buffering', ({ pipeline }) => pipeline.register(kind as 'turn', (ctx) => ctx.next(), { buffers: true }));
 
-  test('P-13 what a failed step had streamed is called back, by step', async () => {
+  test('P-13 the streamed text of a failed step is discarded, by step', async () => {
     const agent = await scriptedAgent({ model: breakingModel() });
     const { deltas } = await agent.say('hi');
     expect(deltas.map((delta) => [delta.stepIndex, textOfDelta(delta)])).toEqual([
@@ -160,14 +160,14 @@ describe('streaming and trying again', () => {
   });
 
   test.each(['turn', 'step'] as const)(
-    'P-13 while a %s layer buffers, only the step that counts is heard',
+    'P-13 with a buffering %s layer only the step that counts is heard',
     async (kind) => {
       const agent = await scriptedAgent({ model: breakingModel(), extensions: [buffering(kind)] });
       expect((await agent.say('hi')).deltas.map(textOfDelta)).toEqual(['try 2']);
     },
   );
 
-  test('P-13 a model that goes on writing after its time is up is not heard any more', async () => {
+  test('P-13 a model that continues writing after its deadline is not heard', async () => {
     const clock = manualClock();
     const late: ((delta: ModelDelta) => void)[] = [];
     const model: Model = {
@@ -187,7 +187,7 @@ describe('streaming and trying again', () => {
 });
 
 describe('streaming and secrets', () => {
-  /** Writes a text that ends like the beginning of a secret; then what `next` says. */
+  /** A model that writes a text that ends like the beginning of a secret, then runs `next`. */
   function model(next: (signal: AbortSignal) => Promise<never>): Model {
     return {
       generate(request) {
@@ -199,7 +199,7 @@ describe('streaming and secrets', () => {
   const secrets = ['canary-12345'];
   const heard = ({ deltas }: { readonly deltas: readonly TurnDelta[] }) => deltas.map(textOfDelta);
 
-  test('X-15 what was held back leaves when the step fails, also when the turn does not', async () => {
+  test('X-15 the held-back text is sent when the step fails, also when the turn does not', async () => {
     const saving = extension('saving', ({ pipeline }) =>
       pipeline.register('turn', (ctx) =>
         ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
@@ -212,7 +212,7 @@ describe('streaming and secrets', () => {
     expect(heard(turn)).toEqual(['it is ', 'canar']);
   });
 
-  test('X-15 what was held back leaves when the turn is cancelled', async () => {
+  test('X-15 the held-back text is sent when the turn is cancelled', async () => {
     const cancel = new AbortController();
     const agent = await scriptedAgent({
       secrets,
@@ -224,7 +224,7 @@ describe('streaming and secrets', () => {
     expect(heard(await agent.say('hi', { signal: cancel.signal }))).toEqual(['it is ', 'canar']);
   });
 
-  test('X-15 what was held back leaves when a layer keeps the step from ending', async () => {
+  test('X-15 the held-back text is sent when a layer keeps the step from ending', async () => {
     const cancel = new AbortController();
     const hanging = extension('hanging', ({ pipeline }) =>
       pipeline.register('model', async (ctx) => {

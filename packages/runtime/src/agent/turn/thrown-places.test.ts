@@ -1,4 +1,4 @@
-// Code of a bundle that throws: people are told the place, models a short message.
+// Code of a bundle that throws: people get the place, models a short message.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -106,7 +106,7 @@ describe('F-03 a layer that throws', () => {
     expect(layerOf(turn, 'toolCall')).toMatchObject({ place });
   });
 
-  test('that is skipped: the warning names the place', async () => {
+  test('and is skipped: the warning names the place', async () => {
     const { entry, declaration } = await extensionOf(
       `  const late = async () => { await Bun.sleep(0); throw new Error('late'); };`,
       `  api.pipeline.register('step', async (ctx) => {`,
@@ -124,7 +124,7 @@ describe('F-03 a layer that throws', () => {
     expect(layerOf(turn, 'step')).toMatchObject({ outcome: 'skipped', place, stack });
   });
 
-  test('that only lets the failure of another one pass is not blamed for it', async () => {
+  test('is not blamed for an error that it only passed on', async () => {
     const { entry, declaration } = await extensionOf(
       `  api.pipeline.register('step', async (ctx) => {`,
       `    const result = await ctx.next();`,
@@ -142,7 +142,7 @@ describe('F-03 a layer that throws', () => {
     expect(turn.result.error).toMatchObject({ extension: 'acme', message: 'out of order', place });
     expect(layerOf(turn, 'step')).toMatchObject({ extension: 'house-rules', outcome: 'failed' });
     expect(layerOf(turn, 'step')).not.toHaveProperty('place');
-    // Its own layer is in the stack as well, where it called next().
+    // The outer layer is in the stack as well, where it called next().
     const stack = expect.stringMatching(new RegExp(`at ${acme}:2:\\d+\n    at ${entry}:4:`));
     expect(agent.logs).toMatchObject([{ extension: 'acme', place, data: { stack } }]);
   });
@@ -164,7 +164,7 @@ describe('F-03 a tool that throws', () => {
     return { entry, tool: { ...dice, handlers: undefined, root, entry } };
   };
 
-  test('is in the log with its place and stack; the model gets a short message', async () => {
+  test('is logged with its place and stack; the model gets a short message', async () => {
     const { entry, tool } = await declared(
       `type Input = { sides: number };`,
       `export const handlers = {`,
@@ -194,7 +194,7 @@ describe('F-03 a tool that throws', () => {
     expect(call).toMatchObject({ kind: 'toolCall', outcome: 'error', place, stack });
   });
 
-  test('is warned about, though it is not code of the bundle', async () => {
+  test('is logged as a warning even if it is not code of the bundle', async () => {
     const roll = () => {
       throw new TypeError('no dice');
     };
@@ -207,7 +207,7 @@ describe('F-03 other code of an extension that throws', () => {
   test.each([
     ['an event handler', `  api.events.on('turn.started', () => { rulez(); });`],
     ['an event handler that is async', `  api.events.on('turn.started', async () => { await 1; rulez(); });`],
-  ])('%s is in the log by name and place', async (_title, line) => {
+  ])('%s is logged with its extension and place', async (_title, line) => {
     const { entry, declaration } = await extensionOf(line);
     const { agent, turn } = await talk({ extensions: [declaration] }, 'hello');
     expect(turn.result.error).toBeUndefined();
@@ -223,7 +223,7 @@ describe('F-03 other code of an extension that throws', () => {
     ]);
   });
 
-  test('beforeExit is in the log by name and place', async () => {
+  test('beforeExit is logged with its extension and place', async () => {
     const { entry, declaration } = await extensionOf(`  process.on('beforeExit', () => { rulez(); });`);
     const { agent } = await talk({ extensions: [declaration] }, 'hello');
     await agent.close();

@@ -1,4 +1,4 @@
-// Replies that end at a limit of tokens: what the turn says about it, and what becomes of the calls in them.
+// Truncated replies: how the turn reports them, and what happens to the calls in them.
 import { describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ const call = (id: string, toolName: string): AssistantPart => ({
 const cut = (...content: AssistantPart[]): ModelReply => ({ content, finishReason: 'length', usage });
 const whole = (...content: AssistantPart[]): ModelReply => ({ content, finishReason: 'stop', usage });
 
-/** Answers with one after the other; the last one again and again. */
+/** Returns these replies in order, and repeats the last one. */
 function modelOf(...replies: [ModelReply, ...ModelReply[]]): Model {
   const left = [...replies];
   return { generate: async () => structuredClone((left.length > 1 ? left.shift() : left[0]) ?? replies[0]) };
@@ -44,7 +44,7 @@ function counter() {
   return { ran, tool };
 }
 
-describe('a turn whose last reply ended at a limit of tokens', () => {
+describe('a turn whose last reply was truncated', () => {
   test('Y-09 is truncated: its result, its step, its message, the log and the event say so', async () => {
     const seen: unknown[] = [];
     const watcher = extension('watcher', ({ pipeline }) => {
@@ -68,7 +68,7 @@ describe('a turn whose last reply ended at a limit of tokens', () => {
     expect(agent.told.at(-1)).toMatchObject({ name: 'turn.completed', payload: { truncated: true } });
   });
 
-  test('Y-09 a whole answer says nothing of it', async () => {
+  test('Y-09 a complete answer has no mark', async () => {
     const agent = await scriptedAgent({ model: modelOf(whole(text('The end.'))) });
     const { result } = await agent.say('Tell me a story');
     expect(result).not.toHaveProperty('truncated');
@@ -77,7 +77,7 @@ describe('a turn whose last reply ended at a limit of tokens', () => {
     expect(agent.logs).toEqual([]);
   });
 
-  test('Y-09 is truncated also when nothing was said, and when its steps are used up', async () => {
+  test('Y-09 is truncated also when the reply was empty, and when its steps are used up', async () => {
     const silent = await scriptedAgent({ model: modelOf(cut({ type: 'reasoning', text: 'Hm' })) });
     expect((await silent.say('go')).result.truncated).toBe(true);
     const { tool } = counter();
@@ -86,7 +86,7 @@ describe('a turn whose last reply ended at a limit of tokens', () => {
     expect(result).toMatchObject({ finishReason: 'max_steps', truncated: true });
   });
 
-  test('Y-09 a layer that puts other metadata in place hides nothing; one that completes the reply says so', async () => {
+  test('Y-09 stays truncated when a layer returns other metadata, unless it sets another finishReason', async () => {
     const resultWith = async (metadata: Record<string, string>) => {
       const marks = extension('marks', ({ pipeline }) => {
         pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), metadata }));
@@ -97,7 +97,7 @@ describe('a turn whose last reply ended at a limit of tokens', () => {
     expect(await resultWith({ finishReason: 'stop' })).not.toHaveProperty('truncated');
   });
 
-  test('Y-09 a layer may say it, but only as a boolean', async () => {
+  test('Y-09 may be marked by a layer, but only with a boolean', async () => {
     const resultWith = async (truncated: unknown) => {
       const layer = extension('layer', ({ pipeline }) => {
         pipeline.register('turn', async (ctx) => ({ ...(await ctx.next()), truncated: truncated as boolean }));
@@ -109,8 +109,8 @@ describe('a turn whose last reply ended at a limit of tokens', () => {
   });
 });
 
-describe('a tool call in a reply that ended at a limit of tokens', () => {
-  test('F-02 is not run when it is the last thing in it: the model is told, no layer is, and the turn goes on', async () => {
+describe('a tool call in a truncated reply', () => {
+  test('F-02 does not run when it is the last part: the model gets an error result, no layer runs, and the turn continues', async () => {
     const { ran, tool } = counter();
     const asked: string[] = [];
     const guard = extension('guard', ({ pipeline }) => {
@@ -124,7 +124,7 @@ describe('a tool call in a reply that ended at a limit of tokens', () => {
     const { result, stepCount } = await agent.say('Clear a.txt');
     expect([ran, asked, stepCount]).toEqual([['list'], ['files__list'], 2]);
     expect(JSON.stringify(agent.requests[1]?.messages.at(-1))).toContain('E_REPLY_TRUNCATED');
-    // The answer itself is whole.
+    // The answer itself is complete.
     expect(result).not.toHaveProperty('truncated');
     expect(agent.logs.map(({ level, event }) => [level, event])).toEqual([
       ['info', 'tool.failed'],
@@ -139,7 +139,7 @@ describe('a tool call in a reply that ended at a limit of tokens', () => {
     });
   });
 
-  test('F-02 is run when words follow it: it was whole', async () => {
+  test('F-02 runs when text follows it: it was complete', async () => {
     const { ran, tool } = counter();
     const replies = [cut(call('c1', 'files__clear'), text('And th')), whole(text('Done.'))] as const;
     await (await scriptedAgent({ model: modelOf(...replies), tools: [tool] })).say('go');
@@ -147,8 +147,8 @@ describe('a tool call in a reply that ended at a limit of tokens', () => {
   });
 });
 
-describe('what is known later', () => {
-  test('Y-09 the same event again gives it, from the disk', async () => {
+describe('a truncated turn, later', () => {
+  test('Y-09 the same event again returns the mark, from the disk', async () => {
     const stateRoot = mkdtempSync(join(tmpdir(), 'truncated-'));
     const options = { model: modelOf(cut(text('Once upon'))) };
     const ask = async () => {
@@ -163,7 +163,7 @@ describe('what is known later', () => {
     rmSync(stateRoot, { recursive: true });
   });
 
-  test('Y-09 a turn that is resumed after that step gives it', async () => {
+  test('Y-09 a turn resumed after that step has the mark', async () => {
     const options = { model: modelOf(cut(text('Once upon'))) };
     const records = await recordsOf(options);
     const store = memoryStore();
@@ -176,7 +176,7 @@ describe('what is known later', () => {
     expect(resumed.requests).toEqual([]);
   });
 
-  test('Y-09 a replay takes the same way, and its trace says it', async () => {
+  test('Y-09 a replay behaves the same, and its trace has the mark', async () => {
     const plan = { agentName: 'tested', models: { 'Model/m': modelOf(cut(text('Once upon'))) } };
     const { starts, text: lines, result } = await recordRuns('go', [{ plan }]);
     const [start] = starts;
@@ -188,7 +188,7 @@ describe('what is known later', () => {
   });
 });
 
-describe('another agent whose answer is not whole', () => {
+describe('an agent whose response is truncated', () => {
   const asking: ScriptedAgentOptions = {
     agentTools: true,
     script: [
@@ -205,17 +205,17 @@ describe('another agent whose answer is not whole', () => {
     return engine;
   };
 
-  test('Y-09 the result of the call says so to whoever asked', async () => {
+  test('Y-09 is reported as truncated in the result of the call', async () => {
     const agent = await scriptedAgent({ ...asking, engine: engineWithPoet(true) });
     const { text: said, result } = await agent.say('go');
     expect(said).toBe('It is truncated: true, A rose');
-    // Its own answer is whole.
+    // The caller's own answer is complete.
     expect(result).not.toHaveProperty('truncated');
     const told = await scriptedAgent({ ...asking, engine: engineWithPoet(false) });
     expect(JSON.stringify((await told.say('go')) && told.requests[1]?.messages.at(-1))).not.toContain('truncated');
   });
 
-  test('Y-09 a turn that is resumed after the call knows it from the record', async () => {
+  test('Y-09 is reported as truncated to a turn resumed after the call, from its record', async () => {
     const records = await recordsOf({ ...asking, engine: engineWithPoet(true) });
     const store = memoryStore();
     const { epoch } = await store.open(address, 'turn-event-1');
@@ -230,7 +230,7 @@ describe('another agent whose answer is not whole', () => {
 
 const address = { agentName: 'tested', instanceKey: 'default' };
 
-/** Lets a turn run to its end and gives the records it wrote. */
+/** Runs a turn to its end and returns the records it wrote. */
 async function recordsOf(options: ScriptedAgentOptions): Promise<TurnRecord[]> {
   const inner = memoryStore();
   const records: TurnRecord[] = [];

@@ -1,4 +1,4 @@
-/** When a turn must end: somebody cancels it, or its time is up. Layers then get a moment to unwind, and no more. */
+/** Ends a turn that is cancelled or out of time. Layers then get `unwindMs` to unwind, and no more. */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
@@ -7,7 +7,7 @@ export class TurnDeadline {
   private readonly controller = new AbortController();
   private readonly abandoned = Promise.withResolvers<never>();
   private callOff: () => void;
-  /** Told before anybody else hears of it, while the chain runs. */
+  /** Called before any other listener of the abort, while the chain runs. */
   onAbort: ((reason: Error) => void) | undefined = undefined;
   private readonly onCancel = () => {
     const reason: unknown = this.cancel?.reason;
@@ -22,18 +22,21 @@ export class TurnDeadline {
   ) {
     const late = () => new GoondanError('E_TURN_TIMEOUT', `The turn ran longer than ${policy.turnTimeoutMs} ms.`);
     this.callOff = clocks.turn.after(policy.turnTimeoutMs, () => this.abort(late()));
-    // Nobody may be waiting when it is abandoned.
+    // The turn may already be over, with no one waiting for this promise.
     this.abandoned.promise.catch(() => undefined);
     if (cancel?.aborted) this.onCancel();
     else cancel?.addEventListener('abort', this.onCancel, { once: true });
   }
 
-  /** For model calls, tools and layers. */
+  /** The abort signal for model calls, tools and layers. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
-  /** The chain's outcome; after an abort, the abort's reason, at the latest when unwinding takes too long. */
+  /**
+   * Resolves with the chain's outcome. After an abort it rejects with the abort's reason, at the latest after
+   * `unwindMs`.
+   */
   async bound<Value>(chain: Promise<Value>): Promise<Value> {
     try {
       const value = await Promise.race([chain, this.abandoned.promise]);
@@ -54,12 +57,15 @@ export class TurnDeadline {
   private abort(reason: GoondanError): void {
     if (this.signal.aborted) return;
     this.callOff();
-    // Not on the clock of the turn, which may stand still.
+    // The turn's own clock may be paused, so this timer uses the other one.
     this.callOff = this.clocks.world.after(this.policy.unwindMs, () => this.abandoned.reject(reason));
     this.onAbort?.(reason);
     this.controller.abort(reason);
   }
 }
 
-/** With which a turn ends so. A replay of one that was out of time is cancelled with that. */
+/**
+ * Codes that a cancel may bring as its own reason. A replay of a turn that timed out is cancelled with
+ * `E_TURN_TIMEOUT`.
+ */
 const ENDS: readonly string[] = ['E_CANCELLED', 'E_TURN_TIMEOUT'];

@@ -11,7 +11,7 @@ const weather: ToolDeclaration = {
 const callForEver = [{ say: 'Let me see.', call: { tool: 'weather__get' } }];
 
 describe('the result of a turn', () => {
-  test('C-06 with an answer: turnId, responseMessage and text_response', async () => {
+  test('C-06 with an answer has turnId, responseMessage and text_response', async () => {
     const agent = await scriptedAgent();
     const { result } = await agent.say('hello', { event: { id: 'e1' } });
     expect(result).toEqual({
@@ -24,7 +24,7 @@ describe('the result of a turn', () => {
     });
   });
 
-  test('C-06 that failed: an error with its code, and no response', async () => {
+  test('C-06 that failed has an error with its code, and no response', async () => {
     const agent = await scriptedAgent({ script: [{ fail: { message: 'overloaded' } }] });
     const { result } = await agent.say('hello', { event: { id: 'e1' } });
     expect(result).toEqual({
@@ -34,7 +34,7 @@ describe('the result of a turn', () => {
     });
   });
 
-  test('C-06 that ran out of steps: max_steps, with what the model said last', async () => {
+  test('C-06 that ran out of steps has max_steps and the last reply of the model', async () => {
     const agent = await scriptedAgent({ tools: [weather], script: callForEver, policy: { maxStepsPerTurn: 2 } });
     const { result, text } = await agent.say('hello');
     expect(result).toEqual({
@@ -45,7 +45,7 @@ describe('the result of a turn', () => {
     expect(text).toBe('Let me see.');
   });
 
-  test('C-06 a layer may put its own response there', async () => {
+  test('C-06 may have a response that a layer put there', async () => {
     const own = createAssistantMessage('Something nicer.');
     const agent = await scriptedAgent({
       extensions: [
@@ -57,7 +57,7 @@ describe('the result of a turn', () => {
     expect((await agent.say('hello')).text).toBe('Something nicer.');
   });
 
-  test('X-15 no secret leaves in an error that a layer made itself', async () => {
+  test('X-15 has no secret in an error that a layer made itself', async () => {
     const agent = await scriptedAgent({
       secrets: ['sk-live-12345'],
       extensions: [
@@ -98,7 +98,7 @@ describe('the turn loop', () => {
     expect(agent.requests).toHaveLength(2);
   });
 
-  test('C-09 text beside a tool call is no answer yet', async () => {
+  test('C-09 does not take text beside a tool call as the answer', async () => {
     const agent = await scriptedAgent({
       tools: [weather],
       script: [
@@ -116,12 +116,12 @@ describe('the turn loop', () => {
     expect(agent.requests).toHaveLength(maxStepsPerTurn);
   });
 
-  test('C-09 the limit is 32 when nothing is said', async () => {
+  test('C-09 has a limit of 32 steps by default', async () => {
     const agent = await scriptedAgent({ tools: [weather], script: callForEver });
     expect(await agent.say('hello')).toMatchObject({ stepCount: 32, result: { finishReason: 'max_steps' } });
   });
 
-  test("C-09 goes by the layers' result: a layer that says there are tool calls gets another step", async () => {
+  test('C-09 follows the layers’ result: a layer that reports tool calls gets another step', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('again', ({ pipeline }) => {
