@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Cancellations } from './cancellations.ts';
 
-test('a cancel ends its own event, before or after its turn began, with its reason', () => {
+test('a cancel ends the turn of its own event, before or after that turn began, with its reason', () => {
   const cancellations = new Cancellations();
   const [one, two] = [cancellations.begin('one'), cancellations.begin('two')];
   cancellations.cancel('two', 'enough');
@@ -10,7 +10,7 @@ test('a cancel ends its own event, before or after its turn began, with its reas
   expect(two.reason).toMatchObject({ code: 'E_CANCELLED', message: 'The turn was cancelled: enough' });
 });
 
-test('a cancel is for one turn: the same event again starts afresh', () => {
+test('a cancel ends one turn: the same event again runs normally', () => {
   const cancellations = new Cancellations();
   cancellations.cancel('one', 'x');
   cancellations.begin('one');
@@ -18,7 +18,7 @@ test('a cancel is for one turn: the same event again starts afresh', () => {
   expect(cancellations.begin('one').aborted).toBe(false);
 });
 
-test('cancels of events that never come are forgotten, the oldest first', () => {
+test('cancels for events that never come are forgotten, the oldest first', () => {
   const cancellations = new Cancellations();
   for (let n = 0; n <= 1_000; n++) cancellations.cancel(`e${n}`, 'x');
   expect(cancellations.begin('e0').aborted).toBe(false);

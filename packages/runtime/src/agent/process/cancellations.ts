@@ -1,17 +1,17 @@
 /**
- * Who gave which event up, so that a cancel ends the turn of its own event and of no other, whichever of the two comes
+ * Keeps track of cancels, so that a cancel ends the turn of its own event and of no other, whichever of the two comes
  * first.
  */
 import { GoondanError } from '@goondan/types';
 
-/** Cancels whose turn has not come. Past it the oldest is forgotten: its turn would run to its end. */
+/** At most 1,000 cancels wait for their turn. Then the oldest is forgotten, and its turn would run to its end. */
 const MOST_EARLY = 1_000;
 
 export class Cancellations {
   readonly #running = new Map<string, AbortController>();
   readonly #early = new Map<string, string>();
 
-  /** The signal of that event's turn; aborted already when the cancel came first. */
+  /** Returns the signal for that event's turn; already aborted when the cancel came first. */
   begin(eventId: string): AbortSignal {
     const controller = this.#running.get(eventId) ?? new AbortController();
     this.#running.set(eventId, controller);
@@ -20,7 +20,7 @@ export class Cancellations {
     return controller.signal;
   }
 
-  /** The turn is over. */
+  /** Forgets an event whose turn is over. */
   end(eventId: string): void {
     this.#running.delete(eventId);
     this.#early.delete(eventId);

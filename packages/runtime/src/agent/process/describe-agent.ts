@@ -3,10 +3,12 @@ import { middlewareKinds } from '../../ports/middleware-kinds.ts';
 import type { Layer } from '../pipeline/layer.ts';
 import type { RunningAgent } from '../start/start-agent.ts';
 
-/** Describes an agent: its parts, and the statuses of things it needs. `now`: when its tools were looked at. */
+/**
+ * Describes an agent: its parts, and the statuses of things it needs. `now` is the time at which its tools were read.
+ */
 export function describeAgent(agent: RunningAgent, now: Date): AgentSelf {
   const { tools: registry, statuses } = agent.parts;
-  // A tool cannot be taken back: an extension that says which of its tools are there has no others.
+  // A tool cannot be unregistered. If an extension's status lists its tools, its other tools are gone.
   const isGone = (name: string, extension: string) => statuses.of(extension)?.tools?.includes(name) === false;
   const tools = registry.items().flatMap(({ name }) => {
     const extension = registry.get(name)?.extension;

@@ -8,7 +8,7 @@ import type { ProcessHost } from './process-host.ts';
 
 const address = { agentName: 'coder', instanceKey: 'default' };
 
-test('D-03 a new conversation is empty without a look, and is looked at once something was written', async () => {
+test('D-03 a new conversation is empty without reading the journal, which is read once something was written', async () => {
   let opened = 0;
   const host: Pick<ProcessHost, 'openJournal'> = {
     openJournal: () => {

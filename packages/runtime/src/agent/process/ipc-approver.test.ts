@@ -1,4 +1,4 @@
-// A process that waits for people, with both ends of its channel in this one and a real disk.
+// A process that waits for people, with both ends of its channel in this process and a real disk.
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { systemClock } from '../../ports/clock.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { runAgentProcess } from './run-agent-process.ts';
 
-// On a machine that may be busy.
+// The machine may be busy.
 setDefaultTimeout(60_000);
 
 const folders = mkdtempSync(join(tmpdir(), 'asking-process-'));
@@ -24,12 +24,12 @@ beforeEach(() => {
 afterEach(async () => {
   for (const each of launched.splice(0)) await each.end();
 });
-// At the very end: what ended here like a process is still in this one, and may write once more.
+// Runs last: an instance that was killed here still lives in this process, and may write once more.
 afterAll(() => rmSync(folders, { recursive: true, force: true }));
 
 type Of<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
 
-/** A process of the same instance, as often as it is called. */
+/** Starts another process of the same instance. */
 async function launch(policy: JsonObject = {}) {
   const [parent, child] = connectInMemory(agentLanguage);
   const said: FromAgent[] = [];
@@ -60,7 +60,7 @@ async function launch(policy: JsonObject = {}) {
   await parent.send({ type: 'start', plan: plan(policy) });
   const first = async <Type extends FromAgent['type']>(type: Type): Promise<Of<Type>> => {
     const found = await until(() => said.find((message) => message.type === type));
-    // Found by its type.
+    // The message was found by its type.
     return found as Of<Type>;
   };
   await first('ready');
@@ -107,7 +107,7 @@ function plan(policy: JsonObject): JsonObject {
     store: { stateRoot: join(folder, 'state'), workspaceId: 'test' },
     cwd: folder,
   };
-  // It is JSON, as its header says.
+  // The plan is JSON: see the header of `AgentStart`.
   return start as unknown as JsonObject;
 }
 
@@ -139,12 +139,12 @@ async function until<Value>(look: () => Value | undefined): Promise<Value> {
 }
 
 describe('a process whose turn waits for a person', () => {
-  test('goes when it is asked to, without the answer, and without cutting off what still runs', async () => {
+  test('ends on a drain without the answer, after everything else it runs has finished', async () => {
     const process = await launch();
     await process.send(turn);
     const asked = await process.first('approval.ask');
     expect(asked).toMatchObject({ toolName: 'do__it', args: { asks: true, name: 'approved' }, reason: 'Please.' });
-    // Longer than anything here is waited for.
+    // Longer than any wait in this test.
     await process.send({ type: 'drain', graceMs: 600_000 });
     expect(await process.first('drained')).toEqual({ type: 'drained', leavesTurn: true });
     await until(() => process.exits[0]);
@@ -159,11 +159,11 @@ describe('a process whose turn waits for a person', () => {
     await next.send({ type: 'approval.ended', callId: again.callId, outcome: yes });
     expect((await next.first('turn.done')).result.finishReason).toBe('text_response');
     expect(await next.first('approval.taken')).toEqual({ type: 'approval.taken', id: 'a1' });
-    // What had run before is not run again.
+    // Effects that had run before do not run again.
     expect((await notes()).slice(3)).toEqual(['decided approved', 'did approved']);
   });
 
-  test('does not go on with an answer, or a cancel, that comes when it is about to go', async () => {
+  test('ignores an answer or a cancel that comes while it ends', async () => {
     const process = await launch({ unwindMs: 1 });
     await process.send(turn);
     const { callId } = await process.first('approval.ask');
@@ -177,7 +177,7 @@ describe('a process whose turn waits for a person', () => {
     expect(process.exits).toEqual([0]);
   });
 
-  test('takes the answer once: after a crash it is known from the disk', async () => {
+  test('takes an answer once: after a crash the answer is read from the disk', async () => {
     const process = await launch();
     await process.send(turn);
     const { callId } = await process.first('approval.ask');
@@ -199,7 +199,7 @@ describe('a process whose turn waits for a person', () => {
     expect((await process.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
   });
 
-  test('tells the model what the orchestrator refused', async () => {
+  test('passes a refusal of the orchestrator on to the model', async () => {
     const process = await launch();
     await process.send(turn);
     const { callId } = await process.first('approval.ask');
@@ -210,8 +210,8 @@ describe('a process whose turn waits for a person', () => {
   });
 });
 
-describe('a process that is held, because somebody it asked waits for a person', () => {
-  test('has time, until it is let go', async () => {
+describe('a held process, because an agent it asked waits for a person', () => {
+  test('has its deadlines paused until it is no longer held', async () => {
     const process = await launch({ toolTimeoutMs: 100 });
     await process.send({ ...turn, event: { ...event, id: 'held', input: 'slow' } });
     await process.send({ type: 'turn.held', eventId: 'held', isHeld: true });

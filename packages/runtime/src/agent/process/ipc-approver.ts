@@ -1,6 +1,6 @@
 /**
- * People, for an agent in a process of its own: every question goes to the orchestrator, which keeps it, shows it to them
- * and says what they answered. Nothing that this process can say is an answer.
+ * Asks people for an agent in its own process: every question goes to the orchestrator, which keeps it, shows it to
+ * people and returns their answer. This process cannot make an answer itself.
  */
 import { GoondanError } from '@goondan/types';
 import type { Channel } from '../../ipc/channel/channel.ts';
@@ -24,7 +24,7 @@ export class IpcApprover implements Approver {
     });
   }
 
-  /** Questions that wait for an answer. */
+  /** Number of questions that wait for an answer. */
   get waiting(): number {
     return this.#questions.size;
   }
@@ -44,21 +44,21 @@ export class IpcApprover implements Approver {
   }
 
   taken(id: string): void {
-    // Unsaid, it is kept there until the turn is over.
+    // If this message is lost, the orchestrator keeps the answer until the turn is over.
     this.#channel.send({ type: 'approval.taken', id }).catch(() => undefined);
   }
 
-  /** Nothing that is said from now on reaches the turn: whoever waits, waits for ever. */
+  /** Drops every later answer: open questions never settle. */
   close(): void {
     this.#questions.forgetAll();
   }
 
-  /** False when nobody waits for it any more. */
+  /** Settles a question; false when no caller waits for it any more. */
   ended(callId: string, end: ApprovalEnd): boolean {
     return this.#questions.answer(callId, end);
   }
 
-  /** Waits before it sends: the answer may be there before `send` has resolved. */
+  /** Registers the wait before it sends: the answer may come before `send` has resolved. */
   async #send(message: Extract<FromAgent, { readonly type: 'approval.ask' }>): Promise<ApprovalEnd> {
     const { callId } = message;
     const isRefused = this.#questions.isFull;
@@ -69,7 +69,7 @@ export class IpcApprover implements Approver {
 
   #giveUp(callId: string, reason: unknown): void {
     if (!this.#questions.refuse(callId, reason)) return;
-    // Too full to say so, or closed: the orchestrator forgets it when the turn is over.
+    // If the channel is full or closed, the orchestrator forgets the question when the turn is over.
     this.#channel.send({ type: 'approval.withdrawn', callId }).catch(() => undefined);
   }
 }

@@ -37,7 +37,7 @@ function setUp() {
 const fail = (code: 'E_AGENT_CYCLE' | 'E_INBOX_FULL') =>
   ({ status: 'failed', error: { code, message: 'why' } }) as const;
 
-test('A-01 a request is answered by the outcome with its callId, whatever comes first', async () => {
+test('A-01 a request is answered by the outcome with its callId, in any order', async () => {
   const { parent, engine, said, clock } = setUp();
   const [one, two] = [
     engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never),
@@ -54,7 +54,7 @@ test('A-01 a request is answered by the outcome with its callId, whatever comes 
   expect(await one).toEqual(result);
 });
 
-test('F-01 a request says which field sets its time, and says no time when nothing does', async () => {
+test('F-01 a request names the field that sets its timeout, and has no timeout when none is set', async () => {
   const { engine, said, clock } = setUp();
   void engine.request(to, event, { ms: 700, field: 'requestTimeoutMs' }, never);
   void engine.request(to, event, undefined, never);
@@ -72,7 +72,7 @@ test('A-02 A-08 a send is accepted, or refused with the reason', async () => {
   await parent.send({ type: 'call.ended', callId: 'send-2', outcome: fail('E_INBOX_FULL') });
   expect(await accepted).toEqual({ accepted: true });
   expect(await rejectionOf(refused)).toMatchObject({ code: 'E_INBOX_FULL' });
-  // Nothing is left running.
+  // No timer is left.
   expect(clock.pending).toBe(0);
 });
 
@@ -89,7 +89,7 @@ test('an answer of the wrong kind is an error, not an answer', async () => {
   expect(await rejectionOf(send)).toMatchObject({ code: 'E_IPC_FRAME' });
 });
 
-test("who gives up stops waiting at once and says so; what comes later is nobody's", async () => {
+test('a caller that gives up stops waiting at once and cancels its call; a later answer is ignored', async () => {
   const { engine, said, clock } = setUp();
   const giving = new AbortController();
   const request = engine.request(to, event, { ms: 700, field: 'timeoutMs' }, giving.signal);
@@ -100,7 +100,7 @@ test("who gives up stops waiting at once and says so; what comes later is nobody
   expect(said.at(-1)).toEqual({ type: 'call.cancelled', callId: 'request-1' });
   expect(engine.callEnded('request-1', { status: 'answered', result })).toBe(false);
 
-  // Given up before: nobody is asked.
+  // The signal was aborted before, so nothing is sent.
   expect(await rejectionOf(engine.request(to, event, { ms: 700, field: 'timeoutMs' }, giving.signal))).toMatchObject({
     message: 'enough',
   });
@@ -115,14 +115,14 @@ test('an answered request is not cancelled by the end of its turn', async () => 
   await clock.advance(0);
   await parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'answered', result } });
   await request;
-  // A turn may ask a thousand times.
+  // A turn may make a thousand requests, so every listener must be removed.
   expect(forgets).toHaveBeenCalledTimes(1);
   giving.abort();
   await clock.advance(0);
   expect(said.map(({ type }) => type)).toEqual(['call']);
 });
 
-test('a list is asked for, and the catalog is known', async () => {
+test('list is answered by the orchestrator, and the catalog is known without asking', async () => {
   const { parent, engine, clock } = setUp();
   const list = engine.list();
   await clock.advance(0);
@@ -132,7 +132,7 @@ test('a list is asked for, and the catalog is known', async () => {
   expect(engine.catalog()).toEqual([{ name: 'other' }]);
 });
 
-test("what the orchestrator should answer at once has a deadline; a request has its turn's", async () => {
+test('calls that the orchestrator answers at once have a deadline; a request has its turn’s', async () => {
   const { engine, clock } = setUp();
   const [list, send] = [rejectionOf(engine.list()), rejectionOf(engine.deliver(to, event))];
   let isOver = false;
@@ -143,7 +143,7 @@ test("what the orchestrator should answer at once has a deadline; a request has 
   expect(isOver).toBe(false);
 });
 
-test('the end of the channel ends every wait', async () => {
+test('a closed channel ends every wait', async () => {
   const { parent, engine, clock } = setUp();
   const waits = [
     engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never),
@@ -155,7 +155,7 @@ test('the end of the channel ends every wait', async () => {
   for (const wait of waits) expect(await wait).toMatchObject({ code: 'E_IPC_CLOSED' });
 });
 
-test('a call that cannot be sent is refused: too long for any timer it is not', async () => {
+test('a call that cannot be sent is refused; a timeout too long for a timer is shortened', async () => {
   const { engine, said, clock } = setUp();
   const circle = { ...event, metadata: { big: 1n } } as unknown as AgentEvent;
   expect(await rejectionOf(engine.deliver(to, circle))).toMatchObject({ code: 'E_IPC_FRAME' });
@@ -164,7 +164,7 @@ test('a call that cannot be sent is refused: too long for any timer it is not', 
   expect(said).toMatchObject([{ kind: 'request', timeoutMs: 2 ** 31 - 1 }]);
 });
 
-test('too many at once: the next is refused and nobody hears of it', async () => {
+test('a call beyond the limit of 1,000 is refused and not sent', async () => {
   const { engine, said, clock } = setUp();
   for (let n = 0; n < 1_000; n++) void engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never);
   expect(await rejectionOf(engine.request(to, event, { ms: 700, field: 'timeoutMs' }, never))).toMatchObject({

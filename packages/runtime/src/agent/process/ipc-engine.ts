@@ -1,10 +1,10 @@
 /**
- * Other agents, for an agent in a process of its own: every call goes to the orchestrator, which knows who asks by the
- * channel, and comes back as an answer with the same `callId`.
+ * Calls other agents for an agent in its own process: every call goes to the orchestrator, which identifies the caller
+ * by the channel, and returns as an answer with the same `callId`.
  *
- * 1. A call ends once: with its answer, with the signal of whoever asked, or with the channel.
- * 2. Whoever gives up tells the orchestrator. What comes after that is nobody's, and is reported.
- * 3. Calls under way are bounded by `PendingAnswers`: the next one gets `E_IPC_FULL`.
+ * 1. A call ends once: with its answer, with the caller's signal, or with the channel.
+ * 2. A caller that gives up cancels the call at the orchestrator. A later answer is reported and dropped.
+ * 3. `PendingAnswers` limits the open calls: the next one gets `E_IPC_FULL`.
  */
 import {
   type AgentAddress,
@@ -26,15 +26,15 @@ import type { Engine } from '../seams/engine.ts';
 
 export interface IpcEngineDeps {
   readonly channel: Channel<FromAgent, ToAgent>;
-  /** Everyone in the swarm. */
+  /** The cards of all agents in the swarm. */
   readonly agents: readonly AgentCard[];
   readonly clock: Clock;
   readonly ids?: Ids;
 }
 
-/** The orchestrator answers these from memory, or after one write. Past it the call is given up, `E_AGENT_TIMEOUT`. */
+/** The orchestrator answers these calls from memory, or after one write. A later answer is `E_AGENT_TIMEOUT`. */
 const PROMPT_MS = 30_000;
-/** What the timers of the other side can hold: some 24 days. */
+/** The longest timer on the other side: about 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export class IpcEngine implements Engine {
@@ -98,13 +98,13 @@ export class IpcEngine implements Engine {
     }
   }
 
-  /** Nothing that is said from now on reaches the turn: whoever waits, waits for ever. */
+  /** Drops every later answer: open calls never settle. */
   close(): void {
     this.#calls.forgetAll();
     this.#lists.forgetAll();
   }
 
-  /** False when nobody waits for it any more. */
+  /** Settles a call; false when no caller waits for it any more. */
   callEnded(callId: string, outcome: CallOutcome): boolean {
     return this.#calls.answer(callId, outcome);
   }
@@ -113,7 +113,7 @@ export class IpcEngine implements Engine {
     return this.#lists.answer(callId, instances);
   }
 
-  /** Waits before it sends: the answer may be there before `send` has resolved. */
+  /** Registers the wait before it sends: the answer may come before `send` has resolved. */
   async #ask<Answer>(pending: PendingAnswers<Answer>, callId: string, message: FromAgent): Promise<Answer> {
     const isRefused = pending.isFull;
     const answer = pending.wait(callId);
@@ -123,11 +123,11 @@ export class IpcEngine implements Engine {
 
   #giveUp(callId: string, reason: unknown): void {
     if (!this.#calls.refuse(callId, reason)) return;
-    // Too full to say so, or closed: the orchestrator ends the call when the turn that asked is over.
+    // If the channel is full or closed, the orchestrator ends the call when the turn that asked is over.
     this.#channel.send({ type: 'call.cancelled', callId }).catch(() => undefined);
   }
 
-  /** Nothing the caller could abort, so it has a deadline of its own. */
+  /** Runs a call with its own deadline, because its caller has no signal to abort it. */
   async #promptly<Answer>(
     pending: PendingAnswers<Answer>,
     callId: string,

@@ -1,6 +1,6 @@
 /**
- * One agent instance as its process has it open: put together from what the orchestrator said, and then told what to
- * do. It knows nothing of the process it runs in but what `ProcessHost` says.
+ * One agent instance, open in its process: assembled from the orchestrator's start message, then driven by its
+ * messages. It reaches the process only through `ProcessHost`.
  */
 import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
@@ -31,28 +31,28 @@ export interface InstanceDeps {
   readonly channel: Channel<FromAgent, ToAgent>;
   readonly host: ProcessHost;
   readonly log: ProcessLog;
-  /** The turn of this event gave no result: the process must not go on. */
+  /** Called when the turn of this event gave no result: the process must end. */
   readonly onLost: (eventId: string, thrown: unknown) => void;
 }
 
-/** What an open instance is told; the rest is the process's own business. */
+/** Messages for an open instance; the process handles the others itself. */
 export type InstanceMessage = Exclude<ToAgent, { readonly type: 'start' | 'ping' | 'drain' }>;
 
 export interface OpenInstance {
   readonly agent: RunningAgent;
   hear(message: InstanceMessage): void;
-  /** Sends what an earlier process left in the outbox. Never rejects. */
+  /** Sends the replies that an earlier process left in the outbox. Never rejects. */
   sendUndelivered(): Promise<void>;
-  /** States, runtime events and traces to the disk, spans to their collector. */
+  /** Writes states, runtime events and traces to disk, and sends spans to their collector. */
   flush(): Promise<void>;
   /**
-   * Finishes the turn, cleans up, closes. `left`: the turn waits for people, and the next process goes on with it.
-   * `late`: it did not end within `graceMs`, and nothing is closed.
+   * Finishes the turn, cleans up, closes. `left`: the turn waits for people, and the next process continues it. `late`:
+   * it did not end within `graceMs`, and nothing is closed.
    */
   close(graceMs: number, cleanUpMs?: number): Promise<'closed' | 'left' | 'late'>;
 }
 
-/** **Errors** — whatever is wrong with the plan, its modules or its conversation. */
+/** **Errors** — mistakes in the plan, its modules or its conversation. */
 export async function openInstance(start: AgentStart, deps: InstanceDeps): Promise<OpenInstance> {
   const { channel, host, log } = deps;
   host.moveTo(start.cwd);
@@ -69,7 +69,7 @@ export async function openInstance(start: AgentStart, deps: InstanceDeps): Promi
     isIdle: () => turns.isIdle,
     report: (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
   });
-  // Before the code of the bundle: it must not come between.
+  // Comes before the code of the bundle, which must not interfere with it.
   const telemetry = await startTelemetry(start, deps);
   const agent = await startAgent(
     { ...start.agent, ...start.address },
@@ -93,7 +93,7 @@ export async function openInstance(start: AgentStart, deps: InstanceDeps): Promi
     onLost: deps.onLost,
   });
 
-  /** From here on nothing reaches the turn: it must not go on when what it needs is cleaned up and closed. */
+  /** From here on no message reaches the turn: it must not continue while its resources are cleaned up and closed. */
   let isLeft = false;
   function leave(): void {
     isLeft = true;
@@ -150,10 +150,10 @@ export async function openInstance(start: AgentStart, deps: InstanceDeps): Promi
   };
 }
 
-/** For spans that are not sent when the process has to go. */
+/** The time for the last spans when the process has to end. */
 const LAST_SPANS_MS = 2_000;
 
-/** Nothing of it is even loaded when nobody wants spans. */
+/** Loads and starts the export of spans; undefined, and nothing is loaded, without a collector. */
 async function startTelemetry(
   { telemetry, agent }: AgentStart,
   { host: { clock }, log }: InstanceDeps,
@@ -164,7 +164,7 @@ async function startTelemetry(
   return openTelemetry(telemetry, { clock, agent, report });
 }
 
-/** Undefined when nobody wants to know. */
+/** The observer for the given listeners; undefined without listeners. */
 function observeTurn(clock: Clock, listeners: readonly (TurnListener | undefined)[]): TurnObserver | undefined {
   const wanted = listeners.filter((listener) => listener !== undefined);
   return wanted.length === 0 ? undefined : watchTurn(clock, wanted);
@@ -174,7 +174,7 @@ function hasBundleCode({ agent: { tools = [], extensions = [] } }: AgentStart): 
   return tools.length > 0 || extensions.length > 0;
 }
 
-/** Undefined when nothing is recorded, or nobody draws. */
+/** Watches draws while extensions register; undefined when nothing is recorded or there are no extensions. */
 function watchDraws({ agent: { extensions = [], policy } }: AgentStart, host: ProcessHost): RegisterDraws | undefined {
   if (policy?.trace === 'off' || extensions.length === 0) return undefined;
   host.watchDraws();
@@ -199,7 +199,7 @@ function describeExtensions(
   });
 }
 
-/** Every event of the runtime goes to whoever watches and, for later, into the instance's file; secrets masked. */
+/** Sends every runtime event to the watchers and writes it to the instance's file, with secrets masked. */
 function recordEvents(
   agent: RunningAgent,
   journal: InstanceJournal,
@@ -212,7 +212,7 @@ function recordEvents(
     report: (problem) => log.write('warn', 'events.not_written', `Runtime events cannot be written down: ${problem}`),
   });
   agent.parts.bus.watch((name, told) => {
-    // Payloads are plain objects of texts, numbers and such objects.
+    // Payloads are JSON objects.
     const payload = maskJson(told as unknown as JsonObject, (text) => log.mask(text)) as JsonObject;
     events.add({ time: clock.now().toISOString(), name, payload });
     channel.send({ type: 'runtime.event', name, payload }).catch(() => undefined);
@@ -220,7 +220,7 @@ function recordEvents(
   return events;
 }
 
-/** What every layer did, unless the policy says that nobody wants to know. */
+/** Records the chains of every turn, unless the policy turns traces off. */
 function recordTraces(
   { parts: { policy, statuses, bus } }: RunningAgent,
   journal: InstanceJournal,
@@ -239,7 +239,7 @@ function recordTraces(
   return traces;
 }
 
-/** A turn that just ended still has its answer to send. */
+/** The least time for a turn that just ended to send its answer. */
 const ANSWER_MS = 100;
 
 async function settlesBefore(deadline: number, turns: TurnRunner, clock: Clock): Promise<boolean> {

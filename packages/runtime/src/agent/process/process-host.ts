@@ -1,4 +1,4 @@
-/** The process an agent runs in, as a parameter: a test has none of its own to move, signal and end. */
+/** The process an agent runs in, as a port: a test must not change the folder of its own process, or end it. */
 import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
@@ -6,19 +6,22 @@ import type { StoreWarning } from '../../workspace/store-ports.ts';
 
 export interface ProcessHost {
   readonly clock: Clock;
-  /** Makes it the working folder. Throws what the system says. */
+  /** Changes the working folder. Throws the system's error. */
   moveTo(folder: string): void;
-  /** Loads what a turn will need. */
+  /** Loads modules that a turn will need. */
   warmUp(): Promise<void>;
   openJournal(location: JournalLocation, warn: (warning: StoreWarning) => void): Promise<Journal>;
-  /** From now on bundle code that imports our packages gets the copy this process itself runs. */
+  /** Makes bundle code that imports our packages get the copy that this process runs. */
   answerOwnPackages(): void;
-  /** From now on what layers draw from the clock and from chance is theirs. Once, before bundle code is imported. */
+  /**
+   * Attributes draws from the clock and from random numbers to the layer that takes them. Called once, before bundle
+   * code is imported.
+   */
   watchDraws(): unknown;
-  /** Somebody asks this process to end. */
+  /** Calls the listener when the process is asked to end. */
   onTerminate(listener: () => void): void;
-  /** Something was thrown and caught by nobody. */
+  /** Calls the listener for an error that was not caught. */
   onUncaught(listener: (thrown: unknown) => void): void;
-  /** Does not return, but in a test. */
+  /** Ends the process; returns only in a test. */
   exit(code: number): void;
 }

@@ -16,7 +16,7 @@ async function linesOf(use: (log: ProcessLog) => void) {
   return said.flatMap((message) => (message.type === 'log' ? [message.line] : []));
 }
 
-test('a line says when, how bad, which and what; secrets are masked in all of it', async () => {
+test('a line has time, level, event and message; secrets are masked in all of them', async () => {
   const lines = await linesOf((log) => {
     log.hide(['open-sesame-1']);
     log.write('warn', 'thing.happened', 'it said open-sesame-1', { key: 'open-sesame-1' });
@@ -27,7 +27,7 @@ test('a line says when, how bad, which and what; secrets are masked in all of it
   ]);
 });
 
-test('something thrown is shown with its code and where it came from', async () => {
+test('a thrown error is logged with its code and its stack', async () => {
   const thrown = Object.assign(new RangeError('too much'), { code: 'E_ODD' });
   const [line] = await linesOf((log) => log.writeThrown('error', 'thing.failed', 'It failed', thrown));
   expect(line).toMatchObject({
@@ -36,10 +36,10 @@ test('something thrown is shown with its code and where it came from', async () 
   });
 });
 
-test('a line whose data cannot travel goes without', async () => {
+test('data that cannot be sent is left out of the line', async () => {
   let deep: { in?: unknown } = {};
   for (let n = 0; n < 300; n++) deep = { in: deep };
-  // Deeper than any frame may be.
+  // Nested deeper than a frame may be.
   const lines = await linesOf((log) => log.write('info', 'deep', 'still said', deep as never));
   expect(lines).toEqual([expect.objectContaining({ message: 'still said' })]);
   expect(lines[0]).not.toHaveProperty('data');

@@ -1,4 +1,4 @@
-/** The log of an agent's process: lines for people, sent to the orchestrator, which writes them down. */
+/** The log of an agent's process: lines for people, sent to the orchestrator, which writes them to the file. */
 import type { CodePlace, JsonObject } from '@goondan/types';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -21,12 +21,12 @@ export class ProcessLog {
     this.#clock = clock;
   }
 
-  /** These must not be written down. */
+  /** Masks these secrets in every line. */
   hide(secrets: readonly string[]): void {
     this.#mask = maskSecrets(secrets);
   }
 
-  /** Code in these folders is the bundle's. After `hide`. */
+  /** Sets the folders of the bundle's code. Called after `hide`. */
   knowCode(folders: readonly string[]): void {
     this.#locate = locateIn(folders, this.#mask);
   }
@@ -39,7 +39,7 @@ export class ProcessLog {
     return cutMessage(this.#mask(text));
   }
 
-  /** A line of the process itself. Whose it is, the orchestrator knows by the channel. */
+  /** Writes a line of the process itself. The orchestrator identifies the process by the channel. */
   write(level: LogLevel, event: string, message: string, data?: JsonObject, place?: CodePlace): void {
     this.send({
       time: this.#clock.now().toISOString(),
@@ -51,14 +51,14 @@ export class ProcessLog {
     });
   }
 
-  /** The same about something thrown, whatever that is. */
+  /** Writes a line about any thrown value. */
   writeThrown(level: LogLevel, event: string, what: string, thrown: unknown): void {
     const { message, code = null, extension = null } = toTurnError(thrown);
     const { place, stack = stackOf(thrown) } = this.#locate(thrown);
     this.write(level, event, `${what}: ${message}`, { code, extension, stack }, place);
   }
 
-  /** A finished line. Never throws; a line whose data cannot travel goes without. */
+  /** Sends a finished line. Never throws; data that cannot be sent is left out. */
   send(line: LogLine): void {
     this.#channel.send({ type: 'log', line }).catch(() => {
       const { data: _, ...bare } = line;
@@ -67,7 +67,7 @@ export class ProcessLog {
   }
 }
 
-/** With no code of a bundle in it: for whoever looks into goondan. */
+/** A stack without code of a bundle, for developers of goondan. */
 function stackOf(thrown: unknown): string | null {
   const stack = readField(thrown, 'stack');
   return typeof stack === 'string' ? stack : null;

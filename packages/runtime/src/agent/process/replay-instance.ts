@@ -1,4 +1,4 @@
-/** A replay in a process of its own. The conversation, the engine and people are those of the recording. */
+/** Runs a replay in its own process. Conversation, engine and answers of people come from the recording. */
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import { replayTurn } from '../replay/replay-turn.ts';

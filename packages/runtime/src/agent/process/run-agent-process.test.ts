@@ -1,4 +1,4 @@
-// The loop of an agent's process, with both ends of its channel in this one and a real disk.
+// The loop of an agent's process, with both ends of its channel in this process and a real disk.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import {
   existsSync,
@@ -45,11 +45,11 @@ type Of<Type extends Kind> = Extract<FromAgent, { readonly type: Type }>;
 
 interface Options {
   readonly limits?: Partial<ChannelLimits>;
-  /** Stands between the process and the disk. */
+  /** Wraps the journal of the process. */
   readonly wrap?: (journal: Journal) => Journal;
   readonly stateRoot?: string;
   readonly clock?: Clock;
-  /** Changes what the orchestrator sends. */
+  /** Changes the frames that the orchestrator sends. */
   readonly encode?: (frame: string) => string;
 }
 
@@ -88,7 +88,7 @@ function launch({
     onUncaught: (listener) => void (throwUncaught = listener),
     exit(code) {
       exits.push(code);
-      // As the system does: nothing of it is heard any more.
+      // A process that has ended sends nothing more.
       child.close();
       for (const journal of opened.splice(0)) void journal.close();
     },
@@ -99,12 +99,12 @@ function launch({
   running.push({ end: () => host.exit(-1) });
 
   function all<Type extends Kind>(type: Type): Of<Type>[] {
-    // Filtered by its type.
+    // The messages were filtered by their type.
     return said.filter((message) => message.type === type) as Of<Type>[];
   }
   async function first<Type extends Kind>(type: Type, count = 1): Promise<Of<Type>> {
     await until(() => all(type).length >= count);
-    // Just waited for.
+    // The wait above has found it.
     return all(type)[count - 1] as Of<Type>;
   }
   return {
@@ -144,7 +144,7 @@ function plan(agent: Partial<AgentStart['agent']> = {}): JsonObject {
     store: store(),
     cwd: join(root, 'scratch'),
   };
-  // It is JSON, as its header says.
+  // The plan is JSON: see the header of `AgentStart`.
   return start as unknown as JsonObject;
 }
 
@@ -153,7 +153,7 @@ function scripted(options: JsonObject = {}): AgentStart['agent']['models'] {
   return { 'Model/m': { provider: 'scripted', model: 'm', options: { script, ...options } } };
 }
 
-/** Answers after a minute: nobody waits that long. */
+/** A model that answers after a minute, longer than any test waits. */
 const slow = scripted({ latencyMs: 60_000 });
 
 function event(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
@@ -172,7 +172,7 @@ function event(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
 const turn = (id: string, more: Partial<AgentEvent> = {}) =>
   ({ type: 'turn', event: event(id, more), seq: 1 }) as const;
 
-/** An extension from a file, because a plan is JSON. It finds what the test gives it under `globalThis.given`. */
+/** An extension from a file, because a plan is JSON. It finds the values of the test under `globalThis.given`. */
 function extension(source: string, name = 'ext') {
   const folder = join(root, crypto.randomUUID());
   mkdirSync(folder);
@@ -201,7 +201,7 @@ async function readMessages(): Promise<string[]> {
 }
 
 describe('starting', () => {
-  test('moves to its folder and says what it is made of, outermost first, kind by kind', async () => {
+  test('moves to its folder and describes its parts, outermost first, kind by kind', async () => {
     const agent = launch();
     const guard = extension(`
       export function register(api) {
@@ -232,7 +232,7 @@ describe('starting', () => {
     expect(agent.folders).toEqual([join(root, 'scratch')]);
   });
 
-  test('a failure is told with its code, without secrets, and ends the process', async () => {
+  test('reports a failed start with its code, without secrets, and ends the process', async () => {
     const agent = launch();
     const broken = extension(`export function register() { throw new Error('no hunter2-hunter2 here'); }`, 'broken');
     await agent.send({ type: 'start', plan: plan({ extensions: [broken], secrets: ['hunter2-hunter2'] }) });
@@ -274,7 +274,7 @@ describe('starting', () => {
     ]);
   });
 
-  test('something thrown on the side while it starts is a failed start too', async () => {
+  test('an uncaught error while it starts is a failed start', async () => {
     const agent = launch();
     const hanging = extension(`export const register = () => new Promise(() => undefined);`);
     await agent.send({ type: 'start', plan: plan({ extensions: [hanging] }) });
@@ -284,13 +284,13 @@ describe('starting', () => {
     await until(() => agent.exits[0] === 1);
   });
 
-  test('a plan that is none is a failed start', async () => {
+  test('a malformed plan is a failed start', async () => {
     const agent = launch();
     await agent.send({ type: 'start', plan: {} });
     expect((await agent.first('start.failed')).error.code).toBe('E_AGENT_START');
   });
 
-  test('pings are answered before, while and after; the rest waits its turn, in order', async () => {
+  test('pings are answered at any time; other messages wait, in order', async () => {
     const agent = launch();
     const gate = Promise.withResolvers<void>();
     Object.assign(globalThis, { given: { gate: gate.promise } });
@@ -311,7 +311,7 @@ describe('starting', () => {
     await agent.first('pong', 3);
   });
 
-  test('what comes before the plan, or a second plan, is ignored and said', async () => {
+  test('a message before the plan, or a second plan, is ignored with a warning', async () => {
     const agent = launch();
     await agent.send(turn('early'));
     await agent.send({ type: 'start', plan: plan() });
@@ -332,7 +332,7 @@ describe('starting', () => {
     expect(agent.opened).toHaveLength(1);
   });
 
-  test('X-12 one that is not new starts with the state it had', async () => {
+  test('X-12 an instance that is not new starts with the state it had', async () => {
     const counting = extension(`
       export function register(api) {
         api.pipeline.register('turn', async (ctx) => {
@@ -354,14 +354,14 @@ describe('starting', () => {
     expect(await countOnce('two', { stateRoot })).toEqual(['2']);
   });
 
-  test('one that waits uses the time, one that is told at once does not', async () => {
+  test('a spare loads modules while it waits; a process that gets its plan at once does not', async () => {
     const [spare, asked] = [launch(), await ready()];
     await until(() => spare.warmedUp.length > 0);
     await Bun.sleep(100);
     expect([spare.warmedUp.length, asked.warmedUp.length]).toEqual([1, 0]);
   });
 
-  test('too many messages while it starts end it', async () => {
+  test('more than 1,000 messages while it starts end it', async () => {
     const agent = launch();
     await agent.send({
       type: 'start',
@@ -373,7 +373,7 @@ describe('starting', () => {
 });
 
 describe('a turn', () => {
-  test('is answered after its commit, with what it cost and what it streamed', async () => {
+  test('is answered after its commit, with its usage and its deltas', async () => {
     const agent = await ready();
     const journal = await durableStore(store());
     await agent.send(turn('one'));
@@ -384,7 +384,7 @@ describe('a turn', () => {
       answer: 'You said: hello one',
     });
     expect(usage.totalTokens).toBeGreaterThan(0);
-    // Read by somebody else, right now.
+    // Another reader already sees the commit.
     expect((await journal.read(address)).messages).toHaveLength(2);
     const deltas = agent.all('delta');
     expect(deltas.every((each) => each.eventId === 'one')).toBe(true);
@@ -393,7 +393,7 @@ describe('a turn', () => {
     await journal.close();
   });
 
-  test('that was done before is answered again, and not run again', async () => {
+  test('that was handled before is answered again, and does not run again', async () => {
     const agent = await ready();
     await agent.send(turn('one'));
     await agent.first('turn.done');
@@ -430,7 +430,7 @@ describe('a turn', () => {
     expect(agent.exits).toEqual([]);
   });
 
-  test('whose result is no longer kept is answered so, and the process goes on', async () => {
+  test('whose result is no longer kept is answered with an error, and the process continues', async () => {
     const wrap = (journal: Journal): Journal => ({
       ...journal,
       open: (at, turnId) =>
@@ -450,7 +450,7 @@ describe('a turn', () => {
     expect(agent.exits).toEqual([]);
   });
 
-  test('that cannot be saved ends the process, loudly', async () => {
+  test('that cannot be saved ends the process with an error', async () => {
     const wrap = (journal: Journal): Journal => ({
       ...journal,
       commit: () => Promise.reject(Object.assign(new Error('no room left'), { code: 'E_DISK_FULL' })),
@@ -494,7 +494,7 @@ describe('a cancel', () => {
     expect((await agent.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
   });
 
-  test('before the turn: no layer of it begins', async () => {
+  test('that comes before the turn keeps its layers from starting', async () => {
     const ran: string[] = [];
     Object.assign(globalThis, { given: { ran } });
     const noting = extension(`
@@ -509,7 +509,7 @@ describe('a cancel', () => {
     expect(await readMessages()).toEqual(['hello one']);
   });
 
-  test('of another event, or of one that is done, ends nothing', async () => {
+  test('of another event, or of one that is finished, ends nothing', async () => {
     const agent = await ready();
     await agent.send(cancel('other'));
     await agent.send(turn('one'));
@@ -568,7 +568,7 @@ describe('calls to other agents', () => {
     ]);
   });
 
-  test('are given up with their turn, and the orchestrator is told', async () => {
+  test('are cancelled with their turn, also at the orchestrator', async () => {
     const source = asking.replace(/const sent.*/, 'const sent = 0;');
     const agent = await ready({}, { extensions: [extension(source)] });
     await agent.send(turn('one'));
@@ -576,15 +576,15 @@ describe('calls to other agents', () => {
     await agent.send({ type: 'cancel', eventId: 'one', reason: 'enough' });
     expect(await agent.first('call.cancelled')).toEqual({ type: 'call.cancelled', callId });
     expect((await agent.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
-    // Too late, and no harm.
+    // A late answer does no harm.
     await agent.send({ type: 'call.ended', callId, outcome: { status: 'accepted' } });
     await until(() => agent.lines().some(({ event: name }) => name === 'answer.late'));
   });
 });
 
-describe('answers that were left', () => {
+describe('replies in the outbox', () => {
   const replyTo = { target: 'other', correlationId: 'c1' };
-  /** An answer is kept for what came through the inbox. */
+  /** A reply is kept only for an event that came through the inbox. */
   const askedFor = async () => {
     const journal = await durableStore(store());
     await journal.accept(address, event('asked', { replyTo }));
@@ -627,7 +627,7 @@ describe('answers that were left', () => {
     expect(agent.all('reply')).toEqual([]);
   });
 
-  test('are known before a turn of this process can add one', async () => {
+  test('are read before a turn of this process can add one', async () => {
     const gate = Promise.withResolvers<void>();
     const opened: string[] = [];
     let asked = 0;
@@ -654,7 +654,7 @@ describe('answers that were left', () => {
     expect([opened, asked]).toEqual([['turn-one'], 1]);
   });
 
-  test('are taken out between turns, not during one', async () => {
+  test('are removed between turns, not during one', async () => {
     const acknowledged: string[] = [];
     const wrap = (journal: Journal): Journal => ({
       ...journal,
@@ -686,7 +686,7 @@ describe('answers that were left', () => {
 });
 
 describe('runtime events', () => {
-  test('hold no secret, also where a model put it', async () => {
+  test('hold no secret, even if a model wrote it', async () => {
     const secret = 'swordfish-swordfish';
     const script = [{ afterTool: secret, say: 'done' }, { call: { tool: secret, args: {} } }];
     const agent = await ready({}, { models: scripted({ script }), secrets: [secret] });
@@ -697,7 +697,7 @@ describe('runtime events', () => {
     expect(JSON.stringify(told)).not.toContain(secret);
   });
 
-  test('are told, and written down in order, with secrets masked', async () => {
+  test('are sent, and written to the file in order, with secrets masked', async () => {
     const secret = 'swordfish-swordfish';
     const failing = extension(`
       export function register(api) {
@@ -714,7 +714,7 @@ describe('runtime events', () => {
     expect(told[2]?.payload).toMatchObject({ error: { message: 'the key is ***' } });
     const path = instancePaths(workspaceFolder(stateRoot, 'loop'), address).runtimeEvents;
     const lines = readFileSync(path, 'utf8').trim().split('\n');
-    // This very file's format.
+    // This test knows the format of the file.
     const written = lines.map((line) => JSON.parse(line) as { time: string; name: string; payload: JsonObject });
     expect(written.map(({ name, payload }) => ({ name, payload }))).toEqual(told);
     expect(written.every(({ time }) => !Number.isNaN(Date.parse(time)))).toBe(true);
@@ -730,7 +730,7 @@ describe('traces', () => {
     await agent.first('drained');
   }
 
-  test('P-17 R-08 of every turn are written down, found by its ids, with secrets masked', async () => {
+  test('P-17 R-08 of every turn are written, found by its ids, with secrets masked', async () => {
     const secret = 'swordfish-swordfish';
     const leaky = extension(`
       const secret = '${secret}';
@@ -755,7 +755,7 @@ describe('traces', () => {
     expect(names).toHaveLength(1);
     const path = join(tracesFolder(), names[0] ?? '');
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    // Not even the beginning of it, where something was cut.
+    // Not even the beginning of a secret may remain where a text was cut.
     expect(`${names[0]}${readFileSync(path, 'utf8')}`).not.toContain('swor');
     for (const id of ['turn-one', 'trace', 'one']) {
       const { turns } = await readTurnTrace(place(), id);
@@ -777,7 +777,7 @@ describe('traces', () => {
     expect(existsSync(tracesFolder())).toBe(false);
   });
 
-  test('that cannot be written fail no turn; it is said once', async () => {
+  test('that cannot be written fail no turn; one warning is logged', async () => {
     const wrap = (journal: Journal): Journal => ({
       ...journal,
       openTraces: () => Promise.reject(new Error('no room')),
@@ -790,9 +790,9 @@ describe('traces', () => {
     expect(said.map(({ message }) => message)).toEqual(['Traces cannot be written down: no room']);
   });
 
-  test('of a turn that goes on after a crash say so, and keep what was written before it', async () => {
+  test('of a turn resumed after a crash say so, and keep the earlier lines', async () => {
     const script = [{ afterTool: 'wait__here', say: 'back' }, { call: { tool: 'wait__here', args: {} } }];
-    // Waits for ever, the first time.
+    // The first run waits for ever.
     const waiting = extension(`
       let isFirst = !globalThis.hasWaited;
       export function register(api) {
@@ -835,7 +835,7 @@ describe('traces', () => {
     expect((await listTurns(place())).map(({ turnId, resumes }) => [turnId, resumes])).toEqual([['turn-one', 1]]);
   });
 
-  test('say how a turn ended that never got to its layers; and nothing twice of one that was done before', async () => {
+  test('have the end of a turn that never reached its layers, and nothing more for one that was handled before', async () => {
     const agent = await ready();
     await agent.send({ ...turn('dead'), deadLetter: true });
     await agent.first('turn.done');
@@ -851,8 +851,8 @@ describe('traces', () => {
   });
 });
 
-describe('the end', () => {
-  test('R-07 X-17 a drain lets the turn finish, cleans up within the grace, and says so last', async () => {
+describe('the end of a process', () => {
+  test('R-07 X-17 a drain lets the turn finish, cleans up within the grace, and reports it last', async () => {
     const gate = Promise.withResolvers<void>();
     const order: string[] = [];
     Object.assign(globalThis, { given: { gate: gate.promise, order } });
@@ -878,7 +878,7 @@ describe('the end', () => {
     expect(agent.all('turn.done').map(({ eventId }) => eventId)).toEqual(['one']);
   });
 
-  test('a turn that does not end within the grace is left to be killed: nothing is said to be over', async () => {
+  test('a turn that does not end within the grace is left to be killed: no drained message is sent', async () => {
     const agent = await ready({}, { models: slow });
     await agent.send(turn('one'));
     await agent.send({ type: 'drain', graceMs: 50 });
@@ -887,7 +887,7 @@ describe('the end', () => {
     expect(agent.exits).toEqual([]);
   });
 
-  test('when nobody kills it, it goes by itself after a while', async () => {
+  test('a process that is not killed ends by itself after a while', async () => {
     const clock = manualClock();
     const agent = await ready({ clock }, { models: slow });
     await agent.send(turn('one'));
@@ -901,7 +901,7 @@ describe('the end', () => {
     expect(agent.exits[0]).toBe(1);
   });
 
-  test('SIGTERM is a drain; so is one before there is a plan', async () => {
+  test('SIGTERM is a drain, also before there is a plan', async () => {
     const idle = await ready();
     idle.terminate();
     idle.terminate();
@@ -928,7 +928,7 @@ describe('the end', () => {
     expect(agent.types()).toEqual(['ready', 'drained']);
   });
 
-  test('without its orchestrator it ends at once', async () => {
+  test('a process without its orchestrator ends at once', async () => {
     const agent = await ready({}, { models: slow });
     await agent.send(turn('one'));
     agent.parent.close();
@@ -952,7 +952,7 @@ describe('the end', () => {
       },
       'cannot be shown',
     ],
-  ])('%s that nobody catches is named, and ends the process', async (_, thrown, message) => {
+  ])('%s that is not caught is logged, and ends the process', async (_, thrown, message) => {
     const agent = await ready();
     agent.throwUncaught(thrown);
     agent.throwUncaught(new Error('a second one'));
@@ -963,7 +963,7 @@ describe('the end', () => {
     ]);
   });
 
-  test('a malformed frame is said and changes nothing', async () => {
+  test('a malformed frame is logged and changes nothing', async () => {
     const agent = await ready({ encode: (frame) => frame.replace('"n":1', '"n":"one"') });
     await agent.send({ type: 'ping', n: 1 });
     await until(() => agent.lines().length > 0);

@@ -1,10 +1,10 @@
 /**
- * The life of an agent's process: it waits for its plan, becomes that agent, does what it is told, and goes.
+ * The life of an agent's process: it waits for its plan, starts that agent, handles messages, and ends.
  *
- * 1. A ping is answered at once, whatever else goes on: only a blocked loop is silent.
- * 2. What is said while it starts is heard when it has started, in order.
- * 3. It ends once. Whatever it still has to say goes first, within `LAST_WORDS_MS`.
- * 4. Without the orchestrator it has nobody to work for and ends at once; what it had accepted is on the disk.
+ * 1. A ping is answered at once, whatever else runs: only a blocked loop does not answer.
+ * 2. Messages that come while it starts are handled when it has started, in order.
+ * 3. It ends once. Everything it still has to send goes first, within `LAST_WORDS_MS`.
+ * 4. Without the orchestrator it ends at once; every input it had accepted is on disk.
  */
 import { type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
@@ -22,14 +22,20 @@ import type { ProcessHost } from './process-host.ts';
 import { ProcessLog } from './process-log.ts';
 import { tellChanges } from './tell-changes.ts';
 
-/** When nobody says how long: as `Swarm.policy.shutdown` does by default. */
+/** The grace when a drain names none; the default of `Swarm.policy.shutdown`. */
 const GRACE_MS = 30_000;
-/** Past its grace a process is killed by its supervisor, who then knows why. When nobody does, it goes by itself. */
+/**
+ * The supervisor kills a process after its grace, and knows why. If that does not happen, the process ends by itself
+ * after this time.
+ */
 const OVERTIME_MS = 5_000;
 const LAST_WORDS_MS = 1_000;
-/** One that still waits then was started ahead of time: it uses the time. */
+/** A process that still waits after this time is a spare: it loads modules meanwhile. */
 const SPARE_AFTER_MS = 50;
-/** Messages while it starts. The orchestrator sends far fewer: past it something is wrong, and the process ends. */
+/**
+ * At most 1,000 messages wait while the process starts. The orchestrator sends far fewer: more mean a fault, and the
+ * process ends.
+ */
 const MOST_QUEUED = 1_000;
 
 type Phase =
@@ -60,7 +66,7 @@ class AgentProcess {
   run(): void {
     this.#host.onUncaught((thrown) => this.#crash('process.uncaught', 'Uncaught error', thrown));
     this.#host.onTerminate(() => void this.#drain(GRACE_MS));
-    // First of all listeners: nobody may write down that a call failed because the orchestrator is gone.
+    // This must be the first listener: no other may log that a call failed because the orchestrator is gone.
     this.#channel.onClose(() => {
       if (this.#phase.name !== 'ending') this.#host.exit(1);
     });
@@ -72,7 +78,7 @@ class AgentProcess {
   #hear(message: ToAgent): void {
     switch (message.type) {
       case 'ping':
-        // Unanswered when it cannot be sent; then it is as if the loop were blocked.
+        // A pong that cannot be sent counts as a blocked loop.
         return void this.#channel.send({ type: 'pong', n: message.n }).catch(() => undefined);
       case 'start':
         return this.#begin(message.plan);
@@ -100,7 +106,7 @@ class AgentProcess {
       return this.#log.write('warn', 'message.ignored', 'A second "start" came.');
     }
     this.#phase = { name: 'starting', queued: [] };
-    // From our own orchestrator, which made it from what it had checked: an `AgentStart`, and nothing else is sent here.
+    // The plan comes from our own orchestrator, which made it from checked data: it is an `AgentStart`.
     this.#started = this.#start(plan as unknown as AgentStart);
   }
 
@@ -130,7 +136,7 @@ class AgentProcess {
   }
 
   #open(instance: OpenInstance): void {
-    // Something else may have ended it meanwhile.
+    // The process may have ended meanwhile.
     if (this.#phase.name !== 'starting') return;
     const { queued } = this.#phase;
     this.#instance = instance;
@@ -146,7 +152,10 @@ class AgentProcess {
     await this.#end(1);
   }
 
-  /** The orchestrator judges by the code whether the event is to blame, and whether another try can help. */
+  /**
+   * Reports a lost turn. The orchestrator decides by the code whether the event is to blame, and whether a retry can
+   * help.
+   */
   #loseTurn(eventId: string, thrown: unknown): void {
     if (this.#hasEnded()) return;
     const error = this.#maskedError(thrown, 'E_UNEXPECTED');
@@ -166,7 +175,7 @@ class AgentProcess {
     };
   }
 
-  /** Finishes what runs, cleans up, says so and goes. A second call changes nothing. */
+  /** Finishes the running turn, cleans up, reports it and ends. A second call does nothing. */
   async #drain(graceMs: number, cleanUpMs?: number): Promise<void> {
     if (this.#isDraining || this.#hasEnded()) return;
     this.#isDraining = true;

@@ -4,8 +4,8 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 
 /**
- * Sends the result of a committed turn. One that cannot travel (too large, too deep) goes as an error that says so:
- * kept back, it would be asked for again and again.
+ * Sends the result of a committed turn. A result that cannot be sent (too large, too deep) is replaced by an error that
+ * says so: without an answer the orchestrator would ask for the turn again and again.
  */
 export async function sendResult(
   channel: Channel<FromAgent, ToAgent>,

@@ -1,6 +1,6 @@
 /**
- * Says again what the agent is made of when that has changed: soon, once for all changes of a moment, and before the end of
- * the turn is told. Nothing is said while nothing changes.
+ * Describes the agent again when its parts have changed: after `GAP_MS`, once for all changes of that time, and always
+ * before the end of the turn is reported. Nothing is sent while nothing changes.
  */
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -20,10 +20,10 @@ export function tellChanges(agent: RunningAgent, channel: Channel<FromAgent, ToA
     callOff?.();
     callOff = undefined;
     known = tools.items();
-    // Not sent when the channel is closed or full: then the next change says it.
+    // If the channel is closed or full, the next change sends it.
     channel.send({ type: 'described', ...describeAgent(agent, clock.now()) }).catch(() => undefined);
   };
-  // Tools are registered without a word: after each event of the runtime they are looked at, which costs a comparison.
+  // Registering a tool publishes no event, so the tools are compared after each runtime event.
   bus.watch((event) => {
     const isTurnOver = event === 'turn.completed' || event === 'turn.failed';
     const hasChanged = event === STATUS_EVENT || tools.items() !== known;

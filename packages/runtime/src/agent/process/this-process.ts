@@ -1,4 +1,4 @@
-/** The process this runs in. Taken once, at the start: bundle code may put other functions in the place of these. */
+/** The process this runs in. Its functions are taken once, at the start, because bundle code may replace them. */
 import { answerOwnPackages } from '../../bundle-imports/answer-own-packages.ts';
 import { watchDraws } from '../draws/watch-draws.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -22,7 +22,7 @@ export const thisProcess: ProcessHost = {
   watchDraws,
   onTerminate(listener) {
     process.on('SIGTERM', listener);
-    // Typed at a terminal it reaches everybody; who goes is the orchestrator's decision.
+    // Ctrl-C at a terminal reaches every process of the group; the orchestrator decides which of them end.
     process.on('SIGINT', () => undefined);
   },
   onUncaught(listener) {

@@ -1,8 +1,8 @@
 /**
- * The turns the orchestrator asks for, one after the other: run, streamed, answered after their commit.
+ * Runs the turns that the orchestrator asks for, one after the other: streams each one and answers after its commit.
  *
- * A turn that gives no result at all could not be saved (`E_DISK_FULL`, `E_FENCED`, …). This process may then believe
- * things that are not on the disk: the turn is lost, the process says why and ends, and the next one is asked again.
+ * A turn without a result could not be saved (`E_DISK_FULL`, `E_FENCED`, …). The memory of this process may then differ
+ * from the disk: the turn is lost, the process reports why and ends, and the next process runs the turn again.
  */
 import { type AgentEvent, endingOf, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
@@ -19,12 +19,12 @@ import { sendResult } from './send-result.ts';
 
 export interface TurnRunnerDeps {
   readonly agent: Pick<RunningAgent, 'handle' | 'parts'>;
-  /** Watches the layers of a turn; undefined when nobody does. */
+  /** Returns an observer for the layers of a turn; undefined when the turn is not observed. */
   readonly observe: () => TurnObserver | undefined;
   readonly channel: Channel<FromAgent, ToAgent>;
-  /** Resolves when what was seen of turns is written down. Never rejects. */
+  /** Resolves when the traces of the turns are written. Never rejects. */
   readonly written: () => Promise<void>;
-  /** Nothing runs any more, for now. */
+  /** Called when the last running turn is over. */
   readonly onIdle: () => void;
   readonly onLost: (eventId: string, thrown: unknown) => void;
 }
@@ -35,7 +35,7 @@ export class TurnRunner {
   readonly #deps: TurnRunnerDeps;
   readonly #cancellations = new Cancellations();
   readonly #running = new Set<Promise<void>>();
-  /** By event. */
+  /** Clocks of the running turns, by event id. */
   readonly #clocks = new Map<string, { readonly clock: TurnClock; isHeld: boolean }>();
 
   constructor(deps: TurnRunnerDeps) {
@@ -58,7 +58,7 @@ export class TurnRunner {
     this.#cancellations.cancel(eventId, reason);
   }
 
-  /** Somebody its turn asked waits for people, or no longer does. */
+  /** Pauses the turn of this event while an agent that it asked waits for people. */
   hold(eventId: string, isHeld: boolean): void {
     const held = this.#clocks.get(eventId);
     if (held === undefined || held.isHeld === isHeld) return;
@@ -68,7 +68,7 @@ export class TurnRunner {
     this.#deps.agent.parts.activity.hold(isHeld);
   }
 
-  /** When all that was asked is answered. */
+  /** Resolves when every turn so far is answered. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }
@@ -103,10 +103,13 @@ export class TurnRunner {
   }
 }
 
-/** Who cancels a turn often ends its process as soon as it hears of the end, and wants to see later where it was. */
+/**
+ * The time to write the traces of a cancelled turn: its client often ends the process at once, and later wants to see
+ * where the turn was.
+ */
 const LAST_LINES_MS = 500;
 
-/** Handled long ago: whoever asks again is told so. Every other failure is one of this process. */
+/** Answers an event that was handled long ago with an error. Every other failure is one of this process. */
 function forgotten(event: AgentEvent, thrown: unknown): TurnOutcome {
   if (!(thrown instanceof GoondanError) || thrown.code !== 'E_TURN_FORGOTTEN') throw thrown;
   const { code, message } = thrown;

@@ -5,8 +5,8 @@ import { watchTurn } from '../../trace/watch-turn.ts';
 import type { TurnLine } from '../../workspace/traces/trace-files.ts';
 import { openTurnTraces } from './turn-traces.ts';
 
-test('after a failed write a request refers to nothing that was lost with it', async () => {
-  // Lines are written only when the test says so.
+test('after a failed write a request refers to no lost line', async () => {
+  // Lines are written only when the test moves the clock.
   const clock = manualClock();
   const written: string[] = [];
   const reported: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * What the turns of this process did, layer by layer, on its way to the disk. No turn waits for it and none fails with
- * it: chains are kept while they run, put into words when they are written, and written together. Secrets are masked
- * before anything is cut.
+ * Writes the traces of this process's turns to disk, layer by layer. No turn waits for it or fails because of it:
+ * chains are kept while they run, described when they are written, and written together. Secrets are masked before
+ * anything is cut.
  */
 import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
 import { shortenMasked } from '../../json/shorten-masked.ts';
@@ -25,20 +25,20 @@ import type { TurnLine } from '../../workspace/traces/trace-files.ts';
 export interface TurnTracesDeps {
   readonly open: () => Promise<LineWriter<TurnLine>>;
   readonly clock: Clock;
-  /** What the agent is made of, for a replay. */
+  /** The agent's extensions, for a replay. */
   readonly extensions: readonly RecordedExtension[];
-  /** How things are now that its extensions need; nothing is known when absent. */
+  /** Returns the current statuses of things that its extensions need; no statuses when absent. */
   readonly statuses?: () => readonly ExtensionStatusChanged[];
-  /** Told once for each time that writing stops working. */
+  /** Called once each time that writing stops working. */
   readonly report: (problem: string) => void;
 }
 
 export interface TurnTraces {
-  /** For one turn. */
+  /** Returns a listener for one turn. */
   listen(): TurnListener;
-  /** The process leaves the turn that runs to the next one. */
+  /** Marks the running turn as left to the next process. */
   leave(): void;
-  /** Belongs to the turn that runs; nobody's when none does. */
+  /** Adds a status to the running turn; drops it when none runs. */
   statusChanged(status: ExtensionStatusChanged): void;
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
   };
   const log = new GatheredLog<TurnLine>({
     open: () => {
-      // After a failed write nobody knows which lines are there: none is referred to any more.
+      // After a failed write it is unknown which lines are in the file, so no later line refers to them.
       requests = new WeakMap();
       return open();
     },
@@ -87,13 +87,15 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
   };
 }
 
-/** Characters of the input, so that a list of turns can show the first words. */
+/** In characters, so that a list of turns can show the first words. */
 const LONGEST_INPUT = 200;
 const LONGEST_ERROR = 1_000;
-/** Characters of what a run goes on from; when it is more, the turn cannot be replayed. */
+/** In characters; a turn with a longer resume point cannot be replayed. */
 const LONGEST_RESUME_POINT = 2_000_000;
 
-/** Statuses written in one run: a server that comes and goes all the time fills no file. */
+/**
+ * At most 200 statuses of one run are written, so that a server that connects again and again does not fill the file.
+ */
 const MOST_STATUSES = 200;
 
 type MakeLine = () => TraceLine | undefined;
@@ -101,9 +103,9 @@ type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => vo
 
 interface RunDeps extends Pick<TurnTracesDeps, 'clock' | 'extensions' | 'statuses'> {
   readonly effects: EffectRecorder;
-  /** The requests of a run that are in the file. */
+  /** Requests of a run that are in the file. */
   readonly requestsOf: (run: WrittenRun) => WrittenRequests;
-  /** Turns run one after the other. */
+  /** Called with the run that is running now. Turns run one after the other. */
   readonly onRunning: (run: WrittenRun | undefined) => void;
 }
 
@@ -115,10 +117,13 @@ class WrittenRun implements TurnListener {
   #startedAt = 0;
   #mask: Mask = noSecrets;
   #locate: LocateThrown | undefined;
-  /** Chains that run, and how many there were. */
+  /** Chains that are running; `#begun` counts all chains so far. */
   readonly #open = new Set<RunningSpan>();
   #begun = 0;
-  /** Chains of which a line says that they run: how many layers had gone in by then. */
+  /**
+   * Chains with a written line that says they are running, and the number of their layers that had called `next()` by
+   * then.
+   */
   readonly #written = new Map<RunningSpan, number>();
   #statuses = 0;
   /** Keys of effects that have not ended. */
@@ -169,9 +174,9 @@ class WrittenRun implements TurnListener {
     this.halt(reason);
   }
 
-  /** It goes no further; without a reason, in this process. */
+  /** Writes where the turn stopped; without a reason it continues in another process. */
   halt(reason?: Error): void {
-    // As they are from now on: those that end have another line, that says so.
+    // Writes the current state of open chains; a chain that ends later gets another line.
     for (const chain of this.#open) this.changed(chain);
     this.#addMasked({
       type: 'halt',
@@ -200,7 +205,7 @@ class WrittenRun implements TurnListener {
     }
     if (outcome === 'running') this.#open.add(chain);
     else this.#close(chain);
-    // One that is over by the time it would be written has another line, that says so.
+    // A chain that ended before this line is written has another line with its end.
     const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
     if (this.#turn !== undefined) this.#add(this.#turn, false, describe);
   }
@@ -227,8 +232,8 @@ class WrittenRun implements TurnListener {
   }
 
   /**
-   * What is asked from inside a chain follows from what its layers did on their way in: should the process be gone before
-   * the chain is over, that has been written down first.
+   * Writes running chains whose layers have gone further in. A request from inside a chain depends on the changes of
+   * its layers before `next()`: if the process dies before the chain is over, those changes are in the file.
    */
   #tellWhoWentIn(): void {
     if (this.#written.size === 0) return;
@@ -242,13 +247,13 @@ class WrittenRun implements TurnListener {
   #resume(point: ResumePoint | undefined): TraceLine {
     const line = { type: 'resume', ...(point === undefined ? {} : { point }) } as const;
     if (JSON.stringify(line).length > LONGEST_RESUME_POINT) return { type: 'resume' };
-    // A line is JSON, and stays what it is.
+    // Masking a line does not change its shape.
     return maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
   }
 
-  /** How it began or ended. */
+  /** Adds a line that must not be lost, such as the start or the end of the turn. */
   #addMasked(line: TraceLine): void {
-    // A line is JSON, and stays what it is.
+    // Masking a line does not change its shape.
     const masked = () => maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
     if (this.#turn !== undefined) this.#add(this.#turn, true, masked);
   }

@@ -6,13 +6,13 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { InstanceJournal } from './instance-journal.ts';
 import { UndeliveredReplies } from './undelivered-replies.ts';
 
-test('T-05 a conversation that cannot be recovered is reported as that, not as answers that could not be sent', async () => {
+test('T-05 a conversation that cannot be recovered is reported as such, not as answers that could not be sent', async () => {
   const damage = new GoondanError('E_STORE_CORRUPT', 'archive.jsonl is damaged');
   const opened = { hasWork: async () => true, recover: () => Promise.reject(damage) };
   const address = { agentName: 'host', instanceKey: 'default' };
   const reports: [string, unknown][] = [];
   const replies = new UndeliveredReplies({
-    // Only these parts of both are asked for.
+    // The code under test uses only these parts of both.
     journal: { address, isNew: false, open: async () => opened } as unknown as InstanceJournal,
     channel: {} as Channel<FromAgent, ToAgent>,
     isIdle: () => true,

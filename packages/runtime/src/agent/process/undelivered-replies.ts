@@ -1,10 +1,10 @@
 /**
- * Answers in the instance's outbox: those an earlier process left are sent again, and each goes when the orchestrator
- * says that it was handed on.
+ * Replies in the instance's outbox: those that an earlier process left are sent again, and each is removed when the
+ * orchestrator has delivered it.
  *
- * 1. What was left is looked for before the first turn of this process: its own answers go with its `turn.done`.
- * 2. Acknowledging writes to the disk the running turn writes to, so it waits until none runs. Not having done it costs
- *    a reply that is sent once more; that is also what happens to the oldest when more than `MOST_TAKEN` wait.
+ * 1. The outbox is read before the first turn of this process: its own answers go with its `turn.done`.
+ * 2. Acknowledging a reply writes to the same disk as a running turn, so it waits until none runs. A reply that was not
+ *    acknowledged is only sent once more. This also happens to the oldest when more than `MOST_TAKEN` wait.
  */
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -15,13 +15,13 @@ import type { InstanceJournal } from './instance-journal.ts';
 import { sendResult } from './send-result.ts';
 
 const MOST_TAKEN = 1_000;
-/** A reply is kept under the id of its turn, which is this and the event's id. */
+/** The key of a reply is its turn's id: this prefix and the event's id. */
 const PREFIX = 'turn-';
 
 export interface UndeliveredRepliesDeps {
   readonly journal: InstanceJournal;
   readonly channel: Channel<FromAgent, ToAgent>;
-  /** No turn runs. */
+  /** True when no turn runs. */
   readonly isIdle: () => boolean;
   readonly report: (problem: string, thrown: unknown) => void;
 }
@@ -36,12 +36,12 @@ export class UndeliveredReplies {
     this.#deps = deps;
   }
 
-  /** Resolves when it is known what was left. **Errors** — those of recovery: a turn would meet them too. */
+  /** Resolves when the outbox was read. **Errors** — those of recovery: a turn would get them too. */
   async found(): Promise<void> {
     await this.#look();
   }
 
-  /** Never rejects. */
+  /** Sends the replies that an earlier process left. Never rejects. */
   async send(): Promise<void> {
     const { channel, report } = this.#deps;
     const left = await this.#look().catch((error: unknown) => {
@@ -65,7 +65,7 @@ export class UndeliveredReplies {
     if (this.#taken.size > MOST_TAKEN && oldest !== undefined) this.#taken.delete(oldest);
   }
 
-  /** To be called whenever no turn runs. Stops at the next one. Never rejects. */
+  /** Removes taken replies from the outbox. Must be called when no turn runs; stops when one starts. Never rejects. */
   acknowledge(): Promise<void> {
     this.#acknowledging = this.#acknowledging.then(() => this.#acknowledgeAll());
     return this.#acknowledging;
@@ -76,7 +76,10 @@ export class UndeliveredReplies {
     return this.#left;
   }
 
-  /** The last answer may not have reached the outbox when the process before this one died: recovery puts it there. */
+  /**
+   * Reads the outbox after a recovery: the last answer may not be in the outbox when the previous process died, and
+   * recovery puts it there.
+   */
   async #findLeft(): Promise<readonly QueueEntry[]> {
     const { journal } = this.#deps;
     if (journal.isNew) return [];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { Activity } from './activity.ts';
 
-/** An activity that somebody waits to leave; `left` counts how often they could. */
+/** An activity that a caller waits to leave; `left` counts how often it could. */
 function open(flush: () => Promise<void> = () => Promise.resolve()) {
   const activity = new Activity();
   activity.begin({ flush });
@@ -33,7 +33,7 @@ describe('a turn can be left', () => {
     expect(activity.isResting).toBe(false);
   });
 
-  test('when it is held, and what it does waits for another agent and may begin again', async () => {
+  test('when it is held, and its only effect is a repeatable request to another agent', async () => {
     const { activity, left } = open();
     const request = pending();
     void activity.effect(() => activity.aside(request.wait));
@@ -48,7 +48,7 @@ describe('a turn can be left', () => {
     expect(activity.isResting).toBe(false);
   });
 
-  test('not when an answer comes while what it did is on its way to the disk; but at the next question', async () => {
+  test('not when an answer comes while its records go to disk, but at the next question', async () => {
     const disk = pending();
     const { activity, left } = open(disk.wait);
     const [first, second] = [pending(), pending()];
@@ -65,7 +65,7 @@ describe('a turn can be left', () => {
     second.end();
   });
 
-  test('not when what it did cannot be kept', async () => {
+  test('not when its records cannot be written', async () => {
     const { activity, left } = open(() => Promise.reject(new Error('full')));
     const question = pending();
     void activity.question(question.wait);

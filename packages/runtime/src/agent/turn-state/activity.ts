@@ -1,15 +1,15 @@
 /**
- * What the running turn of an agent is doing, in so far as it matters whether the turn can be left where it stands. A turn
- * that only waits for people can: what it did is recorded, and the next process goes on with the same question.
+ * Tracks the activity of the running turn, to know whether its process may leave it. A turn that only waits for people
+ * can be left: its effects are recorded, and the next process asks the same question again.
  */
 import type { TurnLogWriter } from '../conversation/turn-log.ts';
 
 export class Activity {
-  /** Questions to people. */
+  /** Number of open questions to people. */
   #questions = 0;
-  /** Somebody this turn asked waits for people. */
+  /** True while an agent that this turn asked waits for people. */
   #isHeld = false;
-  /** Model calls and tool handlers. */
+  /** Number of running model calls and tool handlers. */
   #effects = 0;
   readonly #lookers = new Set<() => void>();
   #log: Pick<TurnLogWriter, 'flush'> | undefined;
@@ -23,7 +23,7 @@ export class Activity {
     this.#isHeld = false;
   }
 
-  /** The turn waits for people, and for nothing else. */
+  /** True when the turn waits for people and for nothing else. */
   get isResting(): boolean {
     return (this.#questions > 0 || this.#isHeld) && this.#effects === 0;
   }
@@ -38,7 +38,9 @@ export class Activity {
     return work().finally(() => this.#count(0, -1));
   }
 
-  /** An effect that waits for another agent, and may begin again from its start, stands in nobody's way. */
+  /**
+   * Runs a wait for another agent as part of an effect that may be repeated: it does not keep the turn from being left.
+   */
   async aside<Value>(wait: () => Promise<Value>): Promise<Value> {
     this.#count(0, -1);
     return wait().finally(() => this.#count(0, 1));
@@ -49,7 +51,7 @@ export class Activity {
     this.#look();
   }
 
-  /** Calls `onLeft` when it is resting, at once or later, and what it did so far is on disk. */
+  /** Calls `onLeft` as soon as the turn is resting and its records are on disk. */
   async leave(onLeft: () => void): Promise<void> {
     for (;;) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -60,7 +62,7 @@ export class Activity {
     }
   }
 
-  /** When that fails, so does the turn. */
+  /** False when the write failed, which also fails the turn. */
   async #isOnDisk(): Promise<boolean> {
     return (this.#log?.flush() ?? Promise.resolve()).then(
       () => true,

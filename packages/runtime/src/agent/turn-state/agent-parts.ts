@@ -1,4 +1,4 @@
-/** Everything a turn needs, put together once when the agent starts. */
+/** The parts of an agent that turns need, assembled once when the agent starts. */
 import type { AgentAddress, ModelParams } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { Activity } from './activity.ts';
@@ -21,7 +21,7 @@ import type { ToolRegistry } from '../tool/tool-registry.ts';
 
 export interface AgentParts {
   readonly address: AgentAddress;
-  /** A digest of the plan it runs with, without secrets; made when it is first asked for. */
+  /** The digest of the agent's plan without secrets, computed on first use. */
   readonly planDigest: () => string | undefined;
   readonly systemPrompt: string | undefined;
   readonly modelRef: string;
@@ -33,7 +33,7 @@ export interface AgentParts {
   readonly tools: ToolRegistry;
   readonly models: ModelSource;
   readonly states: ExtensionStates;
-  /** The commit that the states in memory follow. */
+  /** The version of the commit that the states in memory come from. */
   stateVersion: number;
   readonly saveStates: SaveStates;
   readonly bus: EventBus;
@@ -45,10 +45,10 @@ export interface AgentParts {
   readonly clock: Clock;
   readonly mask: SecretMask;
   readonly locate: LocateThrown;
-  /** The conversation as models are shown it. */
+  /** The messages with secrets masked, as models see them. */
   readonly cleanMessages: CleanMessages;
   readonly log: Log;
-  /** A logger for something that is not an extension. */
+  /** The logger for tools, which do not belong to an extension. */
   readonly toolLogger: Console;
   /** The view that the last turn left, while this process is the only writer. */
   warm: { readonly version: number; readonly view: LlmView } | undefined;

@@ -7,7 +7,7 @@ import { DeltaGate } from './delta-gate.ts';
 const step = { stepId: 'turn-1.step-0', stepIndex: 0 };
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
-/** Takes a step and its turn through the gate; gives the texts that left at each moment. */
+/** Takes a step and its turn through the gate; returns the texts that left at each moment. */
 function leave(...buffering: MiddlewareKind[]): Record<string, readonly string[]> {
   const layers = new LayerRegistry();
   for (const kind of ['turn', 'step', 'toolCall', 'model'] as const) {
@@ -38,23 +38,23 @@ function leave(...buffering: MiddlewareKind[]): Record<string, readonly string[]
 describe('the gate of streamed text', () => {
   const silent = { streaming: [], model: [], step: [], turn: [], discard: [] };
 
-  test('lets everything through when nobody buffers', () => {
+  test('passes everything on when no layer buffers', () => {
     expect(leave()).toEqual({ ...silent, streaming: ['raw'], discard: ['discard'] });
   });
 
-  test('waits for the chain of the layer that buffers, and lets through what that chain made of it', () => {
+  test('waits for the chain of the buffering layer, and sends the text that this chain returned', () => {
     expect(leave('model')).toEqual({ ...silent, model: ['m'], discard: ['discard'] });
     expect(leave('step')).toEqual({ ...silent, step: ['s'] });
     expect(leave('toolCall')).toEqual({ ...silent, step: ['s'] });
     expect(leave('turn')).toEqual({ ...silent, turn: ['t'] });
   });
 
-  test('waits for the widest chain when several buffer', () => {
+  test('waits for the outermost chain when several layers buffer', () => {
     expect(leave('model', 'step')).toEqual({ ...silent, step: ['s'] });
     expect(leave('turn', 'model')).toEqual({ ...silent, turn: ['t'] });
   });
 
-  test('says with each piece which turn and step it belongs to, and hands reasoning on as such', () => {
+  test('adds turn and step to each delta, and passes reasoning on as reasoning', () => {
     const heard: TurnDelta[] = [];
     const gate = new DeltaGate(
       'turn-1',
@@ -70,7 +70,7 @@ describe('the gate of streamed text', () => {
     ]);
   });
 
-  test('says nothing of a reply that is gone or is not the model’s, and nothing to nobody', () => {
+  test('sends nothing for a missing reply or one that is not the model’s, and works without a listener', () => {
     const heard: TurnDelta[] = [];
     const layers = new LayerRegistry();
     layers.add('e', 'agent', 'step', () => undefined, { buffers: true });
@@ -106,14 +106,14 @@ describe('the gate of streamed text, and secrets', () => {
   const written = (...pieces: string[]) => pieces.map((text) => ({ type: 'text' as const, text }));
   const reply = (text: string) => ({ content: written(text), finishReason: 'stop' as const, usage });
 
-  test('X-15 a secret that comes in pieces does not leave; the rest leaves at once', () => {
+  test('X-15 a secret that comes in several deltas is not sent; the rest is sent at once', () => {
     const { gate, heard } = masking();
     for (const delta of written('the ', 'key is c', 'anary', '-123', '45', ', you', ' see'))
       gate.streaming(step, delta);
     expect(heard).toEqual(['text 0: the ', 'text 0: key is ', 'text 0: ***', 'text 0: , you', 'text 0:  see']);
   });
 
-  test('X-15 what waits leaves when the reply is complete, another part begins or another step does', () => {
+  test('X-15 held-back text is sent when the reply is complete, or another part or step begins', () => {
     const { gate, heard } = masking();
     gate.streaming(step, { type: 'reasoning', text: 'can' });
     gate.streaming(step, { type: 'text', text: 'canary' });
@@ -123,7 +123,7 @@ describe('the gate of streamed text, and secrets', () => {
     expect(heard).toEqual(['reasoning 0: can', 'text 0: canary', 'text 1: c', 'text 0: x']);
   });
 
-  test('X-15 what waits leaves when the model is broken off, and not as the better part of a secret', () => {
+  test('X-15 held-back text is sent when the model is broken off, but masked if it is most of a secret', () => {
     const { gate, heard } = masking();
     gate.streaming(step, { type: 'text', text: 'a canary' });
     gate.brokenOff();
@@ -133,7 +133,7 @@ describe('the gate of streamed text, and secrets', () => {
     expect(heard).toEqual(['text 0: a ', 'text 0: canary', 'text 0: a ', 'text 0: ***']);
   });
 
-  test('X-15 what waits of a step that is tried again is gone with it', () => {
+  test('X-15 held-back text of a discarded step is dropped', () => {
     const { gate, heard } = masking();
     gate.streaming(step, { type: 'text', text: 'canary-123' });
     gate.discard(step);
@@ -141,7 +141,7 @@ describe('the gate of streamed text, and secrets', () => {
     expect(heard).toEqual(['discard 0', 'text 1: 45']);
   });
 
-  test('X-15 what a layer that buffers has put into a reply is masked too', () => {
+  test('X-15 a secret that a buffering layer put into a reply is masked too', () => {
     const { gate, heard } = masking('model');
     gate.modelFinished(step, reply('it is canary-12345'));
     expect(heard).toEqual(['text 0: it is ***']);

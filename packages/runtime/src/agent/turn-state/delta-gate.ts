@@ -1,9 +1,9 @@
 /**
- * Streamed text on its way out. While a layer of the agent buffers (redaction, guards), nothing leaves before that
- * layer's chain has finished, and then what leaves is what the chain made of it, not what the model first wrote.
+ * Sends streamed text to the listener. While a layer of the agent buffers (redaction, guards), nothing is sent before
+ * that layer's chain has finished. Then the text that the chain returned is sent, not the model's first text.
  *
- * Every piece leaves through here, so this is where secrets are masked, also one that is spread over several pieces: the
- * end of what was written waits while it may be the beginning of one.
+ * Every delta leaves here, so secrets are masked here, also one that is spread over several deltas: the end of the text
+ * is held back while it may be the beginning of a secret.
  */
 import type { Message, MiddlewareKind, ModelDelta, ModelReply, TurnDelta } from '@goondan/types';
 import { MaskedStream } from '../../log/masked-stream.ts';
@@ -12,7 +12,7 @@ import type { Layer } from '../pipeline/layer.ts';
 
 export type DeltaListener = (delta: TurnDelta) => void;
 
-/** The chain that must finish first. */
+/** The chain that must finish before text is sent. */
 type Hold = 'nothing' | 'model' | 'step' | 'turn';
 
 export interface StepIdentity {
@@ -24,7 +24,7 @@ export class DeltaGate {
   private readonly hold: Hold;
 
   private stream: MaskedStream | undefined;
-  /** Whose text is in the stream. */
+  /** The step and type of the text in the stream. */
   private open: { readonly step: StepIdentity; readonly type: ModelDelta['type'] } | undefined;
 
   constructor(
@@ -36,7 +36,7 @@ export class DeltaGate {
     this.hold = widestHold(layersOf);
   }
 
-  /** While the model writes. */
+  /** Takes a delta while the model writes. */
   streaming(step: StepIdentity, delta: ModelDelta): void {
     if (this.hold !== 'nothing' || this.listener === undefined) return;
     if (this.mask === noSecrets) return this.send(step, delta);
@@ -60,7 +60,10 @@ export class DeltaGate {
     if (this.hold === 'turn') this.sendMessage(step, response);
   }
 
-  /** What this step streamed does not count: it is tried again. Of a step that is held, nothing has left. */
+  /**
+   * Tells the listener that the streamed text of this step does not count: it is retried. Nothing was sent of a step
+   * that was held.
+   */
   discard(step: StepIdentity): void {
     this.open = undefined;
     this.stream?.end();
@@ -68,7 +71,7 @@ export class DeltaGate {
     this.listener?.({ type: 'discard', turnId: this.turnId, ...step });
   }
 
-  /** The model writes no more, though it had not finished: what waits leaves. */
+  /** Sends the held-back text of a model that stopped before its reply was finished. */
   brokenOff(): void {
     this.endStream('breakOff');
   }

@@ -27,7 +27,7 @@ describe('Effects', () => {
     expect(keys()).toEqual(keys());
   });
 
-  test('an effect was done, was interrupted, or was never begun', () => {
+  test('an effect is done, interrupted or not started', () => {
     const { effects } = open({ effects: [['done', { ok: true, value: 7 }]], intents: ['done', 'open'] });
     expect([effects.recorded('done'), effects.recorded('open')]).toEqual([{ ok: true, value: 7 }, undefined]);
     const of = (key: string) => [effects.wasBegun(key), effects.isInterrupted(key)];
@@ -49,7 +49,7 @@ describe('Effects', () => {
     ]);
   });
 
-  test('a record is not changed by what is done to the value before or after', async () => {
+  test('a record is not changed when the value is changed before or after', async () => {
     const { effects, records, writer } = open();
     const value = { n: 1 };
     effects.record('a', 'tool', { ok: true, value });
@@ -64,7 +64,7 @@ describe('Effects', () => {
 });
 
 describe('valueOfOutcome', () => {
-  test('gives the value again, or throws the error again', () => {
+  test('valueOfOutcome returns the value, or throws the error', () => {
     expect(valueOfOutcome({ ok: true, value: [1] })).toEqual([1]);
     const thrown = (code: string) => {
       try {

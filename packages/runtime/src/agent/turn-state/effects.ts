@@ -1,10 +1,10 @@
 /**
  * Effects: model calls, tool calls, requests to other agents and questions to people. Each is recorded when it
- * completes; a resumed turn gets the record and does not do it again. Outcomes are copied on the way in and out: layers
- * may change a reply or a result in place, and on resume they do so again, to what was recorded.
+ * completes; a resumed turn uses the record and does not repeat the effect. Outcomes are copied on the way in and out,
+ * because layers may change a reply or a result in place, and do so again on resume.
  *
- * Whatever reaches the outside does so inside `perform`: whoever watches the turn hears of all of it, and a replay, in
- * which nothing reaches the outside, has no other place to see to.
+ * Everything that reaches the outside does so inside `perform`. So an observer of the turn sees all of it, and a
+ * replay, in which nothing may reach the outside, needs no other hook.
  */
 import { GoondanError, isErrorCode, type JsonValue } from '@goondan/types';
 import { copyJson } from '../../json/copy-json.ts';
@@ -20,7 +20,7 @@ import type { TurnReplay } from './turn-replay.ts';
 export interface Effect {
   readonly key: string;
   readonly kind: EffectKind;
-  /** What is asked for, as it is now; made when somebody wants to know. */
+  /** Makes a copy of the request; called only when an observer or a replay needs it. */
   readonly asked: () => unknown;
 }
 
@@ -34,9 +34,9 @@ export class Effects {
     private readonly replay?: TurnReplay | undefined,
   ) {}
 
-  /** Does it; in a replay, gives what it gave. */
+  /** Runs the effect; in a replay, returns its recorded outcome. */
   async perform<Value>({ key, kind, asked }: Effect, act: () => Promise<Value>): Promise<Value> {
-    // What was recorded under this key is what this road gave then.
+    // The recording holds the value that `act` returned under this key.
     if (this.replay !== undefined) return this.replay.serve({ key, kind, asked: asked() }) as Promise<Value>;
     const { observer } = this;
     if (observer?.effect === undefined) return act();
@@ -52,7 +52,7 @@ export class Effects {
     }
   }
 
-  /** A key for the next effect of this kind in a scope: the same in every run that takes the same way. */
+  /** Returns a key for the next effect of this kind in a scope. Runs that take the same path get the same keys. */
   nextKey(scope: string, kind: EffectKind): string {
     const name = `${scope}/${kind}`;
     const count = this.counts.get(name) ?? 0;
@@ -69,12 +69,12 @@ export class Effects {
     return outcome === undefined ? undefined : copyOutcome(outcome);
   }
 
-  /** It was begun before a crash, however it ended. */
+  /** True when the effect started before a crash, with or without an outcome. */
   wasBegun(key: string): boolean {
     return this.before.intents.has(key);
   }
 
-  /** It was begun before a crash and nobody knows how it ended. */
+  /** True when the effect started before a crash and has no recorded outcome. */
   isInterrupted(key: string): boolean {
     return this.wasBegun(key) && !this.before.effects.has(key);
   }
@@ -92,7 +92,7 @@ function copyOutcome(outcome: EffectOutcome): EffectOutcome {
   return outcome.ok ? { ok: true, value: copyJson(outcome.value, { omitUndefined: true }) } : outcome;
 }
 
-/** The value of a recorded outcome, or its error thrown again. */
+/** Returns the value of a recorded outcome, or throws its error again. */
 export function valueOfOutcome(outcome: EffectOutcome): JsonValue {
   if (outcome.ok) return outcome.value;
   const { code, message } = outcome.error;

@@ -1,10 +1,10 @@
-/** What the contexts of all four chains share: who and where, the turn's metadata, its signal. */
+/** The part that the contexts of all four kinds share: address, ids, folders, the turn's metadata and its signal. */
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { type AskingLayer, LayerContext } from '../pipeline/layer-context.ts';
 import type { RunningTurn } from './running-turn.ts';
 
-/** The turn behind a context. A symbol, so that authors see only the contract. */
+/** The key of the turn behind a context. A symbol, so that authors see only the contract. */
 export const turnOf = Symbol('turn');
 
 export abstract class TurnLayerContext extends LayerContext {

@@ -11,23 +11,23 @@ export interface RunningStep {
   readonly stepIndex: number;
   readonly span: ChainSpan | undefined;
   readonly spanIds: SpanIds;
-  /** What was registered when it began; its layers may change it. */
+  /** Tools registered when the step began; its layers may change the catalog. */
   readonly catalog: ToolCatalog;
-  /** Who is asked: the layers of the model call may choose another one. */
+  /** The model of the step; layers of the model call may choose another one. */
   modelRef: string;
   /** The extension that answered in place of the model. */
   repliedBy: string | undefined;
-  /** Those that answered in place of a tool, by the id of the call. */
+  /** Extensions that answered in place of a tool, by the id of the call. */
   readonly answeredBy: Map<string, string>;
-  /** How the model's reply ended; undefined while there is none. */
+  /** The finish reason of the model's reply; undefined before the reply. */
   finishReason: ModelFinishReason | undefined;
-  /** The id the reply was appended under. */
+  /** The id of the appended reply. */
   replyId: string | undefined;
-  /** A tool's handler has begun: what it did cannot be dropped with the step. */
+  /** True once a tool's handler has started: its effects cannot be dropped with the step. */
   toolStarted: boolean;
 }
 
-/** A layer that asks for an effect of its own. `step` is undefined for a turn layer. */
+/** A layer that asks for its own effect. `step` is undefined for a turn layer. */
 export interface LayerAsk {
   readonly turn: RunningTurn;
   readonly step: RunningStep | undefined;

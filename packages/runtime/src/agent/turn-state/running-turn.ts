@@ -1,6 +1,6 @@
 /**
- * A turn while it runs, in three parts: who it is, what it writes and what bounds it. Chains, steps and calls share all
- * three; a function that needs only some of them says so. `open-turn.ts` makes it.
+ * A running turn, in three parts: its identity, its writing and its bounds. Chains, steps and calls share all three; a
+ * function that needs only some of them says so in its signature. `open-turn.ts` makes it.
  */
 import {
   type AgentEvent,
@@ -20,7 +20,7 @@ import type { Effects } from './effects.ts';
 import type { TurnClock } from './turn-clock.ts';
 import type { TurnReplay } from './turn-replay.ts';
 
-/** Known when it begins. */
+/** Everything that is known when the turn begins. */
 export interface TurnIdentity {
   readonly agent: AgentParts;
   readonly event: AgentEvent;
@@ -32,33 +32,33 @@ export interface TurnIdentity {
   readonly before: TurnLog;
   readonly resumed: boolean;
   readonly observer: TurnObserver | undefined;
-  /** Present when nothing of it reaches the outside. */
+  /** Present in a replay, where nothing reaches the outside. */
   readonly replay: TurnReplay | undefined;
 }
 
-/** Written while it runs. */
+/** Everything that the turn writes while it runs. */
 export interface TurnWriting {
   readonly log: TurnLogWriter;
   readonly effects: Effects;
   readonly conversation: Conversation;
   readonly deltas: DeltaGate;
   readonly toolResults: ToolCallResult[];
-  /** Shared by all contexts of the turn; a layer may also put another object in its place. */
+  /** Shared by all contexts of the turn; a layer may also assign another object. */
   metadata: Record<string, JsonValue>;
-  /** The turn's own chain, when somebody watches and it has started. */
+  /** The span of the turn's own chain, once it has started; only when the turn is traced or recorded. */
   span: ChainSpan | undefined;
-  /** The error that made it fail. */
+  /** The error that made the turn fail. */
   thrown?: unknown;
-  /** Completed steps. */
+  /** Number of completed steps. */
   stepCount: number;
-  /** The running part of the turn chain: effects of its layers are keyed by it. */
+  /** The running part of the turn chain, before or after the steps. Effects of its layers are keyed by it. */
   phase: 'pre' | 'post';
-  /** A resumed turn's layers run again before `next()`, but what they emit is in the log already. */
+  /** True while the layers of a resumed turn run again up to their `next()`: the log already has their events. */
   muted: boolean;
 }
 
 export interface TurnBounds {
-  /** For every deadline inside the turn: it stands still while a person is waited for. */
+  /** The clock for every deadline inside the turn; paused while the turn waits for a person. */
   readonly clock: TurnClock;
   readonly signal: AbortSignal;
   readonly usage: TokenUsage;
@@ -66,7 +66,7 @@ export interface TurnBounds {
 
 export interface RunningTurn extends TurnIdentity, TurnWriting, TurnBounds {}
 
-/** A span for a chain of this turn, when somebody watches. */
+/** Starts a span for a chain of this turn; undefined when the turn is not observed. */
 export function watch(turn: TurnIdentity, chain: SpanStart, parent: ChainSpan | undefined): ChainSpan | undefined {
   return turn.observer?.chain(chain, parent);
 }

@@ -8,7 +8,7 @@ function open() {
 }
 
 describe('the clock of a turn', () => {
-  test('stands still while it is paused, and everything that is counted on it', async () => {
+  test('is paused with everything that is timed on it', async () => {
     const { world, clock, rings } = open();
     clock.after(100, () => rings.push('before'));
     await world.advance(60);
@@ -24,7 +24,7 @@ describe('the clock of a turn', () => {
     expect(rings).toEqual(['meanwhile', 'before']);
   });
 
-  test('goes on when the last of several pauses is over', async () => {
+  test('continues when the last of several pauses is over', async () => {
     const { world, clock, rings } = open();
     clock.after(10, () => rings.push('rang'));
     clock.pause();
@@ -39,7 +39,7 @@ describe('the clock of a turn', () => {
     expect([clock.elapsed(), rings]).toEqual([10, ['rang']]);
   });
 
-  test('what is called off does not ring, also when that was in a pause; nothing is left behind', async () => {
+  test('a cancelled timer never fires, even if it was cancelled during a pause; nothing is left behind', async () => {
     const { world, clock, rings } = open();
     const callOff = clock.after(10, () => rings.push('rang'));
     clock.pause();

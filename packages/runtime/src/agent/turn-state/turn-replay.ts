@@ -1,4 +1,4 @@
-/** A turn that is run again from what was recorded of it, as the turn loop sees that. */
+/** The interface of a replay for the turn loop: it serves the recording of a turn. */
 import type { JsonValue } from '@goondan/types';
 import type { TurnLog } from '../conversation/turn-log.ts';
 import type { EffectKind } from '../../trace/effect-record.ts';
@@ -6,19 +6,19 @@ import type { EffectKind } from '../../trace/effect-record.ts';
 export interface AskedEffect {
   readonly key: string;
   readonly kind: EffectKind;
-  /** What is asked for: the thing itself. */
+  /** The request itself, not a copy in another form. */
   readonly asked: unknown;
 }
 
 export interface TurnReplay {
   readonly startedAt: Date;
-  /** Of a run that went on with what another process had begun: what it found of the turn. */
+  /** The log that a resumed run found, when the recorded run was a resumed one. */
   readonly before?: TurnLog | undefined;
-  /** When the runtime made this message. Undefined: it had not made it. */
+  /** The recorded time of a message that the runtime made; undefined when the recording has no such message. */
   timeOf(messageId: string): Date | undefined;
   /**
-   * How the effect ended then, thrown again if it was thrown. What the recording has no answer for never settles:
-   * whoever replays the turn is told, and ends it there.
+   * Returns the recorded outcome of the effect, or throws the recorded error. An effect without a recorded outcome
+   * never settles: the replay notes it and ends the turn there.
    */
   serve(effect: AskedEffect): Promise<JsonValue>;
 }
