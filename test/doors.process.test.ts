@@ -24,6 +24,7 @@ test('a name has one door', () => {
     '@goondan/runtime/internal',
     '@goondan/runtime/testing',
     '@goondan/types',
+    '@goondan/types/http',
   ]);
   const names = own.flatMap(([, exported]) => exported.map(({ name }) => name));
   expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([]);

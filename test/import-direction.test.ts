@@ -15,9 +15,28 @@ const runtimeDoors = ['', '/bundle', '/control', '/history', '/internal'].map((d
 const packages: Readonly<Record<string, readonly string[]>> = {
   types: [],
   core: ['@goondan/types'],
-  runtime: ['@goondan/types', '@ai-sdk/provider', ...providerPackages, 'ajv', 'yaml', 'zod', 'bun', 'node'],
-  base: ['@goondan/types', '@modelcontextprotocol/client', 'bun', 'node'],
-  cli: ['@goondan/types', ...runtimeDoors, '@goondan/base/mcp', 'commander', 'picocolors', 'bun', 'node'],
+  runtime: [
+    '@goondan/types',
+    '@goondan/types/http',
+    '@ai-sdk/provider',
+    ...providerPackages,
+    'ajv',
+    'yaml',
+    'zod',
+    'bun',
+    'node',
+  ],
+  base: ['@goondan/types', '@goondan/types/http', '@modelcontextprotocol/client', 'bun', 'node'],
+  cli: [
+    '@goondan/types',
+    '@goondan/types/http',
+    ...runtimeDoors,
+    '@goondan/base/mcp',
+    'commander',
+    'picocolors',
+    'bun',
+    'node',
+  ],
   studio: ['@goondan/cli/studio', 'react', 'react-dom'],
 };
 

@@ -12,7 +12,6 @@ export { findPackageUses } from './config/bundle/find-package-uses.ts';
 export { closestName } from './config/closest-name.ts';
 export { partsDigest } from './config/parts-digest.ts';
 export { providerVariables } from './config/provider-variables.ts';
-export { readJsonBody } from './control/read-json-body.ts';
 export { SendQueue } from './ipc/channel/send-queue.ts';
 export type { LossyKind } from './ipc/codec.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';

@@ -4,8 +4,8 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { GoondanError } from '@goondan/types';
+import { Refusal } from '@goondan/types/http';
 import { checkExposure, type ListenConfig } from './listen-config.ts';
-import { Refusal } from './refusal.ts';
 
 /** Who asks: the client whose token it was, `default` for the one without a name; nobody knows when there is no token. */
 export interface Caller {

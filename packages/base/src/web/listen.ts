@@ -9,10 +9,11 @@
  * 4. When it has to go it takes no new connection and finishes what it has begun.
  */
 import { type Cleanup, GoondanError } from '@goondan/types';
+import { Refusal } from '@goondan/types/http';
 import { BodyPlaces } from './body-places.ts';
 import { DEFAULT_CONCURRENT, DEFAULT_HOST, isLoopback, type ListenConfig } from './listen-config.ts';
 import type { BodyBounds } from './read-body.ts';
-import { Refusal, refuse } from './refusal.ts';
+import { refuse, toCoded } from './refuse.ts';
 
 export interface WebServer {
   /** Answers a request; a `GoondanError` it throws is the refusal. `bounds` is for `readBody`. */
@@ -49,7 +50,8 @@ export function listen(config: ListenConfig, { answer, refuse: say = refuse, log
         checkRoom();
         return await answer(request, url, { places });
       } catch (error) {
-        return say(toCoded(error, logger));
+        if (!(error instanceof GoondanError)) logger.error('A request failed: %o', error);
+        return say(toCoded(error));
       }
     },
   });
@@ -77,11 +79,4 @@ function checkLocal(request: Request): void {
 
 function fullError(most: number): Refusal {
   return new Refusal(429, 'E_HTTP_FULL', `${most} requests are being answered.`);
-}
-
-/** An error without a code may quote anything, so it goes to the log and not to whoever asked. */
-function toCoded(thrown: unknown, logger: Pick<Console, 'error'>): GoondanError {
-  if (thrown instanceof GoondanError) return thrown;
-  logger.error('A request failed: %o', thrown);
-  return new Refusal(500, 'E_CONNECTOR_ENDED', 'The connector failed to answer; its log says why.');
 }

@@ -1,5 +1,5 @@
 /** How long somebody waits for a turn: until they leave, or until the time is over. The reason of `signal` says which. */
-import { Refusal } from './refusal.ts';
+import { Refusal } from '@goondan/types/http';
 
 export const DEFAULT_TIMEOUT_SECONDS = 300;
 

@@ -7,7 +7,6 @@
  * 3. `left` aborts once, whoever ended it.
  */
 import { type LossyKind, SendQueue } from '@goondan/runtime/internal';
-import { GoondanError } from '@goondan/types';
 
 /** What a server has of it. */
 export interface PageSocket {
@@ -45,10 +44,7 @@ export class NoticeSocket {
 
   tell(notice: object, lossy: LossyKind | undefined): void {
     if (this.left.aborted) return;
-    const bytes = encode(notice);
-    if (lossy === undefined && !this.#hasRoom(bytes.length)) return this.refuse('This page does not keep up.');
-    // Rejects when the page left, which `left` tells.
-    this.#queue.push(bytes, bytes.length, lossy).catch(() => undefined);
+    if (!this.#queue.offer(encode(notice), lossy)) this.refuse('This page does not keep up.');
   }
 
   /** The page is told why, and may come again. */
@@ -76,7 +72,7 @@ export class NoticeSocket {
   closed(): void {
     this.#socket = undefined;
     this.#left.abort();
-    this.#queue.fail(new GoondanError('E_CONTROL_CLOSED', 'The page left.'));
+    this.#queue.clear();
   }
 
   #write(bytes: Uint8Array): number {
@@ -84,15 +80,6 @@ export class NoticeSocket {
     if (this.#isFull) return 0;
     this.#isFull = this.#socket.sendText(decoder.decode(bytes)) <= 0;
     return bytes.length;
-  }
-
-  #hasRoom(size: number): boolean {
-    try {
-      this.#queue.checkRoom(size);
-      return true;
-    } catch {
-      return false;
-    }
   }
 }
 

@@ -9,13 +9,14 @@
  */
 import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
+import { Refusal } from '@goondan/types/http';
 import { answerApi } from './api/answer-api.ts';
 import { checkSender } from './http/check-sender.ts';
 import { answerFile, type PageFiles, readPageFiles } from './http/page-files.ts';
 import { protect } from './http/protect.ts';
 import { askForLink } from './http/small-pages.ts';
 import { StudioSession } from './http/studio-session.ts';
-import { refuse, StudioRefusal } from './http/studio-refusal.ts';
+import { refuse } from './http/refuse.ts';
 import type { NoticeSocket } from './notice-socket.ts';
 import type { OpenedSwarm } from './opened-swarm.ts';
 import { SharedReads } from './shared-reads.ts';
@@ -94,13 +95,13 @@ export function serveStudio(options: StudioOptions): Studio {
     session.check(request);
     if (url.pathname.startsWith(API)) return answerApi(host, request, url, url.pathname.slice(API.length));
     const file = page.get(url.pathname);
-    if (file === undefined) throw new StudioRefusal(404, 'E_STUDIO_REQUEST', 'There is no such page.');
+    if (file === undefined) throw new Refusal(404, 'E_STUDIO_REQUEST', 'There is no such page.');
     if (request.method !== 'GET') throw wrongMethod(request.method, 'GET');
     return answerFile(file);
   }
 
   function refuseTo(request: Request, error: unknown): Response {
-    const isStranger = error instanceof StudioRefusal && error.status === 401;
+    const isStranger = error instanceof Refusal && error.status === 401;
     if (isStranger && (request.headers.get('accept') ?? '').includes('text/html')) return askForLink(error.message);
     return refuse(error, (unforeseen) => report(`Studio: ${String(unforeseen)}\n`));
   }
@@ -112,15 +113,15 @@ const LONGEST_ADDRESS = 4_096;
 /** **Errors** — `E_STUDIO_REQUEST`. */
 function checkAddress({ url: text, method }: Request): URL {
   if (method !== 'GET' && method !== 'POST') throw wrongMethod(method, 'GET, POST');
-  if (text.length > LONGEST_ADDRESS) throw new StudioRefusal(414, 'E_STUDIO_REQUEST', 'The address is too long.');
+  if (text.length > LONGEST_ADDRESS) throw new Refusal(414, 'E_STUDIO_REQUEST', 'The address is too long.');
   const url = URL.parse(text);
-  if (url === null) throw new StudioRefusal(400, 'E_STUDIO_REQUEST', 'The address of the request is not a URL.');
+  if (url === null) throw new Refusal(400, 'E_STUDIO_REQUEST', 'The address of the request is not a URL.');
   return url;
 }
 
-function wrongMethod(method: string, allowed: string): StudioRefusal {
+function wrongMethod(method: string, allowed: string): Refusal {
   const message = `Studio takes ${allowed} here, not ${method.slice(0, 20)}.`;
-  return new StudioRefusal(405, 'E_STUDIO_REQUEST', message, { Allow: allowed });
+  return new Refusal(405, 'E_STUDIO_REQUEST', message, { Allow: allowed });
 }
 
 function listen(port: number, fetch: (request: Request) => Promise<Response | undefined>) {

@@ -13,6 +13,11 @@ export function answerOwnPackages(): void {
     name: 'goondan-own-packages',
     setup(build) {
       for (const name of ownPackages) build.module(name, () => ({ exports: { ...types }, loader: 'object' }));
+      // The connectors of `@goondan/base` import it; its refusals are instances of the same class.
+      build.module('@goondan/types/http', async () => ({
+        exports: { ...(await import('@goondan/types/http')) },
+        loader: 'object',
+      }));
     },
   });
 }

@@ -1,9 +1,9 @@
 /** One request: who asks, what, and how it is answered. */
-import { type ConnectorAnswer, type ConnectorContext, type ConnectorEvent, GoondanError } from '@goondan/types';
+import { type ConnectorAnswer, type ConnectorContext, type ConnectorEvent } from '@goondan/types';
+import { encodeEvent, errorBody, EventStream, Refusal } from '@goondan/types/http';
 import type { CheckCaller } from '../../web/bearer-tokens.ts';
-import { EventStream } from '../../web/event-stream.ts';
 import type { BodyBounds } from '../../web/read-body.ts';
-import { errorBody, Refusal, statusOfCode } from '../../web/refusal.ts';
+import { statusOfCode, toCoded } from '../../web/refuse.ts';
 import { Waiting } from '../../web/waiting.ts';
 import type { HttpConfig } from './http-config.ts';
 import { readMessage } from './read-message.ts';
@@ -48,24 +48,25 @@ async function answerTurn({ ask, config }: HttpContext, event: ConnectorEvent, w
 
 /** `accepted`, `delta` and `discard`, then `done` or `error`. Before it is accepted, a refusal is an ordinary one. */
 async function streamTurn({ ask, config }: HttpContext, event: ConnectorEvent, waiting: Waiting): Promise<Response> {
-  const stream = new EventStream({ left: () => waiting.leave() });
+  const stream = new EventStream();
+  stream.onOver(() => waiting.leave());
   const accepted = Promise.withResolvers<void>();
   const turn = ask(event, {
     signal: waiting.signal,
     cancelOnAbort: config.cancelOnDisconnect === true,
     onAccepted(acceptance) {
-      stream.send(acceptance, 'accepted');
+      stream.send(encodeEvent(acceptance, 'accepted'));
       accepted.resolve();
     },
     onDelta({ type, stepIndex: step, ...delta }) {
-      if (type === 'discard') stream.send({ step }, 'discard');
-      else if ('text' in delta) stream.send({ type, text: delta.text, step }, 'delta');
+      if (type === 'discard') stream.send(encodeEvent({ step }, 'discard'));
+      else if ('text' in delta) stream.send(encodeEvent({ type, text: delta.text, step }, 'delta'));
     },
   });
   const over = turn
     .then(
-      (answer) => stream.send(toJson(answer), 'done'),
-      (error: unknown) => stream.send(errorBody(toCoded(error)), 'error'),
+      (answer) => stream.send(encodeEvent(toJson(answer), 'done')),
+      (error: unknown) => stream.send(encodeEvent(errorBody(toCoded(error)), 'error')),
     )
     .finally(() => {
       waiting.end();
@@ -80,10 +81,4 @@ async function streamTurn({ ask, config }: HttpContext, event: ConnectorEvent, w
 /** Everything but what failed, or all of it. */
 function toJson({ error, response, ...rest }: ConnectorAnswer) {
   return error === undefined ? { response, ...rest } : { error, ...rest };
-}
-
-function toCoded(error: unknown): GoondanError {
-  return error instanceof GoondanError
-    ? error
-    : new GoondanError('E_CONNECTOR_ENDED', 'The connector failed to answer; its log says why.');
 }

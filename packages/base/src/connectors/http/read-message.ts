@@ -1,8 +1,8 @@
 /** Reads a posted message as an event: `{ input, id?, …properties }`. */
 import type { ConnectorEvent, JsonObject } from '@goondan/types';
+import { Refusal } from '@goondan/types/http';
 import type { Caller } from '../../web/bearer-tokens.ts';
 import { type BodyBounds, readJson } from '../../web/read-body.ts';
-import { Refusal } from '../../web/refusal.ts';
 import { traceParent } from '../../web/trace-parent.ts';
 
 const LONGEST_ID = 200;

@@ -5,12 +5,11 @@ import {
   type ConnectorAskOptions,
   type ConnectorContext,
   type ConnectorEvent,
-  GoondanError,
 } from '@goondan/types';
+import { encodeEvent, EventStream, Refusal } from '@goondan/types/http';
 import type { Caller } from '../../web/bearer-tokens.ts';
-import { EventStream } from '../../web/event-stream.ts';
 import { type BodyBounds, readJson } from '../../web/read-body.ts';
-import { Refusal, statusOf, statusOfCode } from '../../web/refusal.ts';
+import { statusOf, statusOfCode, toCoded } from '../../web/refuse.ts';
 import { traceParent } from '../../web/trace-parent.ts';
 import { Waiting } from '../../web/waiting.ts';
 import { chunk, completion, type CompletionHead, usageChunk } from './completion.ts';
@@ -81,34 +80,39 @@ async function wholeChat(chat: Chat): Promise<Response> {
 async function streamChat(chat: Chat): Promise<Response> {
   const { asked, place, waiting } = chat;
   const { includesUsage } = asked;
-  const stream = new EventStream({ left: () => waiting.leave() });
+  const stream = new EventStream();
+  stream.onOver(() => waiting.leave());
   const accepted = Promise.withResolvers<ConnectorAcceptance>();
   const text = new StreamedText();
   let head: CompletionHead | undefined;
-  const say = (content: string) => {
-    if (head !== undefined && content !== '') stream.send(chunk(head, { content }, { includesUsage }));
+  const say = (data: object | string) => stream.send(encodeEvent(data));
+  const sayText = (content: string) => {
+    if (head !== undefined && content !== '') say(chunk(head, { content }, { includesUsage }));
   };
   const turn = ask(chat, {
     onAccepted(acceptance) {
       head = headOf(chat, acceptance);
-      stream.send(chunk(head, { role: 'assistant', content: '' }, { includesUsage }));
+      say(chunk(head, { role: 'assistant', content: '' }, { includesUsage }));
       accepted.resolve(acceptance);
     },
-    onDelta: (delta) => say(text.add(delta)),
+    onDelta: (delta) => sayText(text.add(delta)),
   });
   void turn
     .then((answer) => {
       if (answer.error !== undefined || head === undefined) {
         const { code = 'turn_failed', message } = answer.error ?? { message: 'It was not accepted.' };
-        return stream.send(errorShape(statusOfCode(code), code, message));
+        return say(errorShape(statusOfCode(code), code, message));
       }
-      say(text.finish(answer.response));
+      sayText(text.finish(answer.response));
       place.answered(text.sent);
-      stream.send(chunk(head, {}, { answer, includesUsage }));
-      if (includesUsage) stream.send(usageChunk(head, answer.usage));
-      stream.send('[DONE]');
+      say(chunk(head, {}, { answer, includesUsage }));
+      if (includesUsage) say(usageChunk(head, answer.usage));
+      say('[DONE]');
     })
-    .catch((error: unknown) => stream.send(shapeOf(error)))
+    .catch((thrown: unknown) => {
+      const error = toCoded(thrown);
+      say(errorShape(statusOf(error), error.code, error.message));
+    })
     .finally(() => {
       waiting.end();
       stream.end();
@@ -151,9 +155,4 @@ function readId(request: Request, header: string): string | undefined {
   const id = request.headers.get(header) ?? undefined;
   if (id === undefined || (id !== '' && id.length <= LONGEST_ID && id.isWellFormed())) return id;
   throw new Refusal(400, 'E_HTTP_BODY', `The header ${header} must be an id of 1 to ${LONGEST_ID} characters.`);
-}
-
-function shapeOf(error: unknown) {
-  if (error instanceof GoondanError) return errorShape(statusOf(error), error.code, error.message);
-  return errorShape(500, 'E_CONNECTOR_ENDED', 'The connector failed to answer; its log says why.');
 }

@@ -1,6 +1,6 @@
 /** Refusals as clients of OpenAI's API know them: `{ "error": { message, type, param, code } }`. */
 import type { GoondanError } from '@goondan/types';
-import { headersOf, statusOf } from '../../web/refusal.ts';
+import { headersOf, statusOf } from '../../web/refuse.ts';
 
 export interface ErrorShape {
   readonly error: {

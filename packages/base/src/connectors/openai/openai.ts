@@ -1,8 +1,8 @@
 /** `openai`: a swarm for every client of OpenAI's chat completions. Its agents are the models. */
 import type { Connector } from '@goondan/types';
+import { Refusal } from '@goondan/types/http';
 import { bearerTokens } from '../../web/bearer-tokens.ts';
 import { listen } from '../../web/listen.ts';
-import { Refusal } from '../../web/refusal.ts';
 import { answerChat } from './answer-chat.ts';
 import { Conversations } from './conversations.ts';
 import { refuseAsOpenai } from './error-shape.ts';

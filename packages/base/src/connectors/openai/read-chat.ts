@@ -1,5 +1,5 @@
 /** The body of a chat request, checked: what is asked of whom, and what came before. */
-import { Refusal } from '../../web/refusal.ts';
+import { Refusal } from '@goondan/types/http';
 
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';

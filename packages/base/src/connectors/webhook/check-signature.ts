@@ -6,7 +6,7 @@
  * outside of the tolerance is refused, in either direction.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { Refusal } from '../../web/refusal.ts';
+import { Refusal } from '@goondan/types/http';
 import type { SignatureScheme } from './signature-scheme.ts';
 
 export interface SignedDelivery {

@@ -1,6 +1,6 @@
 /** A delivery whose signature fits, as an event: its id, its properties for the rules, and what the agent is told. */
 import type { ConnectorEvent, JsonObject } from '@goondan/types';
-import { Refusal } from '../../web/refusal.ts';
+import { Refusal } from '@goondan/types/http';
 import { traceParent } from '../../web/trace-parent.ts';
 import { fillTemplate, isPrimitive, valueAt } from './fill-template.ts';
 import type { DeliveryScheme } from './signature-scheme.ts';

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Refusal } from '../../web/refusal.ts';
+import { Refusal } from '@goondan/types/http';
 import { readLines } from '../../lines/read-lines.ts';
 
 const MOST = 10_000;

@@ -5,10 +5,10 @@
  * 202 when the event is on disk, not before. 3. The same delivery again is the same event.
  */
 import { type Connector, type ConnectorContext, GoondanError } from '@goondan/types';
+import { Refusal } from '@goondan/types/http';
 import { checkExposure } from '../../web/listen-config.ts';
 import { listen } from '../../web/listen.ts';
 import { type BodyBounds, readBody } from '../../web/read-body.ts';
-import { Refusal } from '../../web/refusal.ts';
 import { checkSignature } from './check-signature.ts';
 import { headerId, readDelivery } from './read-delivery.ts';
 import { SeenSignatures } from './seen-signatures.ts';

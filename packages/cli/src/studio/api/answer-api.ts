@@ -1,8 +1,8 @@
 /** Finds what answers an address below `/api`: the table of the contract. */
+import { Refusal } from '@goondan/types/http';
 import type { StudioHost } from '../studio-host.ts';
 import { readJson } from '../http/read-json.ts';
 import { readQuery } from '../http/read-query.ts';
-import { StudioRefusal } from '../http/studio-refusal.ts';
 import { answerGet } from './answer-get.ts';
 import { answerPost } from './answer-post.ts';
 import { findPlace, listAll } from './list-workspaces.ts';
@@ -49,16 +49,16 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new StudioRefusal(400, 'E_STUDIO_REQUEST', 'The address of the request is not well formed.');
+    throw new Refusal(400, 'E_STUDIO_REQUEST', 'The address of the request is not well formed.');
   }
 }
 
 function checkMethod({ method }: Request, allowed: 'GET' | 'POST', { pathname }: URL): void {
   if (method === allowed) return;
   const message = `${pathname.slice(0, 100)} takes ${allowed}, not ${method.slice(0, 20)}.`;
-  throw new StudioRefusal(405, 'E_STUDIO_REQUEST', message, { Allow: allowed });
+  throw new Refusal(405, 'E_STUDIO_REQUEST', message, { Allow: allowed });
 }
 
-function unknown({ pathname }: URL): StudioRefusal {
-  return new StudioRefusal(404, 'E_STUDIO_REQUEST', `There is nothing at ${pathname.slice(0, 100)}.`);
+function unknown({ pathname }: URL): Refusal {
+  return new Refusal(404, 'E_STUDIO_REQUEST', `There is nothing at ${pathname.slice(0, 100)}.`);
 }

@@ -1,11 +1,11 @@
 /** What can be looked at in a workspace. Nothing of it changes anything. */
 import { type Journal, listTurns, readHistory, readTurnTrace } from '@goondan/runtime/history';
 import type { AgentAddress } from '@goondan/types';
+import { Refusal } from '@goondan/types/http';
 import { withInstance } from '../../instance/read-instances.ts';
 import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { TurnList } from '../contract.ts';
 import { addressOf, numberOf, readQuery } from '../http/read-query.ts';
-import { StudioRefusal } from '../http/studio-refusal.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { readConversation } from './read-conversation.ts';
 import { readTimeline } from './read-timeline.ts';
@@ -70,7 +70,7 @@ function turns(host: StudioHost, place: SwarmPlace, url: URL): Promise<TurnList>
 
 function trace(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
   const { id } = readQuery(url, ['id']);
-  if (id === undefined) throw new StudioRefusal(400, 'E_STUDIO_REQUEST', 'Which turn is meant? Name its `id`.');
+  if (id === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', 'Which turn is meant? Name its `id`.');
   return host.reads.run(keyOf('trace', place, id), () => readTurnTrace(place, id));
 }
 

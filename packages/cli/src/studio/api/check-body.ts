@@ -1,6 +1,6 @@
 /** The bodies of the contract, checked: what must be there is there, what is there is a text, and nothing else is. */
+import { Refusal } from '@goondan/types/http';
 import type { ApprovalBody, CancelBody, DeadLetterBody, InstanceAddress, SendBody } from '../contract.ts';
-import { StudioRefusal } from '../http/studio-refusal.ts';
 
 const LONGEST_NAME = 1024;
 
@@ -58,6 +58,6 @@ function oneIn<const Choice extends string>(fields: Fields, field: string, choic
   return chosen;
 }
 
-function wrong(problem: string): StudioRefusal {
-  return new StudioRefusal(400, 'E_STUDIO_REQUEST', `The body of the request: ${problem}.`);
+function wrong(problem: string): Refusal {
+  return new Refusal(400, 'E_STUDIO_REQUEST', `The body of the request: ${problem}.`);
 }

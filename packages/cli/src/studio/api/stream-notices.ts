@@ -5,9 +5,9 @@
 import type { SwarmNotice, SwarmWatch } from '@goondan/runtime';
 import { instancesChangedAt, type LossyKind, sleep } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
+import { Refusal } from '@goondan/types/http';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { StudioNotice } from '../contract.ts';
-import { StudioRefusal } from '../http/studio-refusal.ts';
 import { NoticeSocket } from '../notice-socket.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { hasSocket } from './list-workspaces.ts';
@@ -24,7 +24,7 @@ type Notice = SwarmNotice | StudioNotice;
 export function streamNotices({ streams, clock, upgrade }: StudioHost, place: SwarmPlace, request: Request): undefined {
   // A browser says it of every WebSocket, and no other check keeps pages of somebody else from opening one.
   if (request.headers.get('origin') === null) {
-    throw new StudioRefusal(403, 'E_STUDIO_FORBIDDEN', 'The request does not say which page it comes from.');
+    throw new Refusal(403, 'E_STUDIO_FORBIDDEN', 'The request does not say which page it comes from.');
   }
   const socket = new NoticeSocket((stream) => {
     const leave = takePlace(stream);
@@ -36,7 +36,7 @@ export function streamNotices({ streams, clock, upgrade }: StudioHost, place: Sw
   });
   if (upgrade(request, socket)) return undefined;
   const message = 'Notices come over a WebSocket, and this request is not one.';
-  throw new StudioRefusal(426, 'E_STUDIO_REQUEST', message, { Upgrade: 'websocket' });
+  throw new Refusal(426, 'E_STUDIO_REQUEST', message, { Upgrade: 'websocket' });
 
   /** A page that is refused in the handshake is not told why: so it is let in, told, and shown out. */
   function takePlace(stream: NoticeSocket): (() => void) | undefined {

@@ -2,14 +2,14 @@
  * Whether a request comes from Studio's own page: no page of somebody else gets an answer, whatever name it reached
  * this machine under (DNS rebinding), and whatever a browser sends along for it.
  */
-import { StudioRefusal } from './studio-refusal.ts';
 
 /** `isPage`: what is asked for is the page itself, not its data. **Errors** — `E_STUDIO_FORBIDDEN`, `E_STUDIO_REQUEST` without a Host. */
+import { Refusal } from '@goondan/types/http';
 export function checkSender({ headers, method }: Request, port: number, isPage: boolean): void {
   const authorities = [`127.0.0.1:${port}`, `localhost:${port}`];
   const host = headers.get('host');
   if (host === null || host === '') {
-    throw new StudioRefusal(400, 'E_STUDIO_REQUEST', 'The request names no host.');
+    throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no host.');
   }
   if (!authorities.includes(host)) throw forbidden(421, `Studio is not ${quote(host)}.`);
   const origin = headers.get('origin');
@@ -27,8 +27,8 @@ function isFromHere(site: string, headers: Headers, isPage: boolean): boolean {
   return site === 'same-origin' || site === 'none' || (isPage && headers.get('sec-fetch-mode') === 'navigate');
 }
 
-function forbidden(status: number, message: string): StudioRefusal {
-  return new StudioRefusal(status, 'E_STUDIO_FORBIDDEN', message);
+function forbidden(status: number, message: string): Refusal {
+  return new Refusal(status, 'E_STUDIO_FORBIDDEN', message);
 }
 
 function quote(text: string): string {

@@ -1,16 +1,15 @@
-import { type Clock, readJsonBody, systemClock } from '@goondan/runtime/internal';
-import { StudioRefusal } from './studio-refusal.ts';
+import type { Clock } from '@goondan/runtime/internal';
+import { checkJsonType, parseJson, readBody, Refusal, type RefuseBody } from '@goondan/types/http';
 
 const bounds = { longest: 1_000_000, withinMs: 30_000 };
 
 /** The body of a request of the page. **Errors** — `E_STUDIO_REQUEST`. */
-export async function readJson(request: Request, clock: Clock = systemClock): Promise<unknown> {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json') throw refuse(415, 'The body of the request must be `application/json`.');
-  return readJsonBody(request, { ...bounds, clock }, refuse);
+export async function readJson(request: Request, clock?: Clock): Promise<unknown> {
+  checkJsonType(request, refuse);
+  const bytes = await readBody(request, { ...bounds, ...(clock && { clock }) }, refuse);
+  return bytes.length === 0 ? undefined : parseJson(bytes, refuse);
 }
 
-/** What is left of a body would else be read as the next request. */
-function refuse(status: number, message: string): StudioRefusal {
-  return new StudioRefusal(status, 'E_STUDIO_REQUEST', message, { Connection: 'close' });
+function refuse(...[status, message, headers]: Parameters<RefuseBody>): Refusal {
+  return new Refusal(status, 'E_STUDIO_REQUEST', message, headers);
 }

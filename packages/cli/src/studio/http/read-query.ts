@@ -1,6 +1,6 @@
 /** What stands behind the `?` of an address, checked. What is not asked for there is a mistake. */
 import type { AgentAddress } from '@goondan/types';
-import { StudioRefusal } from './studio-refusal.ts';
+import { Refusal } from '@goondan/types/http';
 
 export type Query<Name extends string> = { readonly [Each in Name]?: string };
 
@@ -40,6 +40,6 @@ export function numberOf<const Name extends string, Otherwise>(
   throw wrong(`The parameter "${name}" is not a number from ${least} to ${most}.`);
 }
 
-function wrong(message: string): StudioRefusal {
-  return new StudioRefusal(400, 'E_STUDIO_REQUEST', message);
+function wrong(message: string): Refusal {
+  return new Refusal(400, 'E_STUDIO_REQUEST', message);
 }

@@ -7,8 +7,8 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { type Clock, systemClock } from '@goondan/runtime/internal';
+import { Refusal } from '@goondan/types/http';
 import { sendOn } from './small-pages.ts';
-import { StudioRefusal } from './studio-refusal.ts';
 
 const TICKET_MS = 60_000;
 
@@ -77,6 +77,6 @@ function digest(text: string): Uint8Array {
   return new Bun.CryptoHasher('sha256').update(text).digest();
 }
 
-function stranger(message: string): StudioRefusal {
-  return new StudioRefusal(401, 'E_STUDIO_FORBIDDEN', message);
+function stranger(message: string): Refusal {
+  return new Refusal(401, 'E_STUDIO_FORBIDDEN', message);
 }

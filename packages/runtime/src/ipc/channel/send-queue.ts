@@ -52,16 +52,26 @@ export class SendQueue {
 
   /** Throws `E_IPC_FULL` when a frame of this weight that must arrive has no room. */
   checkRoom(weight: number): void {
-    const { mostWaiting, mostWaitingBytes } = this.parts.limits;
+    if (this.hasRoom(weight)) return;
     const waiting = this.entries.size - this.lossy.size;
     const waitingBytes = this.bytes - this.lossyBytes;
-    // One is always taken, however large.
-    if (waiting < mostWaiting && (waiting === 0 || waitingBytes + weight <= mostWaitingBytes)) return;
     throw new GoondanError(
       'E_IPC_FULL',
       `${waiting} messages (${waitingBytes} bytes) wait to be sent, and the other process does not read them.`,
       { retryable: true },
     );
+  }
+
+  get isEmpty(): boolean {
+    return this.entries.size === 0 && this.current === undefined;
+  }
+
+  /** As `push`, for streams whose sender does not wait. Returns false, and takes nothing, where `checkRoom` would throw. */
+  offer(bytes: Uint8Array, lossy: LossyKind | undefined): boolean {
+    if (lossy === undefined && !this.hasRoom(bytes.length)) return false;
+    // Rejects when the reader leaves, which the stream itself tells.
+    this.push(bytes, bytes.length, lossy).catch(() => undefined);
+    return true;
   }
 
   /** Resolves when the wire has all of it, or when it was dropped; rejects when the wire closes first. */
@@ -104,7 +114,7 @@ export class SendQueue {
 
   /** Resolves when nothing waits. */
   async empty(): Promise<void> {
-    if (this.entries.size === 0 && this.current === undefined) return;
+    if (this.isEmpty) return;
     await new Promise<void>((resolve) => this.whenEmpty.push(resolve));
   }
 
@@ -117,6 +127,19 @@ export class SendQueue {
     }
     this.current = undefined;
     this.tellEmpty();
+  }
+
+  /** The reader is gone, and nobody waits for what was to be sent. */
+  clear(): void {
+    this.fail(new GoondanError('E_IPC_CLOSED', 'The reader left.'));
+  }
+
+  /** One is always taken, however large. */
+  private hasRoom(weight: number): boolean {
+    const { mostWaiting, mostWaitingBytes } = this.parts.limits;
+    const waiting = this.entries.size - this.lossy.size;
+    if (waiting >= mostWaiting) return false;
+    return waiting === 0 || this.bytes - this.lossyBytes + weight <= mostWaitingBytes;
   }
 
   private next(): Current | undefined {

@@ -1,5 +1,5 @@
 /** One request, checked by the table of operations, and the answer of the swarm's method of the same name. */
-import { readJsonBody, type RefuseBody } from '../../control/read-json-body.ts';
+import { parseJson, readBody, Refusal, type RefuseBody } from '@goondan/types/http';
 import {
   EVENT_STREAM,
   type Operation,
@@ -11,7 +11,6 @@ import type { Swarm } from '../../control/swarm.ts';
 import { type Check, exactObject, Misfit } from '../../ipc/check/shape.ts';
 import { askTurn, streamTurn } from './ask-turn.ts';
 import type { ControlHost } from './control-host.ts';
-import { ControlRefusal } from './refuse.ts';
 import { stopSwarm } from './stop-swarm.ts';
 import { watchEvents } from './watch-events.ts';
 
@@ -67,8 +66,8 @@ async function readRequest<Asked>(
   if (method === 'GET') return readFrom(check);
   readFrom(noQuery);
   const longest = isDelivery === true ? limits.longestDelivery : limits.longestBody;
-  const body = await readJsonBody(request, { longest, withinMs: limits.bodyMs, clock, room }, refuseBody);
-  return checked('The body', check, body === undefined ? {} : body);
+  const bytes = await readBody(request, { longest, withinMs: limits.bodyMs, clock, room }, refuseBody);
+  return checked('The body', check, bytes.length === 0 ? {} : parseJson(bytes, refuseBody));
 }
 
 const noQuery = exactObject({});
@@ -89,10 +88,10 @@ function checked<In, Out>(what: string, check: (value: In) => Out, value: In): O
     return check(value);
   } catch (error) {
     if (!(error instanceof Misfit)) throw error;
-    throw new ControlRefusal(400, 'E_CONTROL_REQUEST', `${what} of the request: ${error.message}.`);
+    throw new Refusal(400, 'E_CONTROL_REQUEST', `${what} of the request: ${error.message}.`);
   }
 }
 
-function refuseBody(...[status, message, headers]: Parameters<RefuseBody>): ControlRefusal {
-  return new ControlRefusal(status, 'E_CONTROL_REQUEST', message, headers);
+function refuseBody(...[status, message, headers]: Parameters<RefuseBody>): Refusal {
+  return new Refusal(status, 'E_CONTROL_REQUEST', message, headers);
 }

@@ -2,10 +2,11 @@
  * An input and what becomes of it, in one request. The turn does not hang on its reader: whoever leaves early leaves it
  * running, because what was accepted is handled; only `cancelOnDisconnect` says otherwise.
  */
+import { encodeEvent } from '@goondan/types/http';
 import type { AskRequest } from '../../control/operations.ts';
 import type { AskOptions, TurnEnd } from '../../control/swarm.ts';
 import type { ControlHost } from './control-host.ts';
-import { encodeEvent, EventStream } from './event-stream.ts';
+import { openStream } from './event-stream.ts';
 import { socketClosed } from './open-requests.ts';
 import { codedError, errorBody } from './refuse.ts';
 import { sendNotice } from './watch-events.ts';
@@ -19,11 +20,11 @@ export async function askTurn(host: ControlHost, request: AskRequest, left: Abor
 /** `accepted`, the turn's notices, then `ended` or `error`. Before it is accepted, a refusal is an ordinary one. */
 export async function streamTurn(host: ControlHost, request: AskRequest, left: AbortSignal): Promise<Response> {
   host.checkRoom();
-  const stream = new EventStream({ ...host, left });
+  const stream = openStream(host, left);
   const accepted = Promise.withResolvers<void>();
   const turn = ask(host, request, left, {
     onAccepted(acceptance) {
-      stream.send(encodeEvent('accepted', acceptance));
+      stream.send(encodeEvent(acceptance, 'accepted'));
       accepted.resolve();
     },
     onNotice(notice) {
@@ -33,8 +34,8 @@ export async function streamTurn(host: ControlHost, request: AskRequest, left: A
   });
   await Promise.race([accepted.promise, turn]);
 
-  const fail = (error: unknown) => stream.end(encodeEvent('error', errorBody(codedError(host, error, 'The turn'))));
-  turn.then((end) => stream.end(encodeEvent('ended', end))).catch(fail);
+  const fail = (error: unknown) => stream.end(encodeEvent(errorBody(codedError(host, error, 'The turn')), 'error'));
+  turn.then((end) => stream.end(encodeEvent(end, 'ended'))).catch(fail);
   stream.onOver(host.open.add(() => fail(socketClosed())));
   return stream.response();
 }

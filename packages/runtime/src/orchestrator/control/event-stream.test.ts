@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
+import { encodeEvent } from '@goondan/types/http';
 import { memoryInUse } from '../../../../../test/memory-in-use.ts';
 import type { SwarmNotice } from '../../control/swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { type RawConnection, type ServedSwarm, serveFakeSwarm, until } from '../../testing/serve-fake-swarm.ts';
 import { controlLimits } from './control-limits.ts';
-import { encodeEvent, EventStream } from './event-stream.ts';
+import { openStream } from './event-stream.ts';
 
 let served: ServedSwarm;
 
@@ -112,7 +113,7 @@ describe('an event stream', () => {
   const never = new AbortController().signal;
 
   test('is over when its reader has enough', async () => {
-    const stream = new EventStream({ ...parts, left: never });
+    const stream = openStream(parts, never);
     let over = 0;
     stream.onOver(() => (over += 1));
     await stream.response().body?.cancel();
@@ -121,22 +122,22 @@ describe('an event stream', () => {
   });
 
   test('is over when its reader was gone before', async () => {
-    const stream = new EventStream({ ...parts, left: AbortSignal.abort() });
+    const stream = openStream(parts, AbortSignal.abort());
     let isOver = false;
     stream.onOver(() => (isOver = true));
-    stream.send(encodeEvent('log', {}));
+    stream.send(encodeEvent({}, 'log'));
     expect(isOver).toBe(true);
     expect(stream.response().text()).rejects.toThrow('does not keep up');
     expect(parts.clock.pending).toBe(0);
   });
 
   test('says nothing after its end', async () => {
-    const stream = new EventStream({ ...parts, left: never });
+    const stream = openStream(parts, never);
     const text = stream.response().text();
-    stream.send(encodeEvent('log', 1));
-    stream.end(encodeEvent('stopped', 2));
-    stream.send(encodeEvent('log', 3));
-    stream.end(encodeEvent('stopped', 4));
+    stream.send(encodeEvent(1, 'log'));
+    stream.end(encodeEvent(2, 'stopped'));
+    stream.send(encodeEvent(3, 'log'));
+    stream.end(encodeEvent(4, 'stopped'));
     expect(await text).toBe('event: log\ndata: 1\n\nevent: stopped\ndata: 2\n\n');
     expect(parts.clock.pending).toBe(0);
   });

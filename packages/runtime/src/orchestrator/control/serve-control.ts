@@ -7,6 +7,7 @@
  * 4. No CORS headers: no page of a browser has any business here.
  */
 import { GoondanError } from '@goondan/types';
+import { Refusal } from '@goondan/types/http';
 import { type OperationName, operationNames, operations, PROTOCOL } from '../../control/operations.ts';
 import type { Swarm } from '../../control/swarm.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
@@ -17,7 +18,7 @@ import { type ControlLimits, controlLimits } from './control-limits.ts';
 import { noticeEncoder } from './event-stream.ts';
 import { listenPrivately } from './listen-privately.ts';
 import { OpenRequests } from './open-requests.ts';
-import { codedError, ControlRefusal, refuse } from './refuse.ts';
+import { codedError, refuse } from './refuse.ts';
 
 export interface ControlServerOptions {
   /** From `controlSocketPath`. */
@@ -86,7 +87,7 @@ function listen(unix: string, fetch: (request: Request) => Promise<Response>) {
 async function answer(host: ControlHost, request: Request): Promise<Response> {
   try {
     const url = URL.parse(request.url);
-    if (url === null) throw new ControlRefusal(400, 'E_CONTROL_REQUEST', 'The address of the request is not a URL.');
+    if (url === null) throw new Refusal(400, 'E_CONTROL_REQUEST', 'The address of the request is not a URL.');
     return await answerOperation(host, findOperation(request.method, url.pathname), request, url);
   } catch (error) {
     return refuse(codedError(host, error, 'The request'));
@@ -100,7 +101,7 @@ function findOperation(method: string, path: string): OperationName {
   const shown = path.slice(0, 100);
   if (atPath.length > 0) {
     const allowed = atPath.map((name) => operations[name].method).join(', ');
-    throw new ControlRefusal(405, 'E_CONTROL_ENDPOINT', `${shown} takes ${allowed}, not ${method}.`, {
+    throw new Refusal(405, 'E_CONTROL_ENDPOINT', `${shown} takes ${allowed}, not ${method}.`, {
       Allow: allowed,
     });
   }

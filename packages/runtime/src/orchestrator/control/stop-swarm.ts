@@ -1,6 +1,7 @@
+import { encodeEvent } from '@goondan/types/http';
 import { operations } from '../../control/operations.ts';
 import type { StopOptions } from '../../control/swarm.ts';
-import { EventStream, encodeEvent } from './event-stream.ts';
+import { openStream } from './event-stream.ts';
 import type { ControlHost } from './control-host.ts';
 import { codedError, errorBody } from './refuse.ts';
 import { stoppedEvent } from './watch-events.ts';
@@ -20,11 +21,11 @@ export function stopSwarm(
     stopped.catch((error: unknown) => codedError(host, error, 'Stopping'));
     return Response.json(stopping);
   }
-  const stream = new EventStream({ ...host, left });
+  const stream = openStream(host, left);
   const end = () => stream.end(stoppedEvent());
-  stream.send(encodeEvent('stopping', stopping));
+  stream.send(encodeEvent(stopping, 'stopping'));
   stopped.then(end, (error: unknown) =>
-    stream.end(encodeEvent('error', errorBody(codedError(host, error, 'Stopping')))),
+    stream.end(encodeEvent(errorBody(codedError(host, error, 'Stopping')), 'error')),
   );
   stream.onOver(host.open.add(end));
   return stream.response();

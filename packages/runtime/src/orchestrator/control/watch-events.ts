@@ -1,12 +1,13 @@
+import { encodeEvent, type EventStream } from '@goondan/types/http';
 import type { SwarmNotice, WatchFilter } from '../../control/swarm.ts';
-import { lossyKindOf } from '../../ipc/codec.ts';
+import { type LossyKind, lossyKindOf } from '../../ipc/codec.ts';
 import type { ControlHost } from './control-host.ts';
-import { encodeEvent, EventStream, greeting } from './event-stream.ts';
+import { greeting, openStream } from './event-stream.ts';
 
 /** Everything that fits the filter, until the reader leaves or the swarm stops. */
 export async function watchEvents(host: ControlHost, filter: WatchFilter, left: AbortSignal): Promise<Response> {
   host.checkRoom();
-  const stream = new EventStream({ ...host, left });
+  const stream = openStream(host, left);
   stream.send(greeting);
   const watch = await host.swarm.watch(filter, (notice) => sendNotice(host, stream, notice));
   stream.onOver(watch.end);
@@ -15,7 +16,11 @@ export async function watchEvents(host: ControlHost, filter: WatchFilter, left: 
 }
 
 /** Never throws: it is called in the middle of whatever the notice is about. */
-export function sendNotice({ encodeNotice, report }: ControlHost, stream: EventStream, notice: SwarmNotice): void {
+export function sendNotice(
+  { encodeNotice, report }: ControlHost,
+  stream: EventStream<LossyKind>,
+  notice: SwarmNotice,
+): void {
   try {
     stream.send(encodeNotice(notice), lossyKindOf(notice));
   } catch (error) {
@@ -25,5 +30,5 @@ export function sendNotice({ encodeNotice, report }: ControlHost, stream: EventS
 
 /** The last event of a stream that outlived the swarm. */
 export function stoppedEvent(): Uint8Array {
-  return encodeEvent('stopped', {});
+  return encodeEvent({}, 'stopped');
 }

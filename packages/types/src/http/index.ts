@@ -1,0 +1,16 @@
+/**
+ * `@goondan/types/http`: how our servers read requests and answer them (the control socket, Studio, the connectors of
+ * `@goondan/base`). It is outside of semantic versioning: any release may change or remove a name here.
+ */
+export { type BodyBounds, checkJsonType, parseJson, readBody } from './read-body.ts';
+export { boundedQueue, encodeEvent, EventStream } from './event-stream.ts';
+export {
+  errorBody,
+  headersOf,
+  type RefuseBody,
+  Refusal,
+  refuse,
+  sharedStatuses,
+  type StatusByCode,
+  statusOf,
+} from './refusal.ts';

@@ -1,0 +1,12 @@
+/** The timers that a body or a stream needs. The clock of the runtime is one; tests bring their own. */
+export interface Timers {
+  /** Calls `action` once after so many milliseconds. Returns what calls it off. */
+  after(ms: number, action: () => void): () => void;
+}
+
+export const systemTimers: Timers = {
+  after(ms, action) {
+    const timer = setTimeout(action, ms);
+    return () => clearTimeout(timer);
+  },
+};
