@@ -1,6 +1,7 @@
 /**
  * `npm run api:report`: writes `api.md` of `@goondan/types` and `@goondan/runtime`, the declarations behind each of their
- * doors, so that a change of the surface is seen in a diff. `./internal` is listed by name only: it may change at any time.
+ * doors, so that a change of the surface is seen in a diff. Doors outside of
+ * semantic versioning are listed by name only: they may change at any time.
  *
  * The declarations are those of the compiler, without comments, as `scripts/pack-packages.ts` would ship them.
  */
@@ -15,6 +16,9 @@ import { exportsOf, listDoors, withProject } from './read-doors.ts';
 const repository = resolve(import.meta.dir, '..');
 
 const reported: readonly string[] = ['types', 'runtime'];
+
+/** Doors outside of semantic versioning. */
+const unversioned: readonly string[] = ['@goondan/runtime/internal', '@goondan/types/http'];
 
 /** Path of a report → its text. */
 export async function renderApiReports(): Promise<Map<string, string>> {
@@ -89,7 +93,7 @@ async function emitDeclarations(folder: string): Promise<void> {
 async function renderDoor(project: Project, door: string, path: string): Promise<string> {
   const exported = (await exportsOf(project, path)).toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const title = `## ${door}\n\n${exported.length} names.\n`;
-  if (door.endsWith('/internal')) return `${title}\n${exported.map(({ name }) => `- \`${name}\``).join('\n')}\n`;
+  if (unversioned.includes(door)) return `${title}\n${exported.map(({ name }) => `- \`${name}\``).join('\n')}\n`;
   const declarations = await Promise.all(exported.map((symbol) => declarationOf(project, symbol)));
   return `${title}\n\`\`\`ts\n${declarations.join('\n\n')}\n\`\`\`\n`;
 }

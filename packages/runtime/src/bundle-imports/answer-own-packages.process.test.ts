@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('bundle code gets the copy of its process, by both names, whatever is in its node_modules', async () => {
+test('bundle code gets the copy of its process, by every name, whatever is in its node_modules', async () => {
   const foreign = join(folder, 'node_modules/@goondan/types');
   mkdirSync(foreign, { recursive: true });
   writeFileSync(join(foreign, 'package.json'), '{ "name": "@goondan/types", "main": "index.js" }');
@@ -20,7 +20,8 @@ test('bundle code gets the copy of its process, by both names, whatever is in it
     join(folder, 'bundle.ts'),
     `import { GoondanError, type JsonObject } from '@goondan/types';
      import * as core from '@goondan/core';
-     export const classes: unknown[] = [GoondanError, core.GoondanError];`,
+     import { Refusal } from '@goondan/types/http';
+     export const classes: unknown[] = [GoondanError, core.GoondanError, Object.getPrototypeOf(Refusal)];`,
   );
   // Beside the sources, where our own packages are found; the bundle is somewhere else.
   const program = `
@@ -30,5 +31,5 @@ test('bundle code gets the copy of its process, by both names, whatever is in it
     const { classes } = await import(${JSON.stringify(join(folder, 'bundle.ts'))});
     console.log(classes.map((each) => each === GoondanError).join());`;
   const child = Bun.spawn([process.execPath, ...childFlags, '-e', program], { cwd: import.meta.dir });
-  expect((await child.stdout.text()).trim()).toBe('true,true');
+  expect((await child.stdout.text()).trim()).toBe('true,true,true');
 });

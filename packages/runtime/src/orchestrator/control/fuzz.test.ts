@@ -106,7 +106,7 @@ describe('a control socket that gets nonsense', () => {
       { numRuns: 1_500 },
     );
     // Both happen, or this test tests nothing.
-    expect(answered).toBeGreaterThan(100);
+    expect(answered).toBeGreaterThan(50);
     expect(refused).toBeGreaterThan(500);
     await expectToBeWell();
   }, 120_000);
