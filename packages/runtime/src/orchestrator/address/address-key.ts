@@ -1,6 +1,6 @@
 import type { AgentAddress } from '@goondan/types';
 
-/** An address as the key of a map. Two addresses never share one, whatever is in their names. */
+/** Returns an address as the key of a map. Two addresses never share a key, whatever their names contain. */
 export function addressKey({ agentName, instanceKey }: AgentAddress): string {
   return JSON.stringify([agentName, instanceKey]);
 }

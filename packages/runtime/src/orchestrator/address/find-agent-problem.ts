@@ -1,7 +1,9 @@
 import { closestName } from '../../config/closest-name.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 
-/** Whoever names an agent that is not there is told who is (A-06); `undefined` when it is one of them. */
+/**
+ * Returns the error for an unknown agent, with the names of the known ones (A-06); `undefined` when the agent exists.
+ */
 export function findAgentProblem(agentName: string, agents: readonly string[]): FrameError | undefined {
   if (agents.includes(agentName)) return undefined;
   const known = agents.join(', ') || 'none';

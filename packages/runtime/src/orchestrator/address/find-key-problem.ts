@@ -1,11 +1,11 @@
 import { GoondanError } from '@goondan/types';
 
-/** Characters; keys are kept in files, in every event and in logs. */
+/** In characters; keys are stored in files, in every event and in logs. */
 const LONGEST_KEY = 1_024;
 
 /**
- * What is wrong with an instance key from outside, or `undefined`. Almost any text is one: what it becomes on disk is
- * decided elsewhere. Half of a surrogate pair is none, because two of them are the same bytes.
+ * Returns the problem with an instance key from outside, or `undefined`. Almost any text is valid; another function
+ * makes a file name of it. Half of a surrogate pair is invalid, because two different halves become the same bytes.
  */
 export function findKeyProblem(key: string): string | undefined {
   if (key === '') return 'is empty';
@@ -14,7 +14,7 @@ export function findKeyProblem(key: string): string | undefined {
   return undefined;
 }
 
-/** **Errors** — `E_INSTANCE_KEY`. */
+/** Rejects an invalid key. **Errors** — `E_INSTANCE_KEY`. */
 export function refuseKey(key: string): void {
   const problem = findKeyProblem(key);
   if (problem !== undefined) throw new GoondanError('E_INSTANCE_KEY', `An instance key ${problem}.`);

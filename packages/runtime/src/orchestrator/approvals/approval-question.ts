@@ -1,4 +1,4 @@
-/** A frame that asks about a tool call, as the question people get and as it is kept. */
+/** Converts a frame that asks about a tool call into the question for people and the record on disk. */
 import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
 import type { ApprovalSummary } from '../../control/swarm.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -11,19 +11,22 @@ export type AskFrame = Extract<FromAgent, { readonly type: 'approval.ask' }>;
 
 export interface AskedQuestion {
   readonly at: AgentAddress;
-  /** Whose turn runs there. */
+  /** The event of the running turn. */
   readonly during: AgentEvent;
   readonly frame: AskFrame;
   readonly now: Date;
   readonly mask: Mask;
 }
 
-/** Bytes of the arguments: more than anybody reads, and little enough to be kept for all who ask. */
+/** In bytes: more than a person reads, and few enough to store for every question. */
 export const LONGEST_ARGUMENTS = 256_000;
 const LONGEST_REASON = 4_000;
 const LONGEST_WAIT_MS = 30 * 86_400_000;
 
-/** The record to keep, or why it is refused: a process is foreign, whatever its own code has checked. */
+/**
+ * Returns the record to store, or the reason for the rejection: a frame is not trusted, whatever its process has
+ * checked.
+ */
 export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | FrameError {
   const { at, during, frame, now, mask } = asked;
   const { key, toolCallId, toolName, reason, expiresInMs } = frame;
@@ -42,7 +45,7 @@ export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | Fr
     key,
     toolCallId,
     toolName,
-    // An object with every text in it masked is an object.
+    // Safe: masking the texts of an object leaves an object.
     args: maskJson(frame.args, mask) as JsonObject,
     digest: digestJson(frame.args),
     reason: mask(reason),

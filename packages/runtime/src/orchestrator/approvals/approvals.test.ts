@@ -38,11 +38,11 @@ interface Opened {
   readonly approvals: Approvals;
   readonly disk: FakeDisk;
   readonly clock: ManualClock;
-  /** What processes were told, by instance key. */
+  /** Messages to processes, by instance key. */
   readonly said: { readonly key: string; readonly message: ToAgent }[];
   readonly told: ApprovalNotice[];
   readonly reports: string[];
-  /** Asks as the process of an instance does, and gives what it was told so far. */
+  /** Asks as the process of an instance does, and returns the messages it got so far. */
   readonly ask: (
     callId: string,
     more?: Partial<AskFrame>,
@@ -56,7 +56,7 @@ function open(disk = new FakeDisk(), clock = manualClock()): Opened {
   const told: ApprovalNotice[] = [];
   const reports: string[] = [];
   const ids = countedIds();
-  // Ids of another run are others.
+  // Another run makes other ids.
   for (const _ of disk.records) ids.next('approval');
   const approvals = new Approvals({
     clock,
@@ -104,8 +104,8 @@ const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 const approved = { decision: 'approved', by: 'ann' } as const;
 
-describe('a question to a person', () => {
-  test('is kept, shown with the identity of its channel, and answered', async () => {
+describe('an approval request', () => {
+  test('is stored, shown with the identity of its channel, and answered', async () => {
     const { approvals, disk, told, ask, endOf, reports } = open();
     await ask('c1');
     const [summary] = approvals.pending();
@@ -139,7 +139,7 @@ describe('a question to a person', () => {
     ]);
   });
 
-  test('is answered once, and goes when its answer is taken', async () => {
+  test('is answered once, and removed when its answer is taken', async () => {
     const { approvals, disk, ask } = open();
     await ask('c1');
     const id = approvals.pending()[0]?.id ?? '';
@@ -155,7 +155,7 @@ describe('a question to a person', () => {
     expect(disk.records).toEqual([]);
   });
 
-  test('that is asked again after a crash joins, or finds its answer; an answer counts once', async () => {
+  test('asked again after a crash joins the open one or gets its answer; an answer counts once', async () => {
     const { approvals, ask, endOf, said } = open();
     await ask('c1');
     approvals.processGone(at);
@@ -164,7 +164,7 @@ describe('a question to a person', () => {
     const id = approvals.pending()[0]?.id ?? '';
     await approvals.decide(id, approved);
     expect([endOf('c1'), endOf('c2')]).toMatchObject([undefined, { answer: { id, decision: 'approved' } }]);
-    // It died before it could keep the answer.
+    // The process died before it could store the answer.
     approvals.processGone(at);
     await ask('c3');
     expect(endOf('c3')).toMatchObject({ answer: { id, decision: 'approved' } });
@@ -182,7 +182,7 @@ describe('a question to a person', () => {
     ['another tool', { toolName: 'bash__other' }, {}],
     ['another turn', {}, { during: fakeEvent('go', { id: 'e2' }) }],
     ['another instance', {}, { at: other }],
-  ])('with %s is another one', async (_, more, whose) => {
+  ])('with %s is another request', async (_, more, whose) => {
     const { approvals, ask, endOf } = open();
     await ask('c1');
     await approvals.decide(approvals.pending()[0]?.id ?? '', approved);
@@ -191,7 +191,7 @@ describe('a question to a person', () => {
     expect(approvals.pending()).toHaveLength(1);
   });
 
-  test('with its keys in another order is the same one', async () => {
+  test('with its keys in another order is the same request', async () => {
     const { approvals, ask } = open();
     await ask('c1', { args: { a: 1, b: { c: 2, d: 3 } } });
     await ask('c2', { args: { b: { d: 3, c: 2 }, a: 1 } });
@@ -215,7 +215,7 @@ describe('a question to a person', () => {
     expect(second.endOf('c4')).toMatchObject({ answer: { id: two?.id, decision: 'denied' } });
   });
 
-  test('of a turn that is over goes: at its end, at a fresh start, at the next start', async () => {
+  test('is removed with its turn: at its end, at a fresh start, at the next start', async () => {
     const { approvals, disk, told, ask } = open();
     await ask('c1');
     approvals.drop(at, 'another');
@@ -233,7 +233,7 @@ describe('a question to a person', () => {
     expect(disk.records).toEqual([]);
   });
 
-  test('that nobody waits for any more is withdrawn; one whose process is gone is not', async () => {
+  test('is withdrawn when no frame waits for it, but not when its process is gone', async () => {
     const { approvals, ask } = open();
     await ask('c1');
     approvals.withdrawn(other, 'c1');
@@ -246,7 +246,7 @@ describe('a question to a person', () => {
     expect(approvals.pending()).toEqual([]);
   });
 
-  test('that is over while it is being written, or answered, leaves nothing behind', async () => {
+  test('leaves nothing behind when it ends while it or its answer is being written', async () => {
     const { approvals, disk, said, ask } = open();
     approvals.ask(at, event, frame('c1'));
     approvals.drop(at, 'e1');
@@ -261,8 +261,8 @@ describe('a question to a person', () => {
   });
 });
 
-describe('what a process says', () => {
-  test('is never an answer: `taken` of what nobody answered changes nothing', async () => {
+describe('a frame of a process', () => {
+  test('is never an answer: `taken` for an unanswered request changes nothing', async () => {
     const { approvals, ask, endOf } = open();
     await ask('c1');
     const id = approvals.pending()[0]?.id ?? '';
@@ -271,7 +271,7 @@ describe('what a process says', () => {
     expect(endOf('c1')).toBeUndefined();
   });
 
-  test('secrets in it are masked on disk, for people and in the log; what is approved are the exact arguments', async () => {
+  test('has its secrets masked on disk, for people and in the log; the approval covers the exact arguments', async () => {
     const { approvals, disk, told, reports, ask, endOf } = open();
     const secret = { args: { token: 'hunter2-hunter2' }, reason: 'hunter2-hunter2?' };
     await ask('c1', secret);
@@ -282,7 +282,7 @@ describe('what a process says', () => {
     expect(endOf('c2')).toBeUndefined();
   });
 
-  test('outside of a turn, or too much, is refused', async () => {
+  test('outside of a turn, or with too many arguments, is rejected', async () => {
     const { approvals, ask, endOf } = open();
     approvals.ask(at, undefined, frame('c0'));
     await ask('c1', { args: { text: 'x'.repeat(LONGEST_ARGUMENTS) } });
@@ -295,7 +295,7 @@ describe('what a process says', () => {
     expect(approvals.pending()).toEqual([]);
   });
 
-  test('is bounded: for one instance, and for all', async () => {
+  test('is bounded per instance and in total', async () => {
     const { approvals, ask, endOf } = open();
     const { mostOfOne, mostOfAll } = approvalLimits;
     for (let number = 0; number < mostOfOne; number++) await ask(`c${number}`, { toolCallId: `x${number}` });
@@ -307,13 +307,13 @@ describe('what a process says', () => {
     await ask('all', {}, { at: other });
     expect(endOf('all')).toMatchObject({ error: { code: 'E_APPROVALS_FULL' } });
     expect(approvals.pending()).toHaveLength(mostOfAll);
-    // What is known is no new one.
+    // A known request is not a new one.
     await ask('again', { toolCallId: 'x0' });
     expect(endOf('again')).toBeUndefined();
   });
 });
 
-describe('a question that expires', () => {
+describe('an expiring request', () => {
   test('is answered as expired, and cannot be approved any more', async () => {
     const { approvals, clock, told, ask, endOf } = open();
     await ask('c1');
@@ -331,7 +331,7 @@ describe('a question that expires', () => {
   test.each([
     ['the wall clock moved two days on, as after sleep', { wall: 48 * HOUR, growing: 0 }],
     ['the wall clock was set back and the time is over', { wall: -48 * HOUR, growing: 25 * HOUR }],
-  ])('T-09 is not shown and cannot be approved before its timer tells: %s', async (_how, moved) => {
+  ])('T-09 is not shown and cannot be approved before its timer fires: %s', async (_how, moved) => {
     for (const look of ['decide', 'pending'] as const) {
       const clock = manualClock();
       let shift = { wall: 0, growing: 0 };
@@ -351,7 +351,7 @@ describe('a question that expires', () => {
     }
   });
 
-  test('T-09 expires at once when its time ran out during an answer that the disk refused', async () => {
+  test('T-09 expires at once when its time ran out during an answer that failed on disk', async () => {
     const { approvals, ask, disk, clock, endOf } = open();
     await ask('c1');
     const id = approvals.pending()[0]?.id ?? '';
@@ -364,7 +364,7 @@ describe('a question that expires', () => {
     expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'expired' } });
   });
 
-  test('T-04 goes from the disk with its turn, also when that refused an answer meanwhile', async () => {
+  test('T-04 is removed from disk with its turn, also after an answer failed on disk', async () => {
     const { approvals, ask, disk } = open();
     await ask('c1');
     disk.fails = true;
@@ -375,7 +375,7 @@ describe('a question that expires', () => {
     expect(disk.records).toEqual([]);
   });
 
-  test('expires also while nobody runs the swarm, and so does an answer that nobody fetched', async () => {
+  test('expires also while the swarm is stopped, and so does an answer that was not fetched', async () => {
     const first = open();
     await first.ask('c1');
     await first.ask('c2', { toolCallId: 'y' });
@@ -394,8 +394,8 @@ describe('a question that expires', () => {
   });
 });
 
-describe('when the disk fails', () => {
-  test('a question that cannot be kept is not asked, and its model reads no path', async () => {
+describe('on a disk error', () => {
+  test('a request that cannot be stored is not asked, and its model reads no path', async () => {
     const { approvals, disk, ask, endOf, told } = open();
     disk.fails = true;
     await ask('c1');
@@ -404,7 +404,7 @@ describe('when the disk fails', () => {
     expect([approvals.pending(), told]).toEqual([[], []]);
   });
 
-  test('an answer that cannot be kept is none, and can be given again', async () => {
+  test('an answer that cannot be stored does not count, and can be given again', async () => {
     const { approvals, disk, ask, endOf } = open();
     await ask('c1');
     const id = approvals.pending()[0]?.id ?? '';

@@ -1,16 +1,18 @@
 /**
- * Tool calls that wait for the word of a person: asked by agent processes, answered by people, kept on disk in between.
+ * Tool calls that wait for approval: asked by agent processes, answered by people, stored on disk in between.
  *
  * Invariants:
- * 1. Who asks is the channel: instance, event and trace come from there, and so does whose answer is taken.
- * 2. No frame decides. `decide` is called by whoever holds the swarm's control, and by nobody else.
- * 3. A question is its instance, turn, place, call and arguments. The same again, after a crash, joins the one that is
- *    there or gets its answer; anything else is another question.
- * 4. An answer is durable before anybody hears of it, counts for its one question, and goes when it is taken, when it is
- *    withdrawn, or with its turn.
- * 5. Unanswered at `expiresAt`, or answered and not fetched by then, it has expired: by the wall clock or by the clock that
- *    only grows, whichever is there first. A machine that slept is late by the first, one whose time was set back by the second.
- * 6. There are at most `mostOfAll`, and `mostOfOne` instance: the next one gets `E_APPROVALS_FULL`.
+ * 1. The channel identifies the asking process: instance, event and trace come from it, and so does the right to take
+ * an answer.
+ * 2. No frame decides. Only the swarm's control calls `decide`.
+ * 3. A request is identified by its instance, turn, position, call and arguments. The same request after a crash joins
+ * the open one or gets its answer; anything else is another request.
+ * 4. An answer is durable before it is published, and counts for its one request. It is removed when it is taken, when
+ * the request is withdrawn, or with its turn.
+ * 5. A request expires at `expiresAt`, unanswered or with an answer that was not fetched. The wall clock or the
+ * monotonic clock decides, whichever is first there. The first covers a machine that slept, the second a clock that was
+ * set back.
+ * 6. At most `mostOfAll` in total and `mostOfOne` per instance: the next one gets `E_APPROVALS_FULL`.
  */
 import type { AgentAddress, AgentEvent, ApprovalOutcome } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
@@ -36,10 +38,10 @@ export interface ApprovalsDeps {
   readonly events: Pick<Required<SwarmListener>, 'waitsChanged'>;
   readonly report: Report;
   readonly file: Pick<ApprovalFile, 'put' | 'remove' | 'records'>;
-  /** To the process of that instance, if it has one. */
+  /** Sends to the process of that instance, if it has one. */
   say(at: AgentAddress, message: ToAgent): void;
   tell(notice: () => ApprovalNotice): void;
-  /** Hides the secrets of that agent. */
+  /** Returns a function that masks the secrets of that agent. */
   maskFor(agentName: string): (text: string) => string;
 }
 
@@ -47,11 +49,11 @@ export const approvalLimits = { mostOfAll: 256, mostOfOne: 64 };
 
 interface Entry {
   record: ApprovalRecord;
-  /** When it expires by the clock that only grows; known once it can be answered. */
+  /** The expiry on the monotonic clock; set once the request can be answered. */
   deadline: number;
-  /** The frames in the asking process that wait for it: none while that process is down. */
+  /** Waiting frames of the asking process; none while that process is down. */
   readonly frames: Set<string>;
-  /** `saving`: not yet on disk. `open`: people may see it. `deciding`: an answer is on its way to the disk. */
+  /** `saving`: not yet on disk. `open`: visible to people. `deciding`: an answer is being written. */
   stage: 'saving' | 'open' | 'deciding' | 'answered' | 'expired';
 }
 
@@ -71,19 +73,19 @@ export class Approvals implements SwarmListener {
     }
   }
 
-  /** What people can answer now, oldest first. */
+  /** The requests that people can answer now, oldest first. */
   pending(): readonly ApprovalSummary[] {
     const open = this.#all().filter(({ stage }) => stage === 'open');
     for (const entry of open) if (this.#isLate(entry)) this.#expire(entry.record.id);
     return open.filter(({ stage }) => stage === 'open').map(({ record }) => summaryOf(record));
   }
 
-  /** How many questions of that instance wait for an answer. */
+  /** Counts the unanswered requests of that instance. */
   countPending(at: AgentAddress): number {
     return this.#of(at).filter(({ stage }) => stage === 'open' || stage === 'deciding').length;
   }
 
-  /** The instances that wait for a person. */
+  /** The instances that wait for approval. */
   asking(): readonly AgentAddress[] {
     return this.#all()
       .filter(({ stage }) => stage === 'open' || stage === 'deciding')
@@ -96,7 +98,7 @@ export class Approvals implements SwarmListener {
     if (frame.type === 'approval.taken') this.taken(at, frame.id);
   }
 
-  /** A frame from the process of `at`, where the turn of `during` runs. */
+  /** Handles a frame from the process of `at`, which runs the turn of `during`. */
   ask(at: AgentAddress, during: AgentEvent | undefined, frame: AskFrame): void {
     const refuse = (error: FrameError) => this.#refuse(at, frame.callId, error);
     if (during === undefined) {
@@ -113,20 +115,20 @@ export class Approvals implements SwarmListener {
     void this.#save(entry);
   }
 
-  /** The asking process no longer waits for that frame. */
+  /** Called when the asking process no longer waits for that frame. */
   withdrawn(at: AgentAddress, callId: string): void {
     const entry = this.#of(at).find(({ frames }) => frames.has(callId));
     entry?.frames.delete(callId);
     if (entry?.frames.size === 0) this.#drop(entry);
   }
 
-  /** The answer is on disk with the turn that asked. */
+  /** Called when the answer is on disk with the asking turn. */
   taken(at: AgentAddress, id: string): void {
     const entry = this.#of(at).find(({ record }) => record.id === id);
     if (entry?.stage === 'answered' || entry?.stage === 'expired') this.#drop(entry);
   }
 
-  /** The process of an instance is gone, and its frames with it. */
+  /** Called when the process of an instance is gone, and its frames with it. */
   processGone(at: AgentAddress): void {
     for (const { frames } of this.#of(at)) frames.clear();
   }
@@ -135,12 +137,12 @@ export class Approvals implements SwarmListener {
     this.drop(at, event.id);
   }
 
-  /** That turn is over; without an event, all turns of the instance are. */
+  /** Removes the requests of a turn that is over; without an event, those of all turns of the instance. */
   drop(at: AgentAddress, eventId?: string): void {
     for (const entry of this.#of(at)) if (eventId === undefined || entry.record.eventId === eventId) this.#drop(entry);
   }
 
-  /** At the start: what belongs to no turn any more goes. */
+  /** At the start, removes the requests of turns that are over. */
   dropUnless(isOpen: (at: AgentAddress, eventId: string) => boolean): void {
     for (const entry of this.#all()) {
       if (!isOpen(toAgentAddress(entry.record), entry.record.eventId)) this.#drop(entry);
@@ -148,7 +150,8 @@ export class Approvals implements SwarmListener {
   }
 
   /**
-   * A person's answer. Resolves when it is durable; false when nothing waits under this id, or it has expired.
+   * Records a person's answer. Resolves when it is durable; false when no request with this id is open, or it has
+   * expired.
    *
    * **Errors** — those of the disk: then nothing is decided.
    */
@@ -168,12 +171,12 @@ export class Approvals implements SwarmListener {
     } catch (error) {
       entry.stage = 'open';
       if (!this.#entries.has(id)) this.#removeFromDisk(entry);
-      // Its timer may have rung meanwhile, and rings once.
+      // The timer may have fired meanwhile, and it fires only once.
       else if (this.#isLate(entry)) this.#expire(id);
       throw error;
     }
     if (!this.#entries.has(id)) {
-      // Its turn ended meanwhile.
+      // The turn ended meanwhile.
       this.#removeFromDisk(entry);
       return false;
     }
@@ -195,7 +198,7 @@ export class Approvals implements SwarmListener {
       this.#entries.delete(record.id);
       const failure = toFrameError(error, 'E_STORE_WRITE');
       this.#deps.report('error', 'approval.not_written', describeProblem(failure), at);
-      // The tool call ends with it, and its model reads why.
+      // The tool call ends with this error, and its model reads the reason.
       for (const callId of entry.frames) this.#refuse(at, callId, withoutPlace(failure));
       return;
     }
@@ -222,7 +225,7 @@ export class Approvals implements SwarmListener {
     if (entry?.stage === 'open') this.#settle(entry, 'expired', { decision: 'expired' });
   }
 
-  /** Invariant 4: the one end of a question. */
+  /** Invariant 4: the only end of a request. */
   #settle(entry: Entry, stage: 'answered' | 'expired', outcome: ApprovalOutcome): void {
     const { id, toolName } = entry.record;
     entry.stage = stage;
@@ -255,7 +258,7 @@ export class Approvals implements SwarmListener {
     const { stage } = entry;
     this.#entries.delete(entry.record.id);
     this.#timers.clear(entry.record.id);
-    // While it is being written: whoever does that takes it away again.
+    // During a write, the writer removes it.
     if (stage !== 'saving' && stage !== 'deciding') this.#removeFromDisk(entry);
     if (stage !== 'open' && stage !== 'deciding') return;
     this.#tell(entry, 'withdrawn');
@@ -306,7 +309,7 @@ export class Approvals implements SwarmListener {
     this.#timers.set(id, entry.deadline);
   }
 
-  /** The timer may not have told yet: timers stand still while a machine sleeps. */
+  /** Checks the clocks, because timers do not run while a machine sleeps. */
   #isLate({ record, deadline }: Entry): boolean {
     const { clock } = this.#deps;
     return clock.now().getTime() >= Date.parse(record.expiresAt) || clock.elapsed() >= deadline;

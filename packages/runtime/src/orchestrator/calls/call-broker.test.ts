@@ -23,7 +23,7 @@ interface Ask {
   readonly id?: string;
   readonly timeoutMs?: number;
   readonly timeoutField?: 'requestTimeoutMs';
-  /** Fields of the frame's event beyond the id: what a process claims. */
+  /** Fields of the frame's event beyond the id, as claimed by a process. */
   readonly claims?: Partial<AgentEvent>;
 }
 
@@ -48,7 +48,7 @@ const broker = (limits: Partial<CallLimits> = {}) =>
 
 const answered = (text: string): TurnResult => ({ turnId: text, finishReason: 'text_response' });
 
-/** The event that was handed on; fails the test when there is none. */
+/** Returns the delivered event; fails the test when there is none. */
 function delivered(actions: readonly CallAction[]): AgentEvent {
   const found = actions.find((action) => action.type === 'event.deliver');
   if (found === undefined) throw new Error(`Nothing was delivered: ${JSON.stringify(actions)}`);
@@ -92,7 +92,7 @@ describe('a request', () => {
     }
   });
 
-  test('A-04 A-09 stamps source, chain, instance and time: nothing of that is believed from a frame', () => {
+  test('A-04 A-09 sets source, chain, instance and time itself: the frame is not trusted for these', () => {
     const claims: Partial<AgentEvent> = {
       source: { kind: 'connector', name: 'bank' },
       callChain: [],
@@ -124,7 +124,7 @@ describe('a request', () => {
     expect(spanOf('0'.repeat(16)).parentSpanId).toBeUndefined();
   });
 
-  test('R-08 A-07 is recorded or not as the event it was asked in, whatever the caller claims', () => {
+  test('R-08 A-07 is recorded if the caller’s event is, whatever the caller claims', () => {
     const sampled = (isSampled: boolean | undefined, claimed: boolean) => {
       const during = { ...rootEvent(), ...(isSampled === undefined ? {} : { isSampled }) };
       return delivered(broker().call(at('a'), during, ask(at('b'), { claims: { isSampled: claimed } }), moment))
@@ -145,22 +145,22 @@ describe('a request', () => {
     ['an empty key', at('b', ''), 'is empty'],
     ['a key that is too long', at('b', 'k'.repeat(1_025)), '1025 characters'],
     ['half a character', at('b', '\uD800'), 'not valid Unicode'],
-  ])('with %s is refused', (_, to, problem) => {
+  ])('with %s is rejected', (_, to, problem) => {
     const [error] = errors(broker().call(at('a'), rootEvent(), ask(to), moment));
     expect(error?.code).toBe('E_AGENT_REQUEST');
     expect(error?.message).toContain(problem);
   });
 
-  test.each([0, -1, Number.NaN])('with a timeout of %p is refused', (timeoutMs) => {
+  test.each([0, -1, Number.NaN])('with a timeout of %p is rejected', (timeoutMs) => {
     const [error] = errors(broker().call(at('a'), rootEvent(), ask(at('b'), { timeoutMs }), moment));
     expect(error?.code).toBe('E_AGENT_REQUEST');
   });
 
-  test('outside of any turn is refused', () => {
+  test('outside of any turn is rejected', () => {
     expect(errors(broker().call(at('a'), undefined, ask(at('b')), moment))[0]?.code).toBe('E_AGENT_REQUEST');
   });
 
-  test('A-08 whose callee ends in error ends with E_AGENT_FAILED and the code of the callee', () => {
+  test('A-08 ends with E_AGENT_FAILED and the code of the callee when the callee’s turn fails', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     const error = { code: 'E_MODEL_FAILED', message: 'overloaded' };
@@ -169,7 +169,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('A-08 that a full inbox refuses ends with that code, and nobody is told to cancel', () => {
+  test('A-08 ends with E_INBOX_FULL when the inbox is full, and sends no cancel', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     const actions = calls.refused(event.id, { code: 'E_INBOX_FULL', message: 'full' });
@@ -191,8 +191,8 @@ describe('a request', () => {
   });
 });
 
-describe('time', () => {
-  test('F-01 A-03 counts the queue first, then the answer from the start of the turn, and the error names the field', () => {
+describe('the deadline', () => {
+  test('F-01 A-03 covers the queue first, then the answer from the start of the turn, and the error names the field', () => {
     const calls = broker();
     const asked = ask(at('b'), { timeoutMs: 15_000, timeoutField: 'requestTimeoutMs' });
     const actions = calls.call(at('a'), rootEvent(), asked, moment);
@@ -225,11 +225,11 @@ describe('time', () => {
     if (hasBegun) calls.turnStarted(at('b'), id, 600);
     const late = calls.expire(id);
     expect(errors(late)).toEqual([{ code: 'E_AGENT_TIMEOUT', message: `Agent "b" ${problem}.` }]);
-    // The queued event goes, too.
+    // The queued event is cancelled, too.
     expect(late).toContainEqual({ type: 'turn.cancel', at: at('b'), eventId: id, reason: problem });
   });
 
-  test('F-01 A-03 the start of the callee’s process is not counted as its queue', () => {
+  test('F-01 A-03 the start of the callee’s process does not count as queue time', () => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     expect(calls.processStarting(at('b'), true, 1_500)).toEqual([{ type: 'timer.clear', timer: id }]);
@@ -242,7 +242,7 @@ describe('time', () => {
     ]);
   });
 
-  test('F-01 A-03 after a crash of the callee a time of the request goes on, that of the callee begins again', () => {
+  test('F-01 A-03 after a crash of the callee the request’s own time continues, the callee’s time starts again', () => {
     const calls = broker();
     const own = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 900 }), moment));
     const patient = delivered(calls.call(at('c'), rootEvent(), ask(at('d'), { id: 'e2' }), moment));
@@ -259,7 +259,7 @@ describe('time', () => {
     });
   });
 
-  test('F-01 A-03 a time of the request goes on while the callee’s next process starts', () => {
+  test('F-01 A-03 the request’s own time continues while the callee’s next process starts', () => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 900 }), moment));
     calls.turnStarted(at('b'), id, 1_000);
@@ -268,7 +268,7 @@ describe('time', () => {
     expect(calls.processStarting(at('b'), false, 1_700)).toEqual([]);
   });
 
-  test('F-01 A-03 only the turn of its own event, at the instance it was sent to, starts the time of a request', () => {
+  test('F-01 A-03 only the turn of its own event, at its own callee, starts the time of a request', () => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 20 }), moment));
     expect(calls.turnStarted(at('b'), 'another', 600)).toEqual([]);
@@ -276,7 +276,7 @@ describe('time', () => {
     expect(errors(calls.expire(id))[0]?.message).toContain('queueTimeoutMs');
   });
 
-  test('stands still while the callee waits for people, for requests that are there and for those that come', () => {
+  test('is paused while the callee waits for people, for earlier and for later requests', () => {
     const calls = broker();
     const first = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     const other = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
@@ -296,7 +296,7 @@ describe('time', () => {
     expect(errors(calls.expire(first.id))).toMatchObject([{ code: 'E_AGENT_TIMEOUT' }]);
   });
 
-  test('who waits for whom can be asked', () => {
+  test('tells which instance waits for which', () => {
     const calls = broker();
     calls.call(at('a'), rootEvent(), ask(at('b')), moment);
     calls.call(at('c'), rootEvent(), ask(at('b'), { kind: 'send', id: 'e2' }), moment);
@@ -304,7 +304,7 @@ describe('time', () => {
     expect(calls.callersOf(at('a'))).toEqual([]);
   });
 
-  test('A-03 a request may say how long it waits', () => {
+  test('A-03 a request may set its own timeout', () => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 20 }), moment));
     expect(calls.turnStarted(at('b'), id, 500)).toContainEqual({ type: 'timer.set', timer: id, at: 520 });
@@ -320,14 +320,14 @@ describe('time', () => {
     expect(ends(calls.turnFinished(at('b'), second, answered('in time')))).toMatchObject([{ callId: 'c2' }]);
   });
 
-  test('A-03 a timer that rings after the reply does nothing', () => {
+  test('A-03 a timer that fires after the reply does nothing', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.turnFinished(at('b'), event, answered('x'));
     expect(calls.expire(event.id)).toEqual([]);
   });
 
-  test('A-03 another instance than the asked one cannot answer, be it the same agent', () => {
+  test('A-03 only the asked instance can answer, not another one of the same agent', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     expect(ends(calls.turnFinished(at('c'), event, answered('forged')))).toEqual([]);
@@ -335,13 +335,13 @@ describe('time', () => {
     expect(ends(calls.turnFinished(at('b'), event, answered('true')))).toHaveLength(1);
   });
 
-  test('an event nobody asked for ends without a word', () => {
+  test('the end of an event without a request causes no action', () => {
     expect(broker().turnFinished(at('b'), rootEvent(), answered('x'))).toEqual([]);
   });
 });
 
-describe('a chain', () => {
-  /** Each asks the next, in the order given; the last answer of the broker. */
+describe('a chain of requests', () => {
+  /** Lets each instance ask the next, in the given order; returns the last actions of the broker. */
   const askAlong = (calls: CallBroker, path: readonly AgentAddress[]): CallAction[] => {
     let during = rootEvent();
     let actions: CallAction[] = [];
@@ -370,14 +370,14 @@ describe('a chain', () => {
     expect(calls.openCalls).toBe(path.length - 2);
   });
 
-  test('A-04 the same agent under another key is another instance; the chain shows the keys', () => {
+  test('A-04 the same agent with another key is another instance; the chain shows the keys', () => {
     const calls = broker();
     expect(errors(askAlong(calls, [at('a', 'k1'), at('b', 'k1'), at('a', 'k2')]))).toEqual([]);
     const [error] = errors(askAlong(broker(), [at('a', 'k1'), at('b', 'k2'), at('a', 'k1')]));
     expect(error?.message).toContain('a "k1" → b "k2" → a "k1"');
   });
 
-  test('A-04 a send may form a cycle, and ends the chain', () => {
+  test('A-04 a send may form a circle, and ends the chain', () => {
     const calls = broker();
     const toB = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     const back = delivered(calls.call(at('b'), toB, ask(at('a'), { kind: 'send' }), moment));
@@ -401,10 +401,10 @@ describe('a chain', () => {
   });
 });
 
-describe('a waiting circle through queues', () => {
+describe('a circle of waiting instances through queues', () => {
   const other = (id: string): AgentEvent => ({ ...rootEvent(), id });
 
-  test('A-04 is refused at once: two turns with nothing in common ask each other', () => {
+  test('A-04 is rejected at once: two unrelated turns ask each other', () => {
     const calls = broker();
     calls.call(at('a'), other('r1'), ask(at('b')), moment);
     const [error] = errors(calls.call(at('b'), other('r2'), ask(at('a')), moment));
@@ -412,7 +412,7 @@ describe('a waiting circle through queues', () => {
     expect(error?.message).toContain('b → a → b (instance "default")');
   });
 
-  test('A-04 also through several instances', () => {
+  test('A-04 is also rejected through several instances', () => {
     const calls = broker();
     calls.call(at('a'), other('r1'), ask(at('b')), moment);
     calls.call(at('b'), other('r2'), ask(at('c')), moment);
@@ -424,14 +424,14 @@ describe('a waiting circle through queues', () => {
     expect(errors(calls.call(at('d'), other('r4'), ask(at('e')), moment))).toEqual([]);
   });
 
-  test('A-04 no longer when the first request has ended', () => {
+  test('A-04 is allowed after the first request has ended', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), other('r1'), ask(at('b')), moment));
     calls.expire(event.id);
     expect(errors(calls.call(at('b'), other('r2'), ask(at('a')), moment))).toEqual([]);
   });
 
-  test('A-04 still while the process of the first caller is down: its turn will be resumed', () => {
+  test('A-04 is rejected while the process of the first caller is down: its turn will be resumed', () => {
     const calls = broker();
     calls.call(at('a'), other('r1'), ask(at('b')), moment);
     calls.processGone(at('a'), 0);
@@ -446,7 +446,7 @@ describe('a waiting circle through queues', () => {
 });
 
 describe('a caller', () => {
-  test('that cancels ends its request and has the callee told', () => {
+  test('that cancels ends its request and the callee is cancelled', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     const actions = calls.cancelled(at('a'), 'c1');
@@ -455,14 +455,14 @@ describe('a caller', () => {
     expect(calls.cancelled(at('a'), 'c1')).toEqual([]);
   });
 
-  test('cannot cancel what another one asked', () => {
+  test('cannot cancel the request of another caller', () => {
     const calls = broker();
     calls.call(at('a'), rootEvent(), ask(at('b')), moment);
     expect(calls.cancelled(at('c'), 'c1')).toEqual([]);
     expect(calls.openCalls).toBe(1);
   });
 
-  test('whose turn is over has given up what it asked, and the callee is told', () => {
+  test('whose turn ends gives up its requests, and their callees are cancelled', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.processGone(at('a'), 0);
@@ -473,7 +473,7 @@ describe('a caller', () => {
     expect(calls.finishedCalls).toBe(0);
   });
 
-  test('that crashed and asks again joins the request under way, whose deadline stays', () => {
+  test('that crashed and asks again joins the open request, with the old deadline', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.processGone(at('a'), 0);
@@ -481,7 +481,7 @@ describe('a caller', () => {
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toMatchObject([{ callId: 'again' }]);
   });
 
-  test('that crashed and asks again gets the answer that came meanwhile, or the timeout', () => {
+  test('that crashed and asks again gets the answer or the timeout that came meanwhile', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     const slow = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
@@ -495,7 +495,7 @@ describe('a caller', () => {
     expect(errors(again)[0]?.code).toBe('E_AGENT_TIMEOUT');
   });
 
-  test('that crashed and asks somebody else under the same id is not given the old answer', () => {
+  test('that crashed and asks another agent with the same id does not get the old answer', () => {
     const calls = broker();
     calls.call(at('a'), rootEvent(), ask(at('b')), moment);
     calls.processGone(at('a'), 0);
@@ -515,7 +515,7 @@ describe('a caller', () => {
     ]);
   });
 
-  test('that uses a callId twice is not heard the second time', () => {
+  test('that uses a callId twice is ignored the second time', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     expect(calls.call(at('a'), rootEvent(), ask(at('c'), { id: 'e2' }), moment)).toEqual([
@@ -524,7 +524,7 @@ describe('a caller', () => {
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toHaveLength(1);
   });
 
-  test('one of two frames that wait for a call may go; the call goes on for the other', () => {
+  test('of two frames that wait for one call, one may be cancelled; the call continues for the other', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2' }), moment);
@@ -544,7 +544,7 @@ describe('a send', () => {
     expect(calls.openCalls).toBe(0);
   });
 
-  test('A-02 A-08 that is refused fails with the code', () => {
+  test('A-02 A-08 that is rejected fails with the code', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { kind: 'send' }), moment));
     expect(errors(calls.refused(event.id, { code: 'E_INBOX_FULL', message: 'full' }))).toHaveLength(1);
@@ -557,14 +557,14 @@ describe('a send', () => {
     expect(again).toEqual(first);
   });
 
-  test('A-02 is not given up when its turn ends before the disk answers', () => {
+  test('A-02 is not cancelled when its turn ends before the disk answers', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { kind: 'send' }), moment));
     expect(calls.turnFinished(at('a'), rootEvent(), answered('x'))).toEqual([]);
     expect(ends(calls.delivered(at('b'), event))).toHaveLength(1);
   });
 
-  test('A-03 a request that is given up while its event is being written is cancelled when that is there', () => {
+  test('A-03 a request given up during the write of its event is cancelled after the write', () => {
     const givingUp: ((calls: CallBroker, event: AgentEvent) => void)[] = [
       (calls, event) => void calls.expire(event.id),
       (calls) => void calls.cancelled(at('a'), 'c1'),
@@ -578,7 +578,7 @@ describe('a send', () => {
     }
   });
 
-  test('being accepted does not end a request', () => {
+  test('acceptance does not end a request', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     expect(calls.delivered(at('b'), event)).toEqual([]);
@@ -586,25 +586,25 @@ describe('a send', () => {
   });
 });
 
-describe('the bounds', () => {
+describe('the limits', () => {
   const askMany = (calls: CallBroker, caller: AgentAddress, count: number) =>
     Array.from({ length: count }, (_, index) =>
       errors(calls.call(caller, rootEvent(), ask(at('e'), { callId: `c${index}`, id: `e${index}` }), moment)),
     ).flat();
 
-  test('calls of one instance', () => {
+  test('calls per instance', () => {
     const calls = broker({ openCallsPerCaller: 3 });
     expect(askMany(calls, at('a'), 5).map(({ code }) => code)).toEqual(['E_CALLS_FULL', 'E_CALLS_FULL']);
     expect(askMany(calls, at('b'), 3)).toEqual([]);
   });
 
-  test('calls of all', () => {
+  test('calls in total', () => {
     const calls = broker({ openCalls: 4 });
     expect(askMany(calls, at('a'), 3)).toEqual([]);
     expect(askMany(calls, at('b'), 3).map(({ code }) => code)).toEqual(['E_CALLS_FULL', 'E_CALLS_FULL']);
   });
 
-  test('frames for one call', () => {
+  test('frames per call', () => {
     const calls = broker({ waitersPerCall: 2 });
     const many = ['c1', 'c2', 'c3'].flatMap((callId) =>
       errors(calls.call(at('a'), rootEvent(), ask(at('b'), { callId }), moment)),
@@ -612,7 +612,7 @@ describe('the bounds', () => {
     expect(many.map(({ code }) => code)).toEqual(['E_CALLS_FULL']);
   });
 
-  test('remembered outcomes: the oldest goes, and its request is delivered again, under the same id', () => {
+  test('remembered outcomes: the oldest is dropped, and its request is delivered again, with the same id', () => {
     const calls = broker({ finishedCalls: 2 });
     const events = ['e1', 'e2', 'e3'].map((id) =>
       delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: id, id }), moment)),
@@ -624,7 +624,7 @@ describe('the bounds', () => {
     expect(ends(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'y', id: 'e3' }), moment))).toHaveLength(1);
   });
 
-  test('outcomes are forgotten with the turn that asked', () => {
+  test('outcomes are forgotten with the asking turn', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.turnFinished(at('b'), event, answered('x'));
@@ -634,7 +634,7 @@ describe('the bounds', () => {
   });
 });
 
-test('who waits and who is awaited, for the slots', () => {
+test('tells waiting and awaited instances, for the slots', () => {
   const calls = broker();
   calls.call(at('a'), rootEvent(), ask(at('b')), moment);
   calls.call(at('c'), rootEvent(), ask(at('d'), { kind: 'send' }), moment);

@@ -1,23 +1,23 @@
 /**
- * Requests and sends between agents. It decides and remembers; delivering, timing and telling are the actions it
- * returns.
+ * Handles requests and sends between agents. It decides and remembers; the returned actions deliver, set timers and
+ * notify.
  *
  * Invariants:
- * 1. Who asks is the channel: caller, `source`, `auth`, `traceId` and the chain come from there, never from a frame.
+ * 1. The channel identifies the caller: `source`, `auth`, `traceId` and the chain come from it, never from a frame.
  * 2. A frame ends in exactly one `call.end`, unless its process is gone before. A request ends exactly once, in a
- *    reply, an error or a timeout, and only the instance it was sent to can answer it.
- * 3. The wait-for graph has no circle: a request that would close one is refused at once, whether through its own chain
- *    (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
- * 4. The same call again, after a crash of the caller, joins the one under way or gets the outcome it had; its deadline
- *    stays. So a caller that died is not a caller that gave up: its request lives until its deadline, or until the end
- *    of the turn that asked.
- * 5. Whoever gives up (timeout, cancel, end of the turn) has the callee told. What the callee says later is reported
- *    and dropped.
- * 6. Calls under way, frames for one call and remembered outcomes are bounded (`CallLimits`).
- * 7. The deadline of a request stands still while its callee waits for people, itself or through others (`hold`).
- * 8. A request has one bound at a time: `queueTimeoutMs` of its callee until the callee's turn begins, not counting the
- *    start of a process, which has a bound of its own (`startTimeoutMs`); then its own time, or `turnTimeoutMs` of its
- *    callee. After a crash of the callee its own time goes on; that of the callee begins again with the turn.
+ * reply, an error or a timeout, and only the instance it was sent to can answer it.
+ * 3. Instances never wait for each other in a circle. A request that would close one is rejected at once, whether
+ * through its own chain (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
+ * 4. The same call after a crash of the caller joins the open one or gets its outcome; its deadline stays. So a crash
+ * of the caller does not give the request up: it lives until its deadline, or until the end of the asking turn.
+ * 5. When a request is given up (timeout, cancel, end of the turn), the callee is cancelled. A later answer is reported
+ * and dropped.
+ * 6. Open calls, frames per call and remembered outcomes are bounded (`CallLimits`).
+ * 7. The deadline of a request is paused while its callee waits for people, itself or through others (`hold`).
+ * 8. A request has one time limit at a time. Until the callee's turn begins it is `queueTimeoutMs` of the callee,
+ * without the start of a process, which has its own limit (`startTimeoutMs`). Then it is the request's own timeout, or
+ * `turnTimeoutMs` of the callee. After a crash of the callee, the request's own time continues; the callee's time
+ * starts again with the turn.
  */
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -36,18 +36,18 @@ export class CallBroker {
   readonly #rules: () => CallRules;
   readonly #open = new OpenCalls();
   readonly #finished: FinishedCalls;
-  /** The keys of those that wait for people. */
+  /** The keys of instances that wait for people. */
   #held: ReadonlySet<string> = new Set();
-  /** The keys of those whose process starts. */
+  /** The keys of instances whose process is starting. */
   readonly #starting = new Set<string>();
 
-  /** `rules` are asked at every call: they may change. */
+  /** `rules` is called for every call, because the rules may change. */
   constructor(rules: () => CallRules) {
     this.#rules = rules;
     this.#finished = new FinishedCalls(rules().limits.finishedCalls);
   }
 
-  /** A frame from the process of `caller`, where the turn of `during` runs. */
+  /** Handles a frame from the process of `caller`, which runs the turn of `during`. */
   call(caller: AgentAddress, during: AgentEvent | undefined, frame: CallFrame, moment: CallMoment): CallAction[] {
     if (this.#open.findFrame(caller, frame.callId) !== undefined) {
       return [report('warn', 'call.ignored', `${caller.agentName} uses the callId ${frame.callId} twice.`)];
@@ -66,22 +66,22 @@ export class CallBroker {
     return this.#begin(caller, stampEvent(caller, during, frame, moment.date), frame, moment.now);
   }
 
-  /** The event of a call is accepted, durably, and with its callee; whether it was before does not matter. */
+  /** Called when the event of a call is accepted, durably, by its callee, now or before. */
   delivered(to: AgentAddress, event: AgentEvent): CallAction[] {
     const call = this.#open.get(event.id);
     if (call?.kind === 'send') return this.#close(call, { status: 'accepted' });
     if (call !== undefined || event.replyTo === undefined) return [];
-    // Invariant 5: whoever asked gave up while it was being written, and the callee could not be told.
+    // Invariant 5: the caller gave up during the write, when the callee could not be cancelled yet.
     return [{ type: 'turn.cancel', at: to, eventId: event.id, reason: 'nobody waits for the answer any more' }];
   }
 
-  /** The event of a call is not accepted: `E_INBOX_FULL`, a disk that failed. */
+  /** Called when the event of a call is not accepted: `E_INBOX_FULL`, or a disk error. */
   refused(eventId: string, error: FrameError): CallAction[] {
     const call = this.#open.get(eventId);
     return call === undefined ? [] : this.#close(call, { status: 'failed', error });
   }
 
-  /** A turn at `address` is over: what it still asked for is given up, and who asked for it is answered. */
+  /** Called at the end of a turn at `address`: gives up its open requests, and answers its caller. */
   turnFinished(address: AgentAddress, event: AgentEvent, result: TurnResult): CallAction[] {
     const reason = 'the turn that asked is over';
     const givenUp = this.#open.requestsOf(address).flatMap((call) => this.#giveUp(call, cancelled(reason), reason));
@@ -89,14 +89,17 @@ export class CallBroker {
     return [...givenUp, ...this.#answer(address, event, result)];
   }
 
-  /** An answer that was committed by an earlier process of `address`. Whoever waits for it gets it; else it is old. */
+  /**
+   * Called with an answer that an earlier process of `address` committed. A waiting caller gets it; otherwise it is
+   * dropped.
+   */
   replied(address: AgentAddress, eventId: string, result: TurnResult): CallAction[] {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request' || !isSameAddress(call.callee, address)) return [];
     return this.#close(call, outcomeOf(call, result));
   }
 
-  /** The caller's process no longer waits for that frame. */
+  /** Called when the caller's process no longer waits for that frame. */
   cancelled(caller: AgentAddress, callId: string): CallAction[] {
     const call = this.#open.findFrame(caller, callId);
     if (call === undefined) return [];
@@ -106,7 +109,9 @@ export class CallBroker {
     return [endOf(caller, callId, cancelled(reason))];
   }
 
-  /** The process of an instance is gone, and its frames with it. A turn that ran there begins again in the next one. */
+  /**
+   * Called when the process of an instance is gone, and its frames with it. Its turn starts again in the next process.
+   */
   processGone(address: AgentAddress, now: number): CallAction[] {
     for (const { callIds } of this.#open.ofCaller(address)) callIds.clear();
     return this.#open
@@ -115,21 +120,21 @@ export class CallBroker {
       .flatMap((call) => this.#waitFor(call, 'turn', now));
   }
 
-  /** A process of `address` begins to start, or does not any more. */
+  /** Called when a process of `address` starts, and when that start is over. */
   processStarting(address: AgentAddress, isStarting: boolean, now: number): CallAction[] {
     if (isStarting) this.#starting.add(addressKey(address));
     else this.#starting.delete(addressKey(address));
     return this.#open.requestsTo(address).flatMap((call) => this.#letRun(call, now));
   }
 
-  /** The turn of that event begins at `address`; or, after a crash, goes on. */
+  /** Called when the turn of that event begins at `address`, or continues after a crash. */
   turnStarted(address: AgentAddress, eventId: string, now: number): CallAction[] {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request' || call.waitsFor === 'answer' || !isSameAddress(call.callee, address)) return [];
     return this.#waitFor(call, 'answer', now);
   }
 
-  /** The timer of a request rang. */
+  /** Called when the timer of a request fires. */
   expire(eventId: string): CallAction[] {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request') return [];
@@ -138,19 +143,19 @@ export class CallBroker {
     return this.#giveUp(call, failed('E_AGENT_TIMEOUT', `Agent "${callee.agentName}" ${problem}.`), problem);
   }
 
-  /** `address` cannot start: whoever waits for it is told. */
+  /** Called when `address` cannot start: waiting callers get the error. */
   failCallee(address: AgentAddress, error: FrameError): CallAction[] {
     const outcome = calleeFailed(address, error);
     return this.#open.requestsTo(address).flatMap((call) => this.#giveUp(call, outcome, 'the agent could not start'));
   }
 
-  /** Invariant 7: from now on these wait for people, and no others. */
+  /** Invariant 7: sets the instances that wait for people. */
   hold(held: ReadonlySet<string>, now: number): CallAction[] {
     this.#held = held;
     return this.#open.requests().flatMap((call) => this.#letRun(call, now));
   }
 
-  /** Those who wait for its answer. */
+  /** The instances that wait for its answer. */
   callersOf(address: AgentAddress): readonly AgentAddress[] {
     return this.#open.requestsTo(address).map(({ caller }) => caller);
   }
@@ -160,7 +165,7 @@ export class CallBroker {
     return this.#open.requestsOf(address).length > 0;
   }
 
-  /** Whether somebody waits for its answer. */
+  /** Whether an instance waits for its answer. */
   isAwaited(address: AgentAddress): boolean {
     return this.#open.requestsTo(address).length > 0;
   }
@@ -183,7 +188,7 @@ export class CallBroker {
     return [];
   }
 
-  /** Invariant 3, the part that a chain does not show. */
+  /** Invariant 3, for circles that a chain does not show. */
   #checkCircle(caller: AgentAddress, { kind, to }: CallFrame): FrameError | undefined {
     if (kind === 'send') return undefined;
     const awaited = (address: AgentAddress) => this.#open.requestsOf(address).map(({ callee }) => callee);
@@ -213,14 +218,14 @@ export class CallBroker {
     return kind === 'send' ? [deliver] : [...this.#letRun(call, now), deliver];
   }
 
-  /** Invariant 8: the next bound, from its beginning. */
+  /** Invariant 8: starts the next time limit. */
   #waitFor(call: OpenCall, waitsFor: OpenCall['waitsFor'], now: number): CallAction[] {
     call.waitsFor = waitsFor;
     call.deadline = { leftMs: call.bounds[waitsFor].ms };
     return [{ type: 'timer.clear', timer: call.id }, ...this.#letRun(call, now)];
   }
 
-  /** Invariants 7 and 8: its time runs or stands still, whichever is right now. */
+  /** Invariants 7 and 8: starts or pauses the time of a request, depending on its callee. */
   #letRun(call: OpenCall, now: number): CallAction[] {
     const { id, callee, waitsFor, deadline } = call;
     const key = addressKey(callee);
@@ -249,7 +254,7 @@ export class CallBroker {
     return [...this.#close(call, outcome), { type: 'turn.cancel', at: call.callee, eventId: call.id, reason }];
   }
 
-  /** Invariant 2: the one end of a call. */
+  /** Invariant 2: the only end of a call. */
   #close(call: OpenCall, outcome: CallOutcome): CallAction[] {
     this.#open.delete(call);
     const ends = [...call.callIds].map((callId) => endOf(call.caller, callId, outcome));

@@ -1,19 +1,19 @@
-/** What comes into the broker from a caller, what it wants done, and its bounds. */
+/** The frames, actions and limits of the broker. */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 
-/** What a process says it wants. Of its event only id, input, metadata and the parent span are believed. */
+/** The call frame of a process. Of its event only id, input, metadata and the parent span are used. */
 export type CallFrame = Extract<FromAgent, { readonly type: 'call' }>;
 
 export type CallAction =
-  /** Accept it durably, then tell the broker: `delivered` or `refused`. */
+  /** Accept it durably, then call `delivered` or `refused` of the broker. */
   | { readonly type: 'event.deliver'; readonly to: AgentAddress; readonly event: AgentEvent }
-  /** The one end of that call, to the process of its caller. */
+  /** The only end of that call, for the process of its caller. */
   | { readonly type: 'call.end'; readonly caller: AgentAddress; readonly callId: string; readonly outcome: CallOutcome }
-  /** Nobody waits for that event any more: its turn is cancelled, or never begins. */
+  /** The caller gave up: the turn of that event is cancelled, or never begins. */
   | { readonly type: 'turn.cancel'; readonly at: AgentAddress; readonly eventId: string; readonly reason: string }
-  /** `timer` is the event's id: give it back to `expire` when it rings. */
+  /** `timer` is the event's id: pass it to `expire` when it fires. */
   | { readonly type: 'timer.set'; readonly timer: string; readonly at: number }
   | { readonly type: 'timer.clear'; readonly timer: string }
   | {
@@ -26,12 +26,15 @@ export type CallAction =
 export interface CallLimits {
   /** Requests around a request. */
   readonly depth: number;
-  /** Requests and sends under way, of all instances and of one; more end with `E_CALLS_FULL`. */
+  /** Open requests and sends, in total and per instance; more end with `E_CALLS_FULL`. */
   readonly openCalls: number;
   readonly openCallsPerCaller: number;
-  /** Frames that may wait for one and the same call. */
+  /** Frames that may wait for the same call. */
   readonly waitersPerCall: number;
-  /** Ended requests of running turns whose outcome is kept; the oldest is forgotten, and delivered again when asked. */
+  /**
+   * Remembered outcomes of requests of running turns. The oldest is forgotten, and its request is delivered again when
+   * asked.
+   */
   readonly finishedCalls: number;
 }
 
@@ -43,7 +46,7 @@ export const defaultCallLimits: CallLimits = {
   finishedCalls: 256,
 };
 
-/** How long requests to an agent wait: until its turn begins, and for the end of the turn when they do not say. */
+/** The default time limits of requests to an agent: until its turn begins, and until the turn ends. */
 export interface CalleeTimes {
   readonly queueTimeoutMs: number;
   readonly turnTimeoutMs: number;
@@ -51,6 +54,6 @@ export interface CalleeTimes {
 
 export interface CallMoment {
   readonly date: Date;
-  /** On the clock that only grows. */
+  /** The monotonic clock. */
   readonly now: number;
 }

@@ -1,4 +1,4 @@
-/** Whether a call may be made at all, by what is known without asking anybody. */
+/** Checks whether a call is allowed, without waiting for anything. */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { isSameAddress } from '../address/address-key.ts';
@@ -12,11 +12,11 @@ export interface CallRules {
   /** The names of the swarm's agents. */
   readonly agents: readonly string[];
   readonly limits: CallLimits;
-  /** By the name of the callee. */
+  /** Times by the name of the callee. */
   readonly timesOf: (agentName: string) => CalleeTimes;
 }
 
-/** Why not, or `undefined`. */
+/** Returns the reason for a rejection, or `undefined`. */
 export function checkCall(
   { agents, limits }: Omit<CallRules, 'timesOf'>,
   caller: AgentAddress,

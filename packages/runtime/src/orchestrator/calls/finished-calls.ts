@@ -1,7 +1,8 @@
 /**
- * How the requests of running turns ended, so that a turn that is resumed after a crash gets the answer again.
+ * The outcomes of requests of running turns, so that a resumed turn gets the answer again.
  *
- * Invariants: 1. At most `most` outcomes; the oldest is forgotten first. 2. Nothing of a turn is kept after its end.
+ * Invariants: 1. At most `most` outcomes; the oldest is forgotten first. 2. Outcomes are removed at the end of their
+ * turn.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
@@ -32,7 +33,7 @@ export class FinishedCalls {
     if (this.#outcomes.size > this.#most) this.#forgetOldest();
   }
 
-  /** The turn that ran there is over. */
+  /** Called at the end of the turn at this address. */
   forget(callerAddress: AgentAddress): void {
     const caller = addressKey(callerAddress);
     for (const id of this.#idsOf.get(caller) ?? []) this.#outcomes.delete(id);

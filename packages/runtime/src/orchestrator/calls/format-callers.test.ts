@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { formatCallers } from './format-callers.ts';
 
-test('a key from outside is shown quoted and cut', () => {
+test('a key from outside is quoted and cut', () => {
   const chain = formatCallers([
     { agentName: 'a', instanceKey: 'x\ny' },
     { agentName: 'b', instanceKey: 'k'.repeat(100) },
@@ -9,6 +9,6 @@ test('a key from outside is shown quoted and cut', () => {
   expect(chain).toBe(`a "x\\ny" → b "${'k'.repeat(64)}…"`);
 });
 
-test('nobody is nothing', () => {
+test('an empty list is an empty text', () => {
   expect(formatCallers([])).toBe('');
 });

@@ -1,7 +1,7 @@
 import type { AgentAddress } from '@goondan/types';
 
 /**
- * Instances, in order, for people. The key is said once when all have the same.
+ * Formats instances for people, in order. The key is given once when all have the same.
  *
  * @example 'coder → reviewer → coder (instance "default")'
  */
@@ -15,7 +15,7 @@ export function formatCallers(chain: readonly AgentAddress[]): string {
   return `${chain.map(({ agentName }) => agentName).join(' → ')} (instance ${quote(key)})`;
 }
 
-/** Keys come from outside: no control characters into a log, and not their whole length sixteen times. */
+/** Keys come from outside: removes control characters, and cuts long keys, because a message may list sixteen. */
 function quote(key: string): string {
   return JSON.stringify(key.length > LONGEST_SHOWN ? `${key.slice(0, LONGEST_SHOWN)}…` : key);
 }

@@ -34,13 +34,13 @@ function open() {
   return { world, held, update };
 }
 
-describe('those who wait for people', () => {
-  test('are nobody, as long as nobody asks', () => {
+describe('held instances', () => {
+  test('are none while no approval is asked', () => {
     const { world, held, update } = open();
     expect([update(), world.requests, held.has(at('a'))]).toEqual([[], [], false]);
   });
 
-  test('are whoever asks, and all who wait for them; those are told, once', () => {
+  test('are the asking instance and all that wait for it; the latter are told once', () => {
     const { world, held, update } = open();
     world.asking = ['c'];
     expect(update()).toEqual(['a true', 'b true', 'd true']);
@@ -54,7 +54,7 @@ describe('those who wait for people', () => {
     expect(world.requests).toEqual([]);
   });
 
-  test('one that asks itself as well is told when only the others do', () => {
+  test('that also ask themselves are told when only others ask', () => {
     const { world, update } = open();
     world.asking = ['c', 'b'];
     expect(update()).toEqual(['a true', 'd true']);
@@ -64,7 +64,7 @@ describe('those who wait for people', () => {
     expect(update()).toEqual(['b false']);
   });
 
-  test('one whose process is gone, or not there, is told when it is', () => {
+  test('without a process are told when they have one', () => {
     const { world, held, update } = open();
     world.asking = ['c'];
     world.asleep = ['d'];

@@ -1,28 +1,27 @@
 /**
- * The instances that wait for people: those whose own calls do, and those that asked one of them and wait for its answer.
- * While an instance is held, requests to it do not run out of time; and those who asked are told, so that their own
- * deadlines stand still too.
+ * The instances that wait for people: those that asked for an approval, and those that wait for the answer of one of
+ * them. Requests to a held instance do not time out. Its callers are told, so that their own deadlines are paused too.
  *
- * Who asks whom has no circle (`calls/wait-graph.ts`), so neither has this. With nobody asking it costs nothing.
+ * Requests have no circle (`calls/wait-graph.ts`), so this has none. Without approvals it costs nothing.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
 
 export interface HeldDeps {
-  /** Those whose own calls wait for people. */
+  /** Instances that asked for an approval themselves. */
   asking(): readonly AgentAddress[];
-  /** Those that wait for an answer of this one. */
+  /** Instances that wait for an answer of this one. */
   callersOf(address: AgentAddress): readonly AgentAddress[];
-  /** Requests to these do not run out of time; all others do. */
+  /** Sets the instances to which requests do not time out. */
   holdRequests(held: ReadonlySet<string>): void;
-  /** Tells the turn that runs there; false when there is none to be told. */
+  /** Tells the running turn there; false when none is running. */
   tell(address: AgentAddress, isHeld: boolean): boolean;
 }
 
 export class HeldInstances {
   readonly #deps: HeldDeps;
   #held: ReadonlyMap<string, AgentAddress> = new Map();
-  /** Those who know that they are. One that asks itself needs not be told. */
+  /** Instances that were told. An instance that asks itself needs no message. */
   readonly #told = new Map<string, AgentAddress>();
 
   constructor(deps: HeldDeps) {
@@ -54,7 +53,7 @@ export class HeldInstances {
     }
   }
 
-  /** What it was told went with it. */
+  /** The next process of the instance must be told again. */
   processGone(address: AgentAddress): void {
     this.#told.delete(addressKey(address));
   }

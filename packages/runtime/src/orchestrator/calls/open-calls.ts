@@ -1,20 +1,20 @@
-/** The calls under way, found by event, by who asks and by who is asked. */
+/** The open calls, found by event, by caller and by callee. */
 import type { AgentAddress } from '@goondan/types';
 import type { RequestBound } from '../../ipc/request-timeout.ts';
 import { addressKey } from '../address/address-key.ts';
 
 export interface OpenCall {
   readonly kind: 'request' | 'send';
-  /** Of the event that the callee gets. */
+  /** The id of the event for the callee. */
   readonly id: string;
   readonly caller: AgentAddress;
   readonly callee: AgentAddress;
   /** The stage of a request: first the callee's turn must begin, then end. */
   waitsFor: 'turn' | 'answer';
   readonly bounds: Readonly<Record<OpenCall['waitsFor'], RequestBound>>;
-  /** Of a request: when its time is up, on the clock that only grows; or what was left of it when it was stopped. */
+  /** For a request: the end of its time on the monotonic clock, or the time left while it is paused. */
   deadline: { readonly at: number } | { readonly leftMs: number };
-  /** The frames in the caller's process that wait for it: none while that process is down. */
+  /** Waiting frames of the caller's process; none while that process is down. */
   readonly callIds: Set<string>;
 }
 

@@ -1,13 +1,13 @@
 /**
- * The event that the callee gets. Everything about who asks comes from the caller's channel and from the event whose
- * turn runs there; of the frame only id, input, metadata and the parent span are taken.
+ * Makes the event for the callee. The identity of the caller comes from its channel and from the event of its running
+ * turn; of the frame only id, input, metadata and the parent span are used.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { isSpanId } from '../../trace/span-id.ts';
 import type { CallFrame } from './call.ts';
 
-/** `during` is the event whose turn runs at the caller. */
+/** `during` is the event of the caller's running turn. */
 export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: CallFrame, createdAt: Date): AgentEvent {
   const { input, metadata, parentSpanId } = frame.event;
   const id = stampId(caller, frame);
@@ -29,15 +29,18 @@ export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: Call
   };
 }
 
-/** The instances that wait while `during` is handled, the caller last. A `send` ends it: nobody waits for one. */
+/**
+ * Returns the instances that wait during `during`, the caller last. A `send` ends the list, because no instance waits
+ * for it.
+ */
 export function callersOf(caller: AgentAddress, during: AgentEvent): AgentAddress[] {
   const { agentName, instanceKey } = caller;
   return [...(during.callChain ?? []), { agentName, instanceKey }];
 }
 
 /**
- * The same call again, after a crash of the caller or of the orchestrator, has the same id; the call of another
- * instance, or to another one, never has, whatever id it claims.
+ * The same call, after a crash of the caller or the orchestrator, gets the same id. A call of another instance, or to
+ * another one, gets a different id, whatever id it claims.
  */
 export function stampId(caller: AgentAddress, { kind, to, event }: CallFrame): string {
   const parts = [kind, caller.agentName, caller.instanceKey, to.agentName, to.instanceKey, event.id];

@@ -5,7 +5,7 @@ import { findCircle } from './wait-graph.ts';
 
 const at = (name: number): AgentAddress => ({ agentName: `n${name}`, instanceKey: 'k' });
 
-test('A-04 a graph whose every edge was checked has no circle, and a refused edge would have closed one', () => {
+test('A-04 a graph with every edge checked has no circle, and a rejected edge would have closed one', () => {
   const edges = fc.array(fc.tuple(fc.nat(9), fc.nat(9)), { maxLength: 60, size: 'max' });
   fc.assert(
     fc.property(edges, (asked) => {
@@ -28,7 +28,7 @@ test('A-04 a graph whose every edge was checked has no circle, and a refused edg
   );
 });
 
-/** Whether taking away who waits for nobody, again and again, leaves nothing. */
+/** Tells whether repeatedly removing instances that wait for none leaves nothing. */
 function sortOut(graph: ReadonlyMap<string, readonly AgentAddress[]>): boolean {
   const left = new Map(graph);
   for (;;) {

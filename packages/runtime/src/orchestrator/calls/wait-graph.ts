@@ -1,9 +1,9 @@
 /**
- * Who waits for whom. A turn that asks blocks the queue of its instance, so the nodes are instances and an edge is a
- * request under way.
+ * The graph of waiting instances. A turn that asks blocks the queue of its instance, so the nodes are instances and the
+ * edges are open requests.
  *
- * Invariant: a graph in which every new edge was checked with `findCircle` has no circle, so that whatever waits, waits
- * at last for somebody who can go on. A request that would break this can never be answered and is refused at once.
+ * Invariant: if every new edge was checked with `findCircle`, the graph has no circle, so that every wait ends at an
+ * instance that can continue. A request that would close a circle could never be answered and is rejected at once.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey, isSameAddress } from '../address/address-key.ts';
@@ -11,7 +11,7 @@ import { addressKey, isSameAddress } from '../address/address-key.ts';
 /** The instances an instance waits for. */
 export type Awaited = (address: AgentAddress) => Iterable<AgentAddress>;
 
-/** The circle that an edge from `asking` to `asked` would close, beginning and ending with `asking`. */
+/** Returns the circle that an edge from `asking` to `asked` would close, beginning and ending with `asking`. */
 export function findCircle(awaited: Awaited, asking: AgentAddress, asked: AgentAddress): AgentAddress[] | undefined {
   const reachedFrom = new Map<string, AgentAddress>([[addressKey(asked), asking]]);
   const open = [asked];
@@ -26,7 +26,7 @@ export function findCircle(awaited: Awaited, asking: AgentAddress, asked: AgentA
   return undefined;
 }
 
-/** Back from the end to the beginning, which are the same. */
+/** Follows the path back from the end to the beginning, which are the same. */
 function pathTo(asking: AgentAddress, reachedFrom: ReadonlyMap<string, AgentAddress>): AgentAddress[] {
   const path = [asking];
   for (let at = reachedFrom.get(addressKey(asking)); at !== undefined; at = reachedFrom.get(addressKey(at))) {

@@ -1,4 +1,4 @@
-/** Processes for agents: the one that waits ready, or a new one. */
+/** Starts agent processes: uses the spare, or a new process. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
@@ -14,9 +14,9 @@ export type AgentChild = ChildProcess<ToAgent, FromAgent>;
 
 export interface AgentChildrenDeps {
   readonly spawn: Spawn;
-  /** The program that an agent's process runs. */
+  /** The program of an agent process. */
   readonly runner: string;
-  /** For what is too long for a frame. It exists. */
+  /** An existing folder for data too long for a frame. */
   readonly folder: string;
   readonly restart: RestartPolicy;
   readonly clock: Clock;
@@ -25,17 +25,17 @@ export interface AgentChildrenDeps {
 }
 
 export interface AgentChildren {
-  /** Starts the one that waits. */
+  /** Starts the spare. */
   warmUp(): void;
-  /** A process for an agent, not yet told who it is. May throw `E_PROCESS_START`. */
+  /** Returns a process for an agent that does not know its instance yet. May throw `E_PROCESS_START`. */
   start(agent: DeclaredAgent, request: ChildRequest): AgentChild;
   close(): Promise<void>;
 }
 
 export interface ChildRequest {
-  /** For messages. */
+  /** The name in error messages. */
   readonly name: string;
-  /** The instance's own folder; it need not exist. */
+  /** The folder of the instance; it need not exist. */
   readonly cwd: string;
   readonly onOutput: (output: ChildOutput) => void;
 }
@@ -51,7 +51,7 @@ export function agentChildren({ spawn, runner, folder, restart, clock, spares }:
     close: () => spare.close(),
   };
 
-  /** Its environment is given to a process when it starts: one with a wish of its own cannot have the one that waits. */
+  /** A process gets its environment at its start, so an agent with its own variables cannot use the spare. */
   function takeSpare({ environment = {} }: DeclaredAgent, request: ChildRequest): AgentChild | undefined {
     if (spares === 0 || Object.keys(environment).length > 0) return undefined;
     const taken = spare.take();

@@ -21,8 +21,8 @@ function capture(limits = {}) {
   return { heard, output };
 }
 
-describe('what a child prints', () => {
-  test('is heard line by line, and kept', async () => {
+describe('the output of a child', () => {
+  test('is reported line by line, and kept', async () => {
     const { heard, output } = capture();
     await Promise.all([
       output.read('stdout', streamOf('one\ntw', 'o\n'), never),
@@ -34,7 +34,7 @@ describe('what a child prints', () => {
     expect(output.recent()).toEqual(heard);
   });
 
-  test('is kept only so far back', async () => {
+  test('is kept up to a limit', async () => {
     const { heard, output } = capture({ mostKept: 3, mostKeptCharacters: 10 });
     await output.read('stdout', streamOf('1\n2\n3\n4\n'), never);
     expect(output.recent()).toEqual(heard.slice(-3));
@@ -44,7 +44,7 @@ describe('what a child prints', () => {
     expect(output.recent()).toEqual([]);
   });
 
-  test('is let go when there are too many lines in a second, with a count', async () => {
+  test('is dropped and counted above a number of lines per second', async () => {
     const { heard, output } = capture({ linesPerSecond: 2 });
     await output.read('stderr', streamOf('1\n2\n3\n', '4\n5\n', '6'), never);
     expect(heard).toEqual([
@@ -54,7 +54,7 @@ describe('what a child prints', () => {
     ]);
   });
 
-  test('is heard again in the next second, after the count', async () => {
+  test('is reported again in the next second, after the count', async () => {
     const { heard, output } = capture({ linesPerSecond: 1, bytesPerSecond: 4 });
     await output.read('stdout', streamOf('1\n2\n', '3\n4\n'), never);
     expect(heard).toEqual([
@@ -65,14 +65,14 @@ describe('what a child prints', () => {
     ]);
   });
 
-  test('is read no faster than so many bytes a second', async () => {
+  test('is read at a limited number of bytes per second', async () => {
     const { output } = capture({ bytesPerSecond: 1_000 });
     const startedAt = performance.now();
     await output.read('stdout', streamOf('x'.repeat(1_000), 'x'.repeat(10)), never);
     expect(performance.now() - startedAt).toBeGreaterThan(900);
   });
 
-  test('may be given up, also while it waits', async () => {
+  test('may be given up, also during a pause', async () => {
     const { output } = capture({ bytesPerSecond: 1 });
     const over = new AbortController();
     const endless = new ReadableStream<Uint8Array<ArrayBuffer>>({

@@ -1,6 +1,6 @@
 /**
- * What a child prints, line by line. A child that floods is slowed down, not buffered: past so many bytes a second
- * nothing is read, and its writes wait. Past so many lines a second they are let go and counted.
+ * Reads the output of a child line by line. A flooding child is slowed down, not buffered: above a number of bytes per
+ * second nothing is read, and its writes wait. Above a number of lines per second, lines are dropped and counted.
  */
 import { type Clock, sleep } from '../../ports/clock.ts';
 import type { ChildOutput, OutputStream } from '../../ipc/spawn.ts';
@@ -10,7 +10,7 @@ export interface OutputLimits {
   readonly longestLine: number;
   readonly linesPerSecond: number;
   readonly bytesPerSecond: number;
-  /** Kept for whoever asks why the child is gone. */
+  /** Lines kept to explain the end of the child. */
   readonly mostKept: number;
   readonly mostKeptCharacters: number;
 }
@@ -39,7 +39,7 @@ export class OutputCapture {
     return [...this.kept];
   }
 
-  /** Resolves at the end of the stream, or when `over` aborts: a grandchild may hold the stream open. */
+  /** Resolves at the end of the stream, or when `over` aborts: a grandchild may keep the stream open. */
   async read(stream: OutputStream, chunks: Chunks, over: AbortSignal): Promise<void> {
     const cutter = new LineCutter(this.limits.longestLine);
     const second = new Second(this.clock, this.limits);
@@ -82,7 +82,7 @@ export class OutputCapture {
   }
 }
 
-/** What one stream may do in a second, and how much of it is used up. */
+/** The limits of one stream for a second, and their use so far. */
 class Second {
   private startedAt: number;
   private lines = 0;
@@ -109,7 +109,7 @@ class Second {
     this.dropped += lines;
   }
 
-  /** How long to wait before reading on. */
+  /** Returns the time to wait before the next read. */
   countBytes(bytes: number): number {
     this.renew();
     this.bytes += bytes;

@@ -4,7 +4,7 @@ import { childEnvironment } from './child-environment.ts';
 const tags = { GOONDAN_RUN: 'run', GOONDAN_CHILD: 'child' };
 
 describe("a child's environment", () => {
-  test('has what is on the list, what is declared, and the tags', () => {
+  test('has the inherited list, the declared variables and the tags', () => {
     const own = { PATH: '/bin', LC_ALL: 'C', TZ: 'UTC', https_proxy: 'http://proxy', HOME: undefined };
     expect(childEnvironment(own, { TOKEN: 'x' }, tags)).toEqual({
       PATH: '/bin',
@@ -16,7 +16,7 @@ describe("a child's environment", () => {
     });
   });
 
-  test("has nothing else of the operator's", () => {
+  test('has no other variable of the operator', () => {
     const own = {
       ANTHROPIC_API_KEY: 'secret',
       OPENAI_BASE_URL: 'http://evil',
@@ -31,12 +31,12 @@ describe("a child's environment", () => {
     expect(childEnvironment(own, {}, tags)).toEqual(tags);
   });
 
-  test('may have a declared value in the place of an inherited one', () => {
+  test('may have a declared value instead of an inherited one', () => {
     expect(childEnvironment({ PATH: '/bin' }, { PATH: '/usr/bin' }, {})).toEqual({ PATH: '/usr/bin' });
   });
 
   test.each(['GOONDAN_RUN', 'GOONDAN_ANY', 'BUN_OPTIONS', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'NODE_OPTIONS'])(
-    'refuses %s as a declared value',
+    'rejects %s as a declared value',
     (name) => {
       expect(() => childEnvironment({}, { [name]: 'x' }, tags)).toThrow(
         expect.objectContaining({ code: 'E_RESOURCE_INVALID', message: expect.stringContaining(name) }),
@@ -51,7 +51,7 @@ describe("a child's environment", () => {
     ['A B', 'x'],
     ['A\0', 'x'],
     ['A', 'x\0GOONDAN_RUN=other'],
-  ])('refuses %p as a declared value', (name, value) => {
+  ])('rejects %p as a declared value', (name, value) => {
     expect(() => childEnvironment({}, { [name]: value }, tags)).toThrow(
       expect.objectContaining({ code: 'E_RESOURCE_INVALID' }),
     );

@@ -1,11 +1,11 @@
 /**
- * What a child finds in its environment: a short list of what programs need to run on this machine, what the resource
- * declares, and the tags by which it is found again. Nothing else of the operator's environment reaches bundle code.
+ * Builds the environment of a child: a short list of variables that programs need on this machine, the variables that
+ * the resource declares, and the tags that identify the child. No other variable of the operator reaches bundle code.
  */
 import { GoondanError } from '@goondan/types';
 import { findVariableProblem } from '../../config/variable-name.ts';
 
-/** Where things are and how the outside is reached; by these exact names. */
+/** Paths and network settings, by these exact names. */
 export const inheritedVariables: readonly string[] = [
   'PATH',
   'HOME',
@@ -29,10 +29,10 @@ export const inheritedVariables: readonly string[] = [
   'no_proxy',
 ];
 
-/** Every `LC_…` too. */
+/** Every `LC_…` variable is inherited, too. */
 const inheritedPrefix = 'LC_';
 
-/** Throws `E_RESOURCE_INVALID` for a declared variable that is none, or is reserved. */
+/** Throws `E_RESOURCE_INVALID` for a declared variable with an invalid or reserved name. */
 export function childEnvironment(
   own: Readonly<Record<string, string | undefined>>,
   declared: Readonly<Record<string, string>>,

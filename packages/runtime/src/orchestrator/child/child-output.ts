@@ -1,12 +1,12 @@
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
 
-/** The output of a child, without secrets. */
+/** Masks the secrets in the output of a child. */
 export function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
   return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
 }
 
-/** What a child printed, as a line of the swarm's log. */
+/** Makes a line of the swarm's log from the output of a child. */
 export function lineOfOutput(
   output: ChildOutput,
   whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>,

@@ -10,18 +10,18 @@ function cut(chunks: readonly Uint8Array[]): string[] {
 }
 
 describe('lines', () => {
-  test('end with a line break of either kind, and the last one without', () => {
+  test('end with a line break of either kind, the last one also without', () => {
     expect(cut([Buffer.from('one\r\n\ntwo\nthree')])).toEqual(['one', '', 'two', 'three']);
     expect(cut([])).toEqual([]);
   });
 
-  test('are cut where they get too long, and say by how much', () => {
+  test('are cut at the limit, with the number of cut bytes', () => {
     const long = `${'x'.repeat(25)}\ny\n`;
     expect(cut([Buffer.from(long)])).toEqual([`${'x'.repeat(10)}… (15 more characters)`, 'y']);
     expect(cut(Array.from(Buffer.from(long), (byte) => Uint8Array.of(byte)))).toEqual(cut([Buffer.from(long)]));
   });
 
-  test('are the same however the bytes were cut', () => {
+  test('do not depend on how the bytes were split', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'é', '🦆', '\n'), maxLength: 60 });
     fc.assert(
       fc.property(text, fc.array(fc.nat(), { maxLength: 10 }), (whole, cuts) => {
@@ -33,7 +33,7 @@ describe('lines', () => {
     );
   });
 
-  test('that nobody wants are counted, and the one after them is whole', () => {
+  test('can be skipped and counted, and the next one is complete', () => {
     const cutter = new LineCutter(LONGEST);
     expect(cutter.push(Buffer.from('a\nb'))).toEqual(['a']);
     expect(cutter.skip(Buffer.from('c'))).toBe(0);

@@ -1,4 +1,4 @@
-/** Bytes as they come → lines of text, each of bounded length: of a longer one the beginning is kept, and how much it was. */
+/** Turns bytes into lines of text of bounded length: a longer line keeps its beginning and says how long it was. */
 
 const NEWLINE = 10;
 
@@ -19,7 +19,7 @@ export class LineCutter {
     });
   }
 
-  /** Like `push`, when nobody wants the lines: how many there were, at a fraction of the cost. */
+  /** Like `push` for unwanted lines: returns their number, at a fraction of the cost. */
   skip(chunk: Uint8Array): number {
     let count = 0;
     for (const byte of chunk) if (byte === NEWLINE) count += 1;
@@ -33,7 +33,7 @@ export class LineCutter {
     return count;
   }
 
-  /** What stands after the last line break, if anything. */
+  /** Returns the text after the last line break, if any. */
   end(): string[] {
     this.append(this.decoder.decode());
     return this.line === '' ? [] : [this.take()];

@@ -1,4 +1,4 @@
-/** Where the programs of child processes are: bundled into `dist` by `npm run build`, beside the sources. */
+/** The programs of child processes: bundled into `dist` by `npm run build`, beside the sources. */
 import { join } from 'node:path';
 
 const dist = join(import.meta.dir, '..', '..', '..', 'dist');

@@ -1,4 +1,4 @@
-// With real processes: what a child gets, and what is left when it goes.
+// With real processes: the environment of a child, and its cleanup.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -56,7 +56,7 @@ function firstTold(child: ChildProcess<ToAgent, FromAgent>): Promise<JsonObject>
 
 const countTagged = async () => (await readProcesses(runTag)).filter(({ isTagged }) => isTagged).length;
 
-/** Until it holds, and still does a moment later: a shell that is about to leave counts like what it leaves behind. */
+/** Waits until the condition holds, now and a moment later: a shell that is about to exit counts like its children. */
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   for (;;) {
     if (await condition()) {
@@ -68,7 +68,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
 }
 
 describe('a child', () => {
-  test('starts in the folder of nobody, with nothing but what it is given', async () => {
+  test('starts in the root folder, with nothing but what it is given', async () => {
     const child = start(
       `await tell({ cwd: process.cwd(), args: process.argv.slice(3), env: { ...process.env }, ids: (await Bun.file('/proc/self/stat').text()).split(') ')[1].split(' ').slice(2, 4).map(Number), hasSend: process.send !== undefined, flags: process.execArgv });`,
       { args: ['one', 'two'], environment: { TOKEN: 'declared' } },
@@ -104,14 +104,14 @@ describe('a child', () => {
     await child.kill(0);
   });
 
-  test('says how it ended', async () => {
+  test('reports how it ended', async () => {
     expect(await start(`process.exit(3);`).exited).toEqual({ code: 3, signal: null, leftBehind: 0 });
     expect(await start(`process.kill(process.pid, 'SIGSEGV'); await Bun.sleep(10_000);`).exited).toMatchObject({
       signal: 'SIGSEGV',
     });
   });
 
-  test('is heard to its last message before it counts as gone', async () => {
+  test('counts as gone after its last message was read', async () => {
     const child = start(`
       for (let n = 0; n < 20_000; n++) await channel.send({ type: 'pong', n });
       process.exit(1);
@@ -119,12 +119,12 @@ describe('a child', () => {
     let heard = 0;
     child.channel.onMessage(() => (heard += 1));
     await child.exited;
-    // More than is read at once: reading goes on when the child is long gone.
+    // More than one read takes: reading continues long after the child is gone.
     expect(heard).toBe(20_000);
     expect(child.channel.isClosed).toBe(true);
   });
 
-  test('that crashes leaves its last lines behind, and its folder of frames does not stay', async () => {
+  test('that crashes leaves its last lines behind, but not its folder of frames', async () => {
     const child = start(
       `await tell({ text: 'x'.repeat(10) });
        channel.send({ type: 'call', callId: 'c', kind: 'send', to: { agentName: 'a', instanceKey: 'k' }, timeoutMs: 1,
@@ -143,7 +143,7 @@ describe('a child', () => {
     expect(existsSync(join(folder, 'frames-of-one'))).toBe(false);
   });
 
-  test('that cannot be started is an error with a code that names it', () => {
+  test('that cannot be started is an error with its name and a code', () => {
     const spawn = childSpawner({ runTag, bun: join(folder, 'no-bun') });
     const failing = () => spawn(agentLanguage, { name: 'agent a/default', runner: '/x.ts', frameFolder: '/frames' });
     expect(failing).toThrow(GoondanError);
@@ -164,12 +164,12 @@ describe('a child that ends takes everything it started with it', () => {
     process.kill(child.pid, 'SIGKILL');
     const { signal, leftBehind } = await child.exited;
     expect(signal).toBe('SIGKILL');
-    // Bun takes its own children with it; what those had started is what is left.
+    // Bun ends its own children; the processes they started are left.
     expect(leftBehind).toBeWithin(1, processes + 1);
     expect(await countTagged()).toBe(0);
   });
 
-  test('and nothing of its siblings', async () => {
+  test('and none of its siblings', async () => {
     const sibling = start(`sh('exec sleep 1000'); await tell({});`);
     await firstTold(sibling);
     const child = start(`sh('exec sleep 1000'); await tell({});`);
@@ -192,7 +192,7 @@ describe('killing a child', () => {
     expect(child.recentOutput()).toContainEqual({ kind: 'line', stream: 'stdout', text: 'cleaning up' });
   });
 
-  test('asks the whole group', async () => {
+  test('signals the whole group', async () => {
     const child = start(`
       process.on('SIGTERM', () => setTimeout(() => process.exit(0), 300));
       sh('trap "echo asked; exit 0" TERM; echo ready; while :; do sleep 0.01; done');
@@ -204,7 +204,7 @@ describe('killing a child', () => {
     expect(child.recentOutput()).toContainEqual({ kind: 'line', stream: 'stdout', text: 'asked' });
   });
 
-  test('does not wait longer than the grace, and reaches the whole group', async () => {
+  test('waits no longer than the grace, and reaches the whole group', async () => {
     const child = start(`
       process.on('SIGTERM', () => undefined);
       sh('trap "" TERM; while :; do sleep 1000; done');
@@ -249,7 +249,7 @@ describe('a child whose orchestrator is killed', () => {
     const orchestrator = Bun.spawn([process.execPath, spawning], { stdio: ['ignore', 'pipe', 'inherit'] });
     await orchestrator.stdout.getReader().read();
     expect(await countTagged()).toBe(1);
-    // Long enough to have started its loop.
+    // Long enough to start its loop.
     await Bun.sleep(100);
     orchestrator.kill('SIGKILL');
     const killedAt = performance.now();
@@ -259,7 +259,7 @@ describe('a child whose orchestrator is killed', () => {
 });
 
 describe('a child that prints without end', () => {
-  test('costs the orchestrator neither memory nor time, and others are not kept waiting', async () => {
+  test('costs the orchestrator neither memory nor time, and delays no other child', async () => {
     const heard: ChildOutput[] = [];
     const child = start(`await tell({}); for (;;) console.log('x'.repeat(100) + '\\n'.repeat(1_000));`, {
       onOutput: (output) => heard.push(output),

@@ -1,12 +1,12 @@
 /**
- * The one place where a child of the orchestrator is started.
+ * The only place where a child of the orchestrator is started.
  *
- * 1. No ambient trust: no bunfig, no `.env`, no auto-install; an environment made of a short list; no file but its own
- *    channel and its output. It starts at the root of the file system, because Bun looks for the program it is told to
- *    run by the `tsconfig.json` of the folder it starts in, and agents write into theirs.
- * 2. It leads a group and a session of its own, and carries the run's tag and its own, so that it and whatever it starts
- *    can be found and ended, together and without touching anybody else.
- * 3. `exited` resolves last: after its last message, and after what it left behind was ended.
+ * 1. No ambient trust: no bunfig, no `.env`, no auto-install; an environment from a short list; no open file except its
+ * channel and its output. It starts in the root folder, because Bun reads the `tsconfig.json` of the folder it starts
+ * in to find its program, and agents write into their folders.
+ * 2. It leads its own group and session, and carries the tag of the run and its own. So it and everything it starts can
+ * be found and ended, without touching other processes.
+ * 3. `exited` resolves last: after its last message, and after its remaining processes were ended.
  */
 import { GoondanError } from '@goondan/types';
 import { openChannel } from '../../ipc/channel/channel.ts';
@@ -22,19 +22,19 @@ import { CHILD_VARIABLE, entryOf, newTag, type ProcessTag } from '../guardian/pr
 import { canReadProcesses } from '../guardian/read-processes.ts';
 import type { Guardian } from '../guardian/start-guardian.ts';
 
-/** What every child of one run has in common. */
+/** The settings that all children of a run share. */
 export interface SpawnDeps {
   readonly runTag: ProcessTag;
-  /** Told of every child, for systems without /proc. */
+  /** Learns of every child, for systems without /proc. */
   readonly guardian?: Pick<Guardian, 'watch' | 'forget'>;
-  /** The Bun to run children on; the one that runs this when absent. */
+  /** The Bun that runs children; the one of this process when absent. */
   readonly bun?: string;
-  /** The operator's environment, from which children get what is on the list; this process's own when absent. */
+  /** The operator's environment, from which children inherit the listed variables; that of this process when absent. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
 }
 
-/** `--no-install`: Bun would else download and run a bare import it cannot find. */
+/** `--no-install`: otherwise Bun would download and run a bare import that it cannot find. */
 export const childFlags: readonly string[] = ['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans'];
 
 export function childSpawner(deps: SpawnDeps): Spawn {
@@ -84,18 +84,18 @@ export function spawnChild<Down, Up>(
     return exited.finally(callOff);
   }
 
-  /** Not once it is gone with all its group: the system may give the number to somebody else. */
+  /** Not after the whole group is gone: the system may reuse the number. */
   function signalGroup(signal: 'SIGTERM' | 'SIGKILL'): void {
     if (gone) return;
     try {
       process.kill(-child.pid, signal);
     } catch {
-      // Nobody is left in it.
+      // The group is empty.
     }
   }
 }
 
-/** For messages the child had sent and nobody has read yet. */
+/** Time to read messages that the child had sent before it ended. */
 const LAST_WORDS_MS = 2_000;
 const LAST_LINES_MS = 500;
 
@@ -109,7 +109,7 @@ function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest): Child {
     return Bun.spawn([bun, ...childFlags, runner, folder, ...args], {
       cwd: '/',
       env,
-      // The last is the channel.
+      // The last one is the channel.
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,
     });

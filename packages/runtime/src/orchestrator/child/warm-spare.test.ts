@@ -32,7 +32,7 @@ function openSpare(spawnFails: () => boolean = () => false) {
 }
 
 describe('a warm spare', () => {
-  test('is one, however often it is asked for', () => {
+  test('exists once, however often it is requested', () => {
     const { spare, children } = openSpare();
     spare.fill();
     spare.fill();
@@ -50,7 +50,7 @@ describe('a warm spare', () => {
     expect(spare.take()).toBe(children[1] as never);
   });
 
-  test('that dies is replaced, after the backoff from the second time on', async () => {
+  test('that dies is replaced, with the backoff from the second time on', async () => {
     const { spare, children, clock } = openSpare();
     spare.fill();
     children[0]?.exit();
@@ -63,7 +63,7 @@ describe('a warm spare', () => {
     expect(children).toHaveLength(3);
   });
 
-  test('that was given away may die without being replaced twice', async () => {
+  test('that was given away may die without a second replacement', async () => {
     const { spare, children, clock } = openSpare();
     spare.fill();
     spare.take();
@@ -72,7 +72,7 @@ describe('a warm spare', () => {
     expect(children).toHaveLength(2);
   });
 
-  test('that cannot be started is tried again, not for ever at once', async () => {
+  test('that cannot be started is tried again, with the backoff', async () => {
     let attempts = 0;
     const { spare, clock } = openSpare(() => {
       attempts++;

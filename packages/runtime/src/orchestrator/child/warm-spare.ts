@@ -1,21 +1,22 @@
 /**
- * One process that is started ahead of time and waits to be told who it is, so that a first message does not wait for a
- * process to come up.
+ * Keeps one process that is started ahead of time and waits for its instance, so that a first message does not wait for
+ * a process to start.
  *
- * Invariants: 1. At most one waits. 2. It is given away once. 3. One that dies is replaced under the same backoff as any
- * other process. 4. It never delays anybody: a new one is started when the one before has had time to begin its work.
+ * Invariants: 1. At most one spare waits. 2. It is given away once. 3. One that dies is replaced with the same backoff
+ * as any other process. 4. It delays no other process: a new spare starts when the one before has had time to begin its
+ * work.
  */
 import type { RestartPolicy } from '../../config/swarm-policy.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { afterCrash, afterHealthy, noCrashes } from '../supervision/backoff.ts';
 
-/** What of a child matters here. */
+/** The parts of a child that matter here. */
 export interface Spare {
   readonly exited: Promise<unknown>;
   kill(graceMs: number): Promise<unknown>;
 }
 
-/** After one was given away: that one starts first. */
+/** The pause after a spare was given away: that process starts first. */
 const REFILL_MS = 100;
 
 export class WarmSpare<Child extends Spare> {
@@ -34,7 +35,7 @@ export class WarmSpare<Child extends Spare> {
     this.#clock = clock;
   }
 
-  /** Starts one, when none waits and the backoff lets it. */
+  /** Starts a spare when none waits and the backoff allows it. */
   fill(): void {
     if (this.#isClosed || this.#spare !== undefined) return;
     const wait = this.#restarts.notBefore - this.#clock.elapsed();
@@ -43,7 +44,7 @@ export class WarmSpare<Child extends Spare> {
     try {
       child = this.#spawn();
     } catch {
-      // Whoever needs a process meets the same problem and reports it.
+      // The next caller that needs a process meets the same problem and reports it.
       this.#restarts = afterCrash(this.#restarts, this.#policy, this.#clock.elapsed());
       return this.#fillAfter(REFILL_MS);
     }
@@ -51,7 +52,7 @@ export class WarmSpare<Child extends Spare> {
     void child.exited.then(() => this.#lost(child));
   }
 
-  /** The one that waits; the caller's from now on. */
+  /** Gives the waiting spare to the caller. */
   take(): Child | undefined {
     const taken = this.#spare;
     if (taken === undefined) return undefined;
