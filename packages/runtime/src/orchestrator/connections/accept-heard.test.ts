@@ -42,7 +42,7 @@ const codeOf = (accepting: Promise<void>) =>
   );
 
 describe('an event of a connector', () => {
-  test('R-01 R-08 goes where the rules say, from its connection, under a trace of its own', async () => {
+  test('R-01 R-08 goes to the target of the rules, from its connection, with a trace of its own', async () => {
     const { accept, accepted } = open();
     await accept('delivery-1', heard);
     expect(accepted).toEqual([
@@ -61,7 +61,7 @@ describe('an event of a connector', () => {
     ]);
   });
 
-  test('is not accepted before it is written, and not when that fails', async () => {
+  test('is accepted after the write, and rejected when the write fails', async () => {
     const written = Promise.withResolvers<void>();
     const { accept } = open({}, () => written.promise);
     let outcome: unknown;
@@ -76,7 +76,7 @@ describe('an event of a connector', () => {
     ['E_CONNECTOR_EVENT', { ...heard, name: 'left' }],
     ['E_INGRESS_RULE', { ...heard, name: 'joined' }],
     ['E_INGRESS_KEY', { ...heard, properties: {} }],
-  ])('is refused with %s, and nobody else hears of it', async (code, event) => {
+  ])('is rejected with %s, and reaches no agent', async (code, event) => {
     const { accept, accepted } = open();
     expect(await codeOf(accept('delivery-1', event))).toBe(code);
     expect(accepted).toEqual([]);
@@ -91,10 +91,10 @@ describe('an event of a connector', () => {
     expect(await codeOf(accept('1', { ...heard, name: 'anything' }))).toBe('accepted');
   });
 
-  test('is refused, to be tried again, while a thousand others wait', async () => {
+  test('is rejected as retryable while a thousand others wait', async () => {
     const written = Promise.withResolvers<void>();
     const { accept } = open({}, () => written.promise);
-    // One that is refused takes no place.
+    // A rejected event takes no place.
     expect(await codeOf(accept('refused', { ...heard, name: 'left' }))).toBe('E_CONNECTOR_EVENT');
     const waiting = Array.from({ length: 1_000 }, (_, n) => accept(`${n}`, heard));
     expect(await accept('more', heard).catch((error: unknown) => error)).toMatchObject({

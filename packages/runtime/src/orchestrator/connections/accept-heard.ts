@@ -1,9 +1,10 @@
 /**
- * What becomes of an event that a connector emits, or asks: is it declared, where does it go, is it on disk.
+ * Handles the events that a connector emits or asks: checks that they are declared, routes them and waits for the
+ * write.
  *
- * Invariants: 1. Accepted means that `accept` resolved, which it does after the durable write. 2. What the connector
- * says about itself is not believed: who it is, is the connection whose channel it came through. 3. No more than
- * `MOST_UNDER_WAY` emits at a time, whatever the other side is; the bound of asks is the channel's.
+ * Invariants: 1. An event is accepted when `accept` resolves, which is after the durable write. 2. The identity of a
+ * connector is its connection's channel, not what it says. 3. At most `MOST_UNDER_WAY` emits at a time, whatever the
+ * connector does; the channel bounds asks.
  */
 import { type AgentAddress, type AgentEvent, type ConnectorAnswer, GoondanError, textOf } from '@goondan/types';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
@@ -17,16 +18,16 @@ import { addressEvent } from '../ingress/address-event.ts';
 import { routeEvent } from '../ingress/route-event.ts';
 
 export interface Ingress {
-  /** Gets what names no agent. */
+  /** The agent for events that name none. */
   readonly entryAgent: () => string;
   readonly newTraceId: () => string;
-  /** Resolves after the durable write; rejects with a `GoondanError`. The same event id again adds nothing. */
+  /** Resolves after the durable write; rejects with a `GoondanError`. A second event with the same id adds nothing. */
   readonly accept: (to: AgentAddress, event: AgentEvent) => Promise<void>;
-  /** The same, and resolves when the turn of the event is over. */
+  /** Like `AcceptEvent`, but resolves at the end of the event's turn. */
   readonly ask: (to: AgentAddress, event: AgentEvent, options: AskAgentOptions) => Promise<TurnEnd>;
 }
 
-/** Our own runner never has more: it refuses the next one itself. */
+/** Our own runner never has more: it rejects the next one itself. */
 const MOST_UNDER_WAY = 1_000;
 
 export function acceptHeard(plan: ConnectionPlan, ingress: Ingress): EmitConnectorEvent {

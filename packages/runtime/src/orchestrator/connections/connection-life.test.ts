@@ -22,16 +22,16 @@ const policyOfTests = {
   startTimeoutMs: 2_000,
 };
 
-/** A connection with its world around it: one process at most, timers that ring, and what was done. */
+/** A connection in a simulated world: at most one process, timers that fire, and a list of actions. */
 class World {
   state: InstanceState = newInstance;
   now = 0;
-  /** The number of the process that lives. */
+  /** The number of the live process. */
   alive: number | undefined;
   isKilled = false;
   problem: FrameError | undefined;
   heartbeat = firstHeartbeat;
-  /** When the process that lives is pinged next. */
+  /** The time of its next ping. */
   beatAt = Infinity;
   readonly timers = new Map<InstanceTimer, number>();
   readonly spawns: { readonly at: number; readonly wasAlive: boolean }[] = [];
@@ -75,7 +75,7 @@ class World {
     }
   }
 
-  /** As `superviseProcess` does. */
+  /** Pings as `superviseProcess` does. */
   beat(): void {
     const next = beat(this.heartbeat, this.policy.heartbeat);
     this.beatAt = next.type === 'dead' ? Infinity : this.now + this.policy.heartbeat.everyMs;
@@ -84,7 +84,7 @@ class World {
     this.pings.push(next.n);
   }
 
-  /** Lets time pass, and timers ring on the way. */
+  /** Lets time pass, and fires timers on the way. */
   pass(ms: number): void {
     const end = this.now + ms;
     for (;;) {
@@ -101,7 +101,7 @@ class World {
     this.now = end;
   }
 
-  /** The child says something; nobody, when there is none. */
+  /** Sends an input of the child; none when there is no child. */
   say(type: 'ready' | 'failed' | 'pong' | 'exited', process = this.alive ?? 0): void {
     if (type === 'ready') return this.take({ type, process });
     if (type === 'pong') {
@@ -136,7 +136,7 @@ function listening(): World {
 }
 
 describe('a connection', () => {
-  test('starts when it is asked to, once, and listens when its process says so', () => {
+  test('starts once on request, and listens when its process says so', () => {
     const world = new World();
     expect([world.status.status, world.spawns.length]).toEqual(['stopped', 0]);
     world.take({ type: 'keep' });
@@ -183,7 +183,7 @@ describe('a connection', () => {
     expect([world.status.status, world.status.crashes]).toEqual(['starting', 1]);
   });
 
-  test('says in whole milliseconds when the next process starts', () => {
+  test('reports in whole milliseconds when the next process starts', () => {
     const world = started();
     world.now = 77.7;
     world.say('exited');
@@ -199,12 +199,12 @@ describe('a connection', () => {
       expect(world.status).toEqual({ status: 'waiting', crashes: 0, problem: 'E_CONNECTOR_LOAD: no' });
       world.say('exited');
       expect(world.spawns).toHaveLength(2);
-      // What it said itself counts, not how its process ended.
+      // The process's own error counts, not the way it ended.
       expect(world.status).toMatchObject({ crashes: 1, problem: 'E_CONNECTOR_LOAD: no' });
     }
   });
 
-  test('that never got a process tries again under the backoff', () => {
+  test('that never got a process tries again with the backoff', () => {
     const world = started();
     const process = world.alive ?? 0;
     world.say('failed');
@@ -212,7 +212,7 @@ describe('a connection', () => {
     expect([world.status.crashes, world.spawns.length]).toEqual([1, 2]);
   });
 
-  test('gets another process also after an error that keeps an agent from being tried again', () => {
+  test('gets another process even after an error that stops the retries of an agent', () => {
     const world = started();
     const error = { code: 'E_ENV_MISSING', message: 'TOKEN is not set' } as const;
     world.take({ type: 'start.failed', process: world.alive ?? 0, error });
@@ -235,21 +235,21 @@ describe('a connection', () => {
     );
   });
 
-  test('that does not answer three pings is killed, while it starts and while it listens', () => {
+  test('that misses three pings is killed, during its start and while it listens', () => {
     for (const world of [started(), listening()]) {
       world.pass(199);
       expect([world.pings, world.isKilled]).toEqual([[1, 2, 3], false]);
       world.pass(1);
       expect(world.isKilled).toBe(true);
       expect(world.status.problem).toContain('it does not answer');
-      // The next one is not blamed for it.
+      // The next process does not count as failed.
       world.say('exited');
       world.pass(199);
       expect([world.spawns.length, world.isKilled]).toEqual([2, false]);
     }
   });
 
-  test('R-03 that failed after a healthy time is forgiven what was before, too', () => {
+  test('R-03 that failed after a healthy time starts its backoff again', () => {
     const world = started();
     for (let crash = 1; crash <= 2; crash++) world.say('exited');
     expect(world.status.crashes).toBe(2);
@@ -263,7 +263,7 @@ describe('a connection', () => {
     expect(world.status).toMatchObject({ status: 'starting', crashes: 1 });
   });
 
-  test('is not ended by a timer that rings early', () => {
+  test('is not ended by a timer that fires early', () => {
     const starting = started();
     starting.pass(10);
     starting.take({ type: 'timer', timer: 'start' });
@@ -278,7 +278,7 @@ describe('a connection', () => {
     expect([starting.state.phase.name, draining.state.phase.name]).toEqual(['starting', 'draining']);
   });
 
-  test('that answers is not killed', () => {
+  test('that answers pings is not killed', () => {
     const world = listening();
     for (let passed = 0; passed < 5_000; passed += 50) {
       world.pass(50);
@@ -288,8 +288,8 @@ describe('a connection', () => {
   });
 });
 
-describe('R-07 a connection that is drained', () => {
-  test('asks its process to go, waits for it, and is stopped', () => {
+describe('R-07 a drained connection', () => {
+  test('asks its process to end, waits for it, and is stopped', () => {
     for (const world of [started(), listening()]) {
       world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
       expect([world.drains, world.isKilled, world.status.status]).toEqual([[500], false, 'stopped']);
@@ -300,7 +300,7 @@ describe('R-07 a connection that is drained', () => {
     }
   });
 
-  test('kills what has not gone in time, and the second word may only shorten that', () => {
+  test('kills a process that is not gone in time, and a second drain may only shorten the time', () => {
     const world = listening();
     world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
     world.take({ type: 'drain', graceMs: 900, afterwards: 'stop' });
@@ -314,7 +314,7 @@ describe('R-07 a connection that is drained', () => {
     expect(world.state.phase.name).toBe('stopped');
   });
 
-  test('is not given more time by a second word', () => {
+  test('gets no more time by a second drain', () => {
     const world = listening();
     world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
     world.take({ type: 'drain', graceMs: 900, afterwards: 'stop' });
@@ -330,7 +330,7 @@ describe('R-07 a connection that is drained', () => {
     expect(world.state.phase.name).toBe('stopped');
   });
 
-  test('without a process is stopped at once, and stays so', () => {
+  test('without a process is stopped at once, and stays stopped', () => {
     const waiting = listening();
     for (let crash = 0; crash < 3; crash++) waiting.say('exited');
     expect(waiting.status.status).toBe('waiting');
@@ -344,7 +344,7 @@ describe('R-07 a connection that is drained', () => {
     }
   });
 
-  test('while its process is being killed is stopped when that is gone', () => {
+  test('is stopped when a process that is being killed is gone', () => {
     const world = listening();
     world.say('failed');
     world.take({ type: 'drain', graceMs: 500, afterwards: 'stop' });
@@ -353,13 +353,13 @@ describe('R-07 a connection that is drained', () => {
   });
 });
 
-test('R-03 whatever happens in whatever order: one process, no start before its time, no dead end', () => {
+test('R-03 in any order of inputs: one process, no early start, no dead end', () => {
   const events = fc.oneof(
     fc.record({ type: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 3_000 }) }),
     fc.record({
       type: fc.constant('say' as const),
       what: fc.constantFrom('ready', 'failed', 'pong', 'exited'),
-      // An earlier process speaks, too.
+      // Earlier processes also send inputs.
       age: fc.constantFrom(0, 0, 0, 1, 2),
     }),
     fc.record({ type: fc.constant('die' as const) }),
@@ -371,7 +371,7 @@ test('R-03 whatever happens in whatever order: one process, no start before its 
       let earliest = 0;
       const die = () => {
         const isCrash = !['draining', 'stopped'].includes(world.state.phase.name) && !isStopping(world);
-        // Reckoned apart from the machine.
+        // Computed separately from the machine.
         if (isCrash) earliest = world.now + backoffMs(++crashes, neverForgiving.restart);
         world.say('exited');
       };
@@ -409,7 +409,7 @@ function isStopping({ state: { phase } }: World): boolean {
   return phase.name === 'killed' && phase.afterwards === 'stop';
 }
 
-/** In every phase something is under way that ends it, or it has a process that is looked after. */
+/** In every phase a timer or a signal ends it, or a supervised process exists. */
 function expectNoDeadEnd({ state: { phase }, timers, alive, isKilled, beatAt }: World): void {
   const set = (...names: InstanceTimer[]) => expect([...timers.keys()].toSorted()).toEqual(names.toSorted());
   if (phase.name === 'backoff') set('backoff');

@@ -23,7 +23,7 @@ const kim = { agentName: 'coder', instanceKey: 'kim' };
 let bundle: string;
 let scratch: string;
 
-/** Answers 202 when an event is accepted, 503 when it may be sent again, 422 when not. Says its port in its log. */
+/** Answers 202 when an event is accepted, 503 when it may be sent again, 422 when not. Logs its port. */
 const http = `
   import { type Connector, GoondanError } from '@goondan/types';
   const connector: Connector = async ({ emit, logger, signal }) => {
@@ -58,7 +58,7 @@ beforeAll(() => {
     http,
     throws: `throw new Error('at once, with sk-live-12345');`,
     exits: `export default async () => { process.exit(0); };`,
-    // As fast as it is read, and no faster: else it would fill the machine's memory with what waits.
+    // As fast as it is read, and no faster: waiting output would fill the memory of the machine.
     floods: `export default async () => {
       const lines = ('y'.repeat(100) + '\\n').repeat(1_000);
       for (;;) await new Promise((resolve) => process.stdout.write(lines, resolve));
@@ -115,7 +115,7 @@ function open(
 ) {
   const lines: LogLine[] = [];
   const printed: string[] = [];
-  /** When each process of a connection began and ended. */
+  /** The start and end of each process of a connection. */
   const lives: { readonly name: string; readonly beganAt: number; endedAt?: number }[] = [];
   const spawnChild = childSpawner({ runTag });
   const spawn: Spawn = (language, request) => {
@@ -166,12 +166,12 @@ function open(
     /** Posts to the newest server. */
     post: (path: string, headers: Record<string, string> = { 'x-chat': 'kim' }, body = 'hello') =>
       fetch(`http://127.0.0.1:${ports().at(-1)}/${path}`, { method: 'POST', body, headers, keepalive: false }),
-    /** Until that many processes of it have begun to listen. */
+    /** Waits until that many processes of it have begun to listen. */
     listening: (count = 1) => until(() => ports().length >= count && statusOf('http')?.status === 'listening'),
   };
 }
 
-/** Nobody asks here; see connector-asks.process.test.ts. */
+/** No asks here; see connector-asks.process.test.ts. */
 const never = () => new Promise<never>(() => undefined);
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -204,7 +204,7 @@ describe('an event from outside', () => {
     await store.close();
   });
 
-  test('that is refused is an error for its sender, with the reason', async () => {
+  test('that is rejected is an error for its sender, with the reason', async () => {
     const store = await openStore(1);
     const { connections, listening, post, lines } = open([planOf('http')], async (to, event) => {
       await store.accept(to, event);
@@ -219,14 +219,14 @@ describe('an event from outside', () => {
     expect(await answerTo('message', {})).toBe('422 E_INGRESS_KEY');
     expect(await answerTo('message')).toBe('202 accepted');
     expect(await answerTo('message')).toBe('503 E_INBOX_FULL');
-    // And in another instance there is room.
+    // Another instance has room.
     expect(await answerTo('message', { 'x-chat': 'lee' })).toBe('202 accepted');
     expect(lines.map(({ event }) => event)).toContain('event.refused');
     await connections.drain(10_000);
     await store.close();
   });
 
-  test('R-03 that is delivered again under its id is one event, also after a kill -9 in between', async () => {
+  test('R-03 delivered again with the same id is one event, also after a kill -9 in between', async () => {
     const store = await openStore();
     const { connections, listening, post, statusOf, pidOf, ports } = open([planOf('http')], async (to, event) => {
       await store.accept(to, event);
@@ -250,7 +250,7 @@ describe('an event from outside', () => {
   });
 });
 
-test('R-03 kill -9 at any moment, again and again: what was acknowledged is there, once', async () => {
+test('R-03 kill -9 at any moment, again and again: every acknowledged event is there once', async () => {
   const store = await openStore(100_000);
   const atOnce = { ...policy.restart, quickCrashes: 1_000 };
   const { connections, listening, post, statusOf, pidOf } = open(
@@ -262,7 +262,7 @@ test('R-03 kill -9 at any moment, again and again: what was acknowledged is ther
   const acknowledged: string[] = [];
   const over = new AbortController();
   let unanswered = 0;
-  /** As a sender does it: the same delivery until it is acknowledged. */
+  /** Repeats the same delivery until it is acknowledged, as a sender does. */
   const deliver = async (id: string) => {
     const headers = { 'x-chat': 'kim', 'x-delivery-id': id };
     for (;;) {
@@ -285,7 +285,7 @@ test('R-03 kill -9 at any moment, again and again: what was acknowledged is ther
     process.kill(pidOf('http'), 'SIGKILL');
     await until(() => statusOf('http')?.crashes === kills);
   }
-  // On a busy machine one is killed before it was heard at all: something must have been acknowledged to be lost.
+  // On a busy machine a process may be killed before any event arrives; the test needs some acknowledged events.
   await until(() => acknowledged.length > 20);
   over.abort();
   await Promise.all(senders);
@@ -296,7 +296,7 @@ test('R-03 kill -9 at any moment, again and again: what was acknowledged is ther
   await store.close();
 });
 
-test('R-07 draining answers what was heard and listens to nothing more', async () => {
+test('R-07 draining answers the received events and accepts no new ones', async () => {
   const gate = Promise.withResolvers<void>();
   let asked = 0;
   const { connections, listening, post, statusOf, lines } = open([planOf('http')], async () => {
@@ -320,7 +320,7 @@ test('R-07 draining answers what was heard and listens to nothing more', async (
   expect(lines.filter(({ level }) => level !== 'info')).toEqual([]);
 });
 
-test('R-03 connectors that cannot start, leave, flood and block are started again under their backoff, and hurt nobody', async () => {
+test('R-03 connectors that cannot start, exit, flood or block are restarted with their backoff, and affect no other', async () => {
   const bad = ['throws', 'exits', 'floods', 'blocks'];
   const { connections, listening, livesOf, statusOf, post, printed } = open(
     ['http', ...bad].map((each) => planOf(each)),
@@ -330,7 +330,7 @@ test('R-03 connectors that cannot start, leave, flood and block are started agai
   const crashesOf = (connection: string) => statusOf(connection)?.crashes ?? 0;
   let answers = 0;
   const isDone = () => crashesOf('throws') >= 5 && crashesOf('exits') >= 5 && crashesOf('blocks') >= 1;
-  // The one that floods does nothing wrong but print.
+  // The flooding connector only prints.
   while (!isDone() || !printed.some((text) => text.endsWith(' dropped'))) {
     expect((await post('message')).status).toBe(202);
     answers += 1;
@@ -351,12 +351,12 @@ test('R-03 connectors that cannot start, leave, flood and block are started agai
       expect(beganAt - endedAt).toBeGreaterThan(backoffMs(index, policy.restart) - 2);
     }
   }
-  // Two of them do not hear it.
+  // Two of them ignore it.
   await connections.drain(1_000);
   expect(connections.status().map(({ status }) => status)).toEqual(Array(5).fill('stopped'));
 });
 
-test('X-15 the secrets of a connection are in nothing it logs, prints or fails with', async () => {
+test('X-15 the secrets of a connection appear in nothing it logs, prints or fails with', async () => {
   const secrets = { token: 'sk-live-12345', phrase: 'p&ss "word"\\ + é' };
   const { connections, lines, printed, statusOf } = open([planOf('leaks', { secrets })]);
   await until(() => (statusOf('leaks')?.crashes ?? 0) >= 1 && printed.length >= 2);

@@ -5,7 +5,7 @@ import { afterHealthy } from '../supervision/backoff.ts';
 import type { InstanceState, Phase } from '../supervision/instance-state.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
 
-/** How a connection looks from outside. Its last problem is told until it has been healthy for long enough. */
+/** Describes a connection for status displays. Its last problem is shown until it has been healthy for long enough. */
 export function connectionStatus(
   { phase, restarts }: InstanceState,
   problem: FrameError | undefined,
@@ -32,10 +32,10 @@ function statusOf(phase: Phase): ConnectionStatus['status'] {
     case 'doesNotStart':
     case 'inLine':
       return 'waiting';
-    // It ends, and the next one is not there yet.
+    // The process is ending, and the next one has not started.
     case 'killed':
       return phase.afterwards === 'serve' ? 'waiting' : 'stopped';
-    // It hears nothing any more, though its process may still finish what it heard.
+    // It receives nothing any more, though its process may still finish received events.
     case 'absent':
     case 'draining':
     case 'stopped':

@@ -1,4 +1,4 @@
-// Supervision without processes: the test plays the connectors, and time stands still until it is moved.
+// Supervision without processes: the test plays the connectors, and time only moves when the test advances it.
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
@@ -40,7 +40,7 @@ interface Options extends FakeSpawnOptions {
   readonly plans?: readonly ConnectionPlan[];
   readonly accept?: Ingress['accept'];
   readonly ask?: Ingress['ask'];
-  /** Asked for whenever the connections ask. */
+  /** Called whenever the connections need the policy. */
   readonly policyNow?: () => typeof policy;
 }
 
@@ -77,7 +77,7 @@ function open(given: Options = {}) {
 }
 
 describe('the connections of a swarm', () => {
-  test('each get a process that is told what it is, and nothing of the rules', async () => {
+  test('each get a process that learns its settings, but not the rules', async () => {
     const { connections, child, clock } = open({
       plans: [planOf('one', { environment: { TZ: 'UTC' }, events: ['message'] }), planOf('two')],
     });
@@ -109,7 +109,7 @@ describe('the connections of a swarm', () => {
     ]);
   });
 
-  test('R-03 crash each for itself', async () => {
+  test('R-03 crash independently', async () => {
     const { connections, child, children, clock, say } = open({ plans: [planOf('one'), planOf('two')] });
     connections.start();
     await say({ type: 'ready' }, 'one');
@@ -135,7 +135,7 @@ describe('the connections of a swarm', () => {
     expect(children).toHaveLength(4);
   });
 
-  test('are asked whether they live by the heartbeat of the last reload', async () => {
+  test('are pinged with the heartbeat of the last reload', async () => {
     let current = policy;
     const { connections, child, clock, say } = open({ policyNow: () => current });
     connections.start();
@@ -160,12 +160,12 @@ describe('the connections of a swarm', () => {
       },
     });
     connections.start();
-    // One ping is due; it has another second to start.
+    // One ping is due; the process has another second to start.
     await clock.advance(type === 'ping' ? 1_000 : 0);
     expect(children[0]?.kills).toHaveLength(kills);
   });
 
-  test('R-03 wait out their backoff also when nothing can be started at all', async () => {
+  test('R-03 wait for their backoff even when no process can be started', async () => {
     let tries = 0;
     const { connections, clock } = open({
       beforeSpawn: () => {
@@ -174,7 +174,7 @@ describe('the connections of a swarm', () => {
       },
     });
     connections.start();
-    // Nothing but the backoff is left of the ones that never were.
+    // Only the backoff timer is left of processes that never started.
     expect([tries, clock.pending]).toEqual([2, 1]);
     expect(connections.status()).toEqual([
       { connection: 'one', status: 'waiting', crashes: 2, problem: 'E_PROCESS_START: out of processes' },
@@ -188,7 +188,7 @@ describe('the connections of a swarm', () => {
     expect([tries, clock.pending]).toEqual([3, 0]);
   });
 
-  test('F-03 that say themselves why they fail are not reported as failed once more', async () => {
+  test('F-03 that log their own failure are not reported as failed a second time', async () => {
     const { connections, say, lines } = open();
     connections.start();
     const error = { code: 'E_CONNECTOR_ENDED', message: 'no' } as const;
@@ -202,12 +202,12 @@ describe('the connections of a swarm', () => {
     await say({ type: 'failed', error });
     const failures = () => lines.filter(({ level }) => level === 'error').map((each) => each.event);
     expect(failures()).toEqual(['connector.failed']);
-    // The next one says nothing.
+    // The next process logs nothing.
     await say({ type: 'failed', error });
     expect(failures()).toEqual(['connector.failed', 'connection.failed']);
   });
 
-  test('that fail say why, and are killed and replaced', async () => {
+  test('that fail give the reason, and are killed and replaced', async () => {
     const { connections, child, children, clock, say } = open();
     connections.start();
     const first = child();
@@ -216,13 +216,13 @@ describe('the connections of a swarm', () => {
     expect(children).toHaveLength(2);
     expect(connections.status()[0]?.problem).toBe('E_CONNECTOR_LOAD: no such file');
     await clock.advance(0);
-    // What the first one had left to say changes nothing for the second.
+    // A late message of the first process changes nothing for the second.
     await first.channel.send({ type: 'ready' }).catch(() => undefined);
     await clock.advance(0);
     expect(connections.status()[0]?.status).toBe('starting');
   });
 
-  test('that answer no ping are killed; those that do are not', async () => {
+  test('that miss pings are killed; those that answer are not', async () => {
     const { connections, child, clock, say } = open({ plans: [planOf('deaf'), planOf('alive')] });
     connections.start();
     for (const connection of ['deaf', 'alive']) await say({ type: 'ready' }, connection);
@@ -239,7 +239,7 @@ describe('the connections of a swarm', () => {
     expect(alive.kills).toEqual([]);
   });
 
-  test('may say what they log, under no name but their own', async () => {
+  test('may log lines, under their own name only', async () => {
     const { connections, say, lines } = open();
     connections.start();
     const line = { time: 't', level: 'info', message: 'hello', agent: 'coder', instance: 'kim', connection: 'two' };
@@ -251,7 +251,7 @@ describe('the connections of a swarm', () => {
     ]);
   });
 
-  test('X-15 may print their secrets, and nobody reads them', () => {
+  test('X-15 may print their secrets, and readers see them masked', () => {
     const { connections, child, output } = open();
     connections.start();
     const print = child().request.onOutput;
@@ -264,7 +264,7 @@ describe('the connections of a swarm', () => {
   });
 });
 
-describe('what a connection hears', () => {
+describe('an event that a connection receives', () => {
   test('is accepted after the durable write, from the first moment on', async () => {
     const written = Promise.withResolvers<void>();
     const accepted: string[] = [];
@@ -283,7 +283,7 @@ describe('what a connection hears', () => {
     expect(await emitted).toBe(true);
   });
 
-  test('is refused with its code, and told in the log once a second', async () => {
+  test('is rejected with its code, and logged at most once a second', async () => {
     const { connections, child, clock, lines } = open({ plans: [planOf('one', { rules: [] })] });
     connections.start();
     const emit = connectorEmitter(child().channel);
@@ -304,7 +304,7 @@ describe('what a connection hears', () => {
     ]);
   });
 
-  test('stays accepted when the process dies before it hears of it, and hurts nobody', async () => {
+  test('stays accepted when the process dies before the acknowledgement, and affects nothing else', async () => {
     const written = Promise.withResolvers<void>();
     let accepted = 0;
     const { connections, child, clock, children } = open({
@@ -320,7 +320,7 @@ describe('what a connection hears', () => {
     expect(await emitted).toMatchObject({ code: 'E_IPC_CLOSED' });
     await clock.advance(0);
     written.resolve();
-    // The sender asks again, and the next process does.
+    // The sender tries again, and the next process delivers it.
     await connectorEmitter(child().channel)('delivery-1', event);
     expect([accepted, children.length]).toEqual([2, 2]);
   });
@@ -338,7 +338,7 @@ describe('what a connection hears', () => {
 });
 
 describe('R-07 draining', () => {
-  test('asks everybody to go and resolves when all have gone', async () => {
+  test('asks all processes to end and resolves when all are gone', async () => {
     const { connections, child, clock, say, events } = open({ plans: [planOf('one'), planOf('two')] });
     connections.start();
     await say({ type: 'ready' }, 'one');
@@ -361,7 +361,7 @@ describe('R-07 draining', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('asked again hurries, and both resolve', async () => {
+  test('shortens the grace when called again, and both calls resolve', async () => {
     const { connections, child, clock } = open();
     connections.start();
     const patient = connections.drain(60_000);
@@ -372,7 +372,7 @@ describe('R-07 draining', () => {
     await Promise.all([patient, hurried]);
   });
 
-  test('before anything was started resolves, and nothing starts any more', async () => {
+  test('before the start resolves, and nothing starts after it', async () => {
     const { connections, children } = open();
     await connections.drain(1_000);
     connections.start();
@@ -387,10 +387,10 @@ describe('R-07 draining', () => {
   });
 });
 
-describe('other connections for a running swarm', () => {
+describe('a changed list of connections for a running swarm', () => {
   const graceMs = 1_000;
 
-  test('L-01 those that did not change keep their process', async () => {
+  test('L-01 unchanged connections keep their process', async () => {
     const { connections, child, children, say } = open({ plans: [planOf('one'), planOf('two')] });
     connections.start();
     await say({ type: 'ready' }, 'one');
@@ -401,7 +401,7 @@ describe('other connections for a running swarm', () => {
     expect(child('one').pid).toBe(pid);
   });
 
-  test('L-01 what takes the place of a changed one starts when that is gone', async () => {
+  test('L-01 the replacement of a changed connection starts when the old process is gone', async () => {
     const { connections, child, children, clock, say } = open();
     connections.start();
     await say({ type: 'ready' });
@@ -418,7 +418,7 @@ describe('other connections for a running swarm', () => {
     expect(told).toMatchObject([{ type: 'start', plan: { config: { port: 2 } } }]);
   });
 
-  test('one that does not go is killed after the grace period, and replaced then', async () => {
+  test('a process that does not end is killed after the grace, and then replaced', async () => {
     const { connections, children, clock, say } = open();
     connections.start();
     await say({ type: 'ready' });
@@ -429,7 +429,7 @@ describe('other connections for a running swarm', () => {
     expect(children.length).toBeGreaterThan(1);
   });
 
-  test('removed ones go, and added ones start', async () => {
+  test('removed connections end, and added ones start', async () => {
     const { connections, child, children, clock, say } = open();
     connections.start();
     await say({ type: 'ready' });
@@ -442,7 +442,7 @@ describe('other connections for a running swarm', () => {
     expect(children.filter(({ request }) => request.name === 'connection one')).toHaveLength(1);
   });
 
-  test('are ended with everything else, those that leave too, and none starts any more', async () => {
+  test('connections are ended with everything else, also leaving ones, and none starts any more', async () => {
     const { connections, child, children, clock, say } = open();
     connections.start();
     await say({ type: 'ready' });

@@ -1,13 +1,13 @@
-/** The connections of a swarm: one process each, kept alive from `start` to `drain`, none of another's concern. */
+/** The connections of a swarm: one process each, kept alive from `start` to `drain`, independent of each other. */
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { ConnectionStatus } from '../../control/swarm.ts';
 import { type ConnectionDeps, KeptConnection } from './kept-connection.ts';
 
 export class Connections {
   readonly #deps: ConnectionDeps;
-  /** By name. */
+  /** Connections by name. */
   #connections: ReadonlyMap<string, KeptConnection>;
-  /** Those that were replaced or removed and are not gone yet. */
+  /** Replaced or removed connections that are not gone yet. */
   readonly #leaving = new Map<KeptConnection, Promise<void>>();
   #isDraining = false;
 
@@ -22,8 +22,8 @@ export class Connections {
   }
 
   /**
-   * From now on these are the connections. Those that are not among them go, those named in `changed` too, and what takes
-   * their place starts when they are gone: two cannot listen at one port.
+   * Replaces the list of connections. Missing ones and those named in `changed` are drained. A replacement starts when
+   * the old process is gone: two processes cannot listen on one port.
    */
   replace(plans: readonly ConnectionPlan[], changed: ReadonlySet<string>, graceMs: number): void {
     if (this.#isDraining) return;
@@ -42,7 +42,10 @@ export class Connections {
     }
   }
 
-  /** Asks all of them to go, and kills who has not gone after `graceMs`. Resolves when none is left. Asked again it hurries. */
+  /**
+   * Asks all processes to end, and kills the remaining ones after `graceMs`. Resolves when none is left. A second call
+   * may shorten the time.
+   */
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
     const all = [...this.#connections.values(), ...this.#leaving.keys()];
@@ -61,7 +64,7 @@ export class Connections {
 
   async #startAfter(before: KeptConnection | undefined, connection: KeptConnection): Promise<void> {
     if (before !== undefined) await this.#leaving.get(before);
-    // Another reload, or the end, may have come meanwhile.
+    // Another reload, or the end of the swarm, may have come meanwhile.
     const isWanted = [...this.#connections.values()].includes(connection);
     if (isWanted && !this.#isDraining) connection.start();
   }

@@ -1,4 +1,4 @@
-// `ctx.ask` with real processes: a connector that answers HTTP with what the swarm says.
+// `ctx.ask` with real processes: a connector that answers HTTP requests with answers of the swarm.
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const bundle = join(folder, 'bundle');
 mkdirSync(bundle);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** POST an event and its options; answers with what was told. `?leave` leaves when the event is accepted. */
+/** POST an event and its options; answers with the notices and the end. `?leave` leaves when the event is accepted. */
 writeFileSync(
   join(bundle, 'asking.ts'),
   `import type { Connector } from '@goondan/types';
@@ -155,7 +155,7 @@ async function open(stateRoot = mkdtempSync(join(folder, 'state-'))) {
   const ask = async (event: JsonObject, query = '', nth = 0): Promise<Told> => {
     const body = { name: 'question', properties: { chat: 'kim' }, ...event };
     const url = `http://127.0.0.1:${await port(nth)}/${query}`;
-    // What the test's connector answers.
+    // Safe: the connector of this test answers so.
     return (await (await fetch(url, { method: 'POST', body: JSON.stringify(body) })).json()) as Told;
   };
   return { swarm, ask, port, lines, stateRoot };
@@ -166,8 +166,8 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await Bun.sleep(10);
 }
 
-describe('what a connector asks', () => {
-  test('takes the one road in, and its deltas and its end come back', async () => {
+describe('an ask of a connector', () => {
+  test('takes the normal way into the inbox, and its deltas and its end come back', async () => {
     const { ask, stateRoot, port } = await open();
     const traceId = 'abcd'.repeat(8);
     const told = await ask({ input: 'hello', auth: { user: 'kim' }, traceId });
@@ -190,7 +190,7 @@ describe('what a connector asks', () => {
     expect(own).toBe(join(stateRoot, 'workspaces', 'asked', 'connections', 'door'));
   });
 
-  test('is refused as any event is, and nothing is accepted', async () => {
+  test('is rejected like any event, and nothing is accepted', async () => {
     const { ask, lines, swarm } = await open();
     expect((await ask({ name: 'gossip' })).error?.code).toBe('E_CONNECTOR_EVENT');
     expect((await ask({ properties: {} })).error?.code).toBe('E_INGRESS_KEY');
@@ -198,7 +198,7 @@ describe('what a connector asks', () => {
     expect(lines.map(({ event }) => event)).toContain('event.refused');
   });
 
-  test('a turn that fails is an answer, with its error', async () => {
+  test('a failed turn is an answer with its error', async () => {
     const { ask } = await open();
     const { answer } = await ask({ input: 'fail' });
     expect(answer).toMatchObject({
@@ -208,7 +208,7 @@ describe('what a connector asks', () => {
     });
   });
 
-  test('R-03 the same id again is the same turn: the answer it has, also after a restart', async () => {
+  test('R-03 the same id is the same turn: the answer is repeated, also after a restart', async () => {
     const first = await open();
     const event = { input: 'hello', id: 'delivery-1' };
     const [one, two] = await Promise.all([first.ask(event), first.ask({ ...event, input: 'changed' })]);
@@ -220,14 +220,14 @@ describe('what a connector asks', () => {
     expect(again.answer).toMatchObject({ response: 'You said: hello', duplicate: true, usage: { totalTokens: 0 } });
   });
 
-  test('nothing leaves while a layer buffers, and then what the layer made of it', async () => {
+  test('nothing is streamed while a layer buffers, and then only the text that the layer made', async () => {
     const { ask } = await open();
     const { answer, deltas } = await ask({ input: 'secret', properties: { to: 'guarded' } });
     expect([answer?.agent, answer?.response, deltas]).toEqual(['guarded', '', []]);
   });
 });
 
-describe('whoever leaves', () => {
+describe('a connector that leaves', () => {
   test('leaves the turn running', async () => {
     const { ask, swarm } = await open();
     const ended = Promise.withResolvers<string>();
@@ -238,7 +238,7 @@ describe('whoever leaves', () => {
     expect(await ended.promise).toBe('text_response');
   });
 
-  test('may cancel it', async () => {
+  test('may cancel the turn', async () => {
     const { ask, swarm } = await open();
     const ended = Promise.withResolvers<string | undefined>();
     await swarm.watch({ types: ['turn.ended'] }, (notice) => {
@@ -248,7 +248,7 @@ describe('whoever leaves', () => {
     expect(await ended.promise).toBe('E_CANCELLED');
   });
 
-  test('by a crash of the connector leaves it running, and gets the answer by asking again', async () => {
+  test('by a crash leaves the turn running, and gets the answer by asking again', async () => {
     const { ask, swarm } = await open();
     const event = { input: 'nap', id: 'delivery-1' };
     const asked = ask(event).catch(() => 'cut off');
@@ -260,7 +260,7 @@ describe('whoever leaves', () => {
 });
 
 describe('a swarm that stops', () => {
-  test('R-07 lets a turn finish that somebody waits for', async () => {
+  test('R-07 lets an awaited turn finish', async () => {
     const { ask, swarm } = await open();
     const asked = ask({ input: 'nap' });
     await until(async () => (await swarm.status()).instances.some(({ status }) => status === 'working'));
@@ -268,7 +268,7 @@ describe('a swarm that stops', () => {
     expect((await asked).answer?.response).toBe('Rested.');
   });
 
-  test('R-07 tells whoever waits that the time is over', async () => {
+  test('R-07 tells waiting callers that the time is over', async () => {
     const { ask, swarm } = await open();
     const asked = ask({ input: 'wait' });
     await until(async () => (await swarm.status()).instances.some(({ status }) => status === 'working'));

@@ -1,8 +1,8 @@
 /**
- * One connection: a supervised process that is kept from `start` to `drain`. It decides nothing itself.
+ * One connection: a supervised process that is kept from `start` to `drain`. All decisions are made by the machine.
  *
- * Events are accepted from the first message of a process to the last, whatever the connection is in: also while it
- * starts, and while it drains.
+ * Events are accepted from the first message of a process to the last, in every phase: also while it starts and while
+ * it drains.
  */
 import type { ConnectorStart } from '../../config/connector-start.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
@@ -31,11 +31,11 @@ import { tellStep } from './tell-step.ts';
 export interface ConnectionDeps {
   readonly spawn: Spawn;
   readonly clock: Clock;
-  /** The program of a connector's process. */
+  /** The program of a connector process. */
   readonly runner: string;
-  /** A folder for the long messages of this connection; no other process uses it. */
+  /** Returns a folder for the long messages of this connection; no other process uses it. */
   readonly frameFolderFor: (connection: string) => string;
-  /** Makes the folder that the connection's process works in, if it is not there yet. */
+  /** Makes the working folder of the connection's process, unless it exists. */
   readonly makeWorkFolder: (connection: string) => string;
   readonly ingress: Ingress;
   /** What a connector logs, and what happens to it. Must not throw. */
@@ -54,9 +54,9 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   readonly #stopped = Promise.withResolvers<void>();
   readonly #inputs: InstanceInput[] = [];
   #isStepping = false;
-  /** Why the last process that failed did. */
+  /** The error of the last failed process. */
   #problem: FrameError | undefined;
-  /** The process has said in the log why it fails. */
+  /** True when the process has logged its own failure. */
   #hasTold = false;
   #refusals = { toldAt: -Infinity, untold: 0 };
 
@@ -73,7 +73,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     this.post({ type: 'keep' });
   }
 
-  /** Resolves when no process is left; there will be none any more. */
+  /** Resolves when no process is left; none will start again. */
   drain(graceMs: number): Promise<void> {
     this.post({ type: 'drain', graceMs: Math.ceil(graceMs), afterwards: 'stop' });
     return this.#stopped.promise;
@@ -89,7 +89,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     };
   }
 
-  /** One after the other: an action may bring the next input at once. */
+  /** Inputs are handled one after the other: an action may cause the next input at once. */
   protected override post(input: InstanceInput): void {
     this.#inputs.push(input);
     if (this.#isStepping) return;
@@ -132,13 +132,13 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     if (told === undefined) return;
     const { problem, level, event, message } = told;
     this.#problem = problem ?? this.#problem;
-    // Its own line in the log says why.
+    // The process has logged the reason itself.
     const isRepeated = input.type === 'start.failed' && this.#hasTold;
     this.report(isRepeated ? 'info' : level, event, message);
   }
 
   protected override perform(action: OwnAction): void {
-    // Connections are few: each has a slot of its own. The machine's other actions are for agents.
+    // Connections are few, so each gets a slot at once. The other actions of the machine are for agents.
     if (action.type === 'slot.ask') this.post({ type: 'slot.granted' });
   }
 
@@ -155,7 +155,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
         const text = `${message.counts.log} lines of its log were dropped: there were too many at once.`;
         return this.report('warn', 'log.dropped', text);
       }
-      // Accepted elsewhere; and its end is told by itself.
+      // Accepted elsewhere, with its own acknowledgement.
       case 'connector.event':
       case 'connector.ask':
       case 'ask.left':
@@ -165,10 +165,13 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   }
 
   protected override lost(): void {
-    // The next process hears on its own channel.
+    // The next process has its own channel.
   }
 
-  /** One that was not told who it is cannot start. For any other message its heartbeat tells whether it still reads. */
+  /**
+   * A process that did not get its start message cannot start. For any other message the heartbeat shows whether it
+   * still reads.
+   */
   protected override unsent(process: number, type: string, _problem: string, thrown: unknown): void {
     if (type !== 'start') return;
     this.post({ type: 'start.failed', process, error: toFrameError(thrown, 'E_CONNECTOR_START') });
@@ -179,12 +182,12 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     this.#deps.report({ time, level, message, connection: this.#plan.connection, event });
   }
 
-  /** The channel says whose line it is. */
+  /** Sets the connection's name, whatever the line says. */
   #relay({ agent: _agent, instance: _instance, ...line }: LogLine): void {
     this.#deps.report({ ...line, connection: this.#plan.connection });
   }
 
-  /** What was accepted is not refused, however its turn ends. */
+  /** Reports rejections only: an accepted ask is not one, however its turn ends. */
   #tellRefusals(answer: AnswerAsk): AnswerAsk {
     return async (id, event, options) => {
       let isAccepted = false;
@@ -201,7 +204,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     };
   }
 
-  /** Told to the connector always, to the log once a second: anybody outside may cause it. */
+  /** Tells the connector always, and logs at most once a second: any sender outside may cause it. */
   #refuse(name: string, error: unknown): never {
     const now = this.#deps.clock.elapsed();
     const { toldAt, untold } = this.#refusals;
@@ -220,7 +223,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
 
 const REFUSALS_TOLD_EVERY_MS = 1_000;
 
-/** What its process needs to know. */
+/** Returns the settings for its process. */
 export function toStart(plan: ConnectionPlan, entryAgent: string): ConnectorStart {
   const { rules, environment: _, ...start } = plan;
   return { ...start, agents: routedAgents(rules, entryAgent) };

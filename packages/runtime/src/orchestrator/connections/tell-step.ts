@@ -1,4 +1,4 @@
-/** Tells people about one step of a connection: the line in the log, and the problem in its status. */
+/** Reports one step of a connection to people: the line in the log, and the problem in its status. */
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { InstanceInput, InstanceState, Phase } from '../supervision/instance-state.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
@@ -12,14 +12,14 @@ export interface ConnectionStep {
 }
 
 export interface ToldStep {
-  /** Why its process failed; absent when the problem is the one that was there before. */
+  /** The failure of its process; absent when the problem did not change. */
   readonly problem?: FrameError;
   readonly level: 'info' | 'warn' | 'error';
   readonly event: 'connection.listening' | 'connection.failed' | 'connection.exited' | 'connection.stopped';
   readonly message: string;
 }
 
-/** `undefined` for a step that nobody needs to hear of. */
+/** Returns `undefined` for a step that needs no report. */
 export function tellStep({ before, input, after, now, policy }: ConnectionStep): ToldStep | undefined {
   const { phase } = before;
   const { name } = after.phase;
@@ -34,7 +34,7 @@ export function tellStep({ before, input, after, now, policy }: ConnectionStep):
     const waitMs = Math.max(0, after.restarts.notBefore - now);
     const next = waitMs === 0 ? 'now' : `in ${Math.round(waitMs)} ms`;
     const message = `Process ${process} ${how}; the next one starts ${next}.`;
-    // One that was killed has its problem already.
+    // A killed process has its problem already.
     const problem = phase.name === 'killed' ? {} : { problem: problemOf(phase, `its process ${how}`) };
     return { ...problem, level: 'warn', event: 'connection.exited', message };
   }

@@ -35,7 +35,7 @@ function start() {
   return { child, clock, told, end };
 }
 
-test('D-06 a connector that can be loaded on trial is ended, and leaves nothing', async () => {
+test('D-06 a connector loaded on trial is ended, and leaves nothing', async () => {
   const { child, clock, told, end } = start();
   await clock.advance(0);
   expect(told).toMatchObject([{ type: 'start', plan: { connection: 'mail', isTrial: true } }]);

@@ -1,6 +1,7 @@
 /**
- * Loads a connection's connector in a process of its own, to see whether it could be started, and ends it. Its function is
- * not called: two cannot listen at one port, and what it hears would be heard twice. The top level of its module does run.
+ * Loads the connector of a connection in a separate process, to test whether it can start, and ends it. Its function is
+ * not called: two processes cannot listen on one port, and events would arrive twice. The top level of its module does
+ * run.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,13 +23,13 @@ import { toStart } from './kept-connection.ts';
 export interface ConnectionTrial {
   readonly spawn: Spawn;
   readonly clock: Clock;
-  /** Where its temporary folder is made. It exists. */
+  /** An existing folder for its temporary folder. */
   readonly folder: string;
   readonly entryAgent: string;
   readonly settings: Pick<SwarmSettings, 'heartbeat' | 'supervision'>;
-  /** Ends it early, `E_CANCELLED`. */
+  /** Ends the trial early, with `E_CANCELLED`. */
   readonly signal: AbortSignal;
-  /** None of these may throw. */
+  /** Must not throw. */
   readonly onOutput: (output: ChildOutput) => void;
   readonly onLog: (line: LogLine) => void;
 }

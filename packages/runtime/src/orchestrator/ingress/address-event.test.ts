@@ -19,20 +19,20 @@ test('R-01 the event of a connector becomes one for the addressed instance, from
   });
 });
 
-test('the same id of one connection is the same event, of another one it is not', () => {
+test('the same id is the same event within one connection, and another event in another one', () => {
   const idOf = (connection: string, id: string) => addressEvent({ connection, id, event: heard }, to, () => 'trace').id;
   expect(idOf('chat', '1')).toBe(idOf('chat', '1'));
   expect(new Set([idOf('chat', '1'), idOf('chat', '2'), idOf('mail', '1'), idOf('chat1', '')]).size).toBe(4);
 });
 
-test('an event that belongs to a trace outside stays in it', () => {
+test('an event of an outside trace stays in that trace', () => {
   const event = { ...heard, traceId: 'a'.repeat(32) };
   const traceIdOf = (each: typeof heard) =>
     addressEvent({ connection: 'chat', id: '1', event: each }, to, () => 'made up').traceId;
   expect([traceIdOf(event), traceIdOf(heard)]).toEqual(['a'.repeat(32), 'made up']);
 });
 
-test('R-08 the span of whoever asks goes with its trace, and counts for nothing without one', () => {
+test('R-08 the parent span is used together with its trace, and ignored without one', () => {
   const span = { parentSpanId: 'b'.repeat(16), isSampled: false };
   const addressed = (event: typeof heard) => addressEvent({ connection: 'chat', id: '1', event }, to, () => 'made up');
   expect(addressed({ ...heard, ...span, traceId: 'a'.repeat(32) } as typeof heard)).toMatchObject(span);

@@ -1,20 +1,20 @@
-/** The event of a connector as an agent gets it: who sent it is the Connection, whatever the connector says. */
+/** Makes an agent event from a connector event: its sender is the Connection, whatever the connector says. */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { HeardEvent } from '../../ipc/from-connector.ts';
 import { sha256 } from '../../json/sha256.ts';
 
 export interface Heard {
-  /** The Connection's name. */
+  /** The name of the Connection. */
   readonly connection: string;
-  /** As the connector numbers its events: the same id again is the same event. */
+  /** The connector's own id of the event: the same id again is the same event. */
   readonly id: string;
   readonly event: HeardEvent;
 }
 
-/** `newTraceId` is asked when the connector knows of none. */
+/** Calls `newTraceId` when the event has no trace. */
 export function addressEvent({ connection, id, event }: Heard, to: AgentAddress, newTraceId: () => string): AgentEvent {
   const { input, auth, metadata, traceId = newTraceId() } = event;
-  // A span is of a trace: without one it is nobody's.
+  // A span belongs to a trace: without one it is ignored.
   const { parentSpanId, isSampled } = event.traceId === undefined ? {} : event;
   return {
     id: eventId(connection, id),

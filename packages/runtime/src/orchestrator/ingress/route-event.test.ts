@@ -19,7 +19,7 @@ const route = (rules: readonly IngressRule[], event: HeardEvent) => routeEvent(r
 const problem = (routed: RoutedEvent) => (routed.type === 'refusal' ? routed.error : undefined);
 
 describe('the rules of a connection', () => {
-  test('R-01 the first that fits decides', () => {
+  test('R-01 the first matching rule decides', () => {
     const rules: IngressRule[] = [
       { match: { event: 'message', properties: { kind: 'bug' } }, route: { agentRef: 'Agent/fixer' } },
       { match: { event: 'message' }, route: { agentRef: { kind: 'Agent', name: 'helper' } } },
@@ -31,14 +31,14 @@ describe('the rules of a connection', () => {
     expect(route(rules, heard('joined'))).toEqual(address('entry', 'default'));
   });
 
-  test('all properties of a match must fit, with their type', () => {
+  test('all properties of a match must be equal, including their type', () => {
     const rules: IngressRule[] = [{ match: { properties: { room: 7, open: true } }, route: {} }];
     expect(route(rules, heard('x', { room: 7, open: true, more: 1 })).type).toBe('address');
     expect(route(rules, heard('x', { room: '7', open: true })).type).toBe('refusal');
     expect(route(rules, heard('x', { room: 7 })).type).toBe('refusal');
   });
 
-  test('no rule that fits is a refusal with a code that names the event', () => {
+  test('an event without a matching rule is rejected with a code and its name', () => {
     for (const rules of [[], [{ match: { event: 'other' }, route: {} }]]) {
       expect(problem(route(rules, heard('message')))).toEqual({
         code: 'E_INGRESS_RULE',
@@ -60,7 +60,7 @@ describe('R-01 the instance key', () => {
     );
   });
 
-  test('is never taken from anything else of the event', () => {
+  test('is never taken from another part of the event', () => {
     const event = { ...heard('x', { instanceKey: 'admin' }), instanceKey: 'admin', metadata: { instanceKey: 'admin' } };
     expect(route([{ route: {} }], event)).toEqual(address('entry', 'default'));
     expect(route([{ route: { instanceKey: 'mine' } }], event)).toEqual(address('entry', 'mine'));
@@ -77,14 +77,14 @@ describe('R-01 the instance key', () => {
     ['too long', { chat: 'k'.repeat(1_025) }],
     ['too long with its prefix', { chat: 'k'.repeat(1_024) }],
     ['half a character', { chat: '\uDC00' }],
-  ])('%s is a refusal, and no later rule gets the event', (_, properties) => {
+  ])('%s is rejected, and no later rule gets the event', (_, properties) => {
     const refused = problem(route([...byChat, { route: {} }], heard('message', properties)));
     expect(refused?.code).toBe('E_INGRESS_KEY');
     expect(refused?.message).toContain('"message"');
     expect(refused?.message).toContain('"chat"');
   });
 
-  test('names every object has are no properties of an event', () => {
+  test('properties that every object inherits do not count', () => {
     const rules: IngressRule[] = [{ route: { instanceKeyProperty: 'constructor' } }];
     expect(problem(route(rules, heard('x', {})))?.code).toBe('E_INGRESS_KEY');
     expect(route([{ match: { properties: { toString: 'x' } }, route: {} }], heard('x', {})).type).toBe('refusal');

@@ -1,10 +1,9 @@
 /**
- * Where an event from outside goes.
+ * Routes an event from outside.
  *
  * Invariants:
- * 1. The first rule that fits decides, also when it then refuses: an event never slips into a later rule's instances.
- * 2. The instance key is what the rule says: its own text, or the one property it names. Nothing else of an event is
- *    ever a key.
+ * 1. The first matching rule decides, even if it then rejects the event: an event never falls through to a later rule.
+ * 2. The instance key is the text of the rule, or the one property it names. Nothing else of an event is ever a key.
  */
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -36,7 +35,7 @@ function keyOf(route: IngressRoute, properties: JsonObject): { readonly text: st
   const value = properties[property];
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? `${value}` : value;
   if (typeof text !== 'string') return { problem: `its property "${property}" is neither a text nor a whole number` };
-  // The bare value is looked at too: a prefix must not make a key of nothing.
+  // The value without the prefix is checked too: a prefix must not make a key of an empty value.
   const problem = findKeyProblem(text) ?? findKeyProblem(prefix + text);
   return problem === undefined ? { text: prefix + text } : { problem: `its property "${property}" ${problem}` };
 }
@@ -50,7 +49,7 @@ function refuse(code: FrameError['code'], message: string): RoutedEvent {
   return { type: 'refusal', error: { code, message } };
 }
 
-/** The agents that a connection's rules can reach, each once, in the order of the rules. */
+/** Lists the agents that a connection's rules can reach, each once, in the order of the rules. */
 export function routedAgents(rules: readonly IngressRule[], entryAgent: string): readonly string[] {
   return [...new Set(rules.map(({ route }) => agentOf(route, entryAgent)))];
 }
