@@ -1,6 +1,6 @@
 /**
- * An input and what becomes of it, in one request. The turn does not hang on its reader: whoever leaves early leaves it
- * running, because what was accepted is handled; only `cancelOnDisconnect` says otherwise.
+ * Sends an input and waits for its turn, in one request. The turn does not depend on its reader: an accepted input is
+ * handled, even if the client leaves early. Only `cancelOnDisconnect` changes that.
  */
 import { encodeEvent } from '@goondan/types/http';
 import type { AskRequest } from '../../control/operations.ts';
@@ -17,7 +17,10 @@ export async function askTurn(host: ControlHost, request: AskRequest, left: Abor
   return ask(host, request, left);
 }
 
-/** `accepted`, the turn's notices, then `ended` or `error`. Before it is accepted, a refusal is an ordinary one. */
+/**
+ * Sends `accepted`, the notices of the turn, then `ended` or `error`. A rejection before `accepted` is an ordinary
+ * response.
+ */
 export async function streamTurn(host: ControlHost, request: AskRequest, left: AbortSignal): Promise<Response> {
   host.checkRoom();
   const stream = openStream(host, left);
@@ -28,7 +31,7 @@ export async function streamTurn(host: ControlHost, request: AskRequest, left: A
       accepted.resolve();
     },
     onNotice(notice) {
-      // `ended` says the same.
+      // `ended` has the same contents.
       if (notice.type !== 'turn.ended') sendNotice(host, stream, notice);
     },
   });

@@ -4,7 +4,7 @@ import type { BodyRoom } from './body-room.ts';
 import type { ControlLimits } from './control-limits.ts';
 import type { OpenRequests } from './open-requests.ts';
 
-/** What every request of one socket is answered with. */
+/** The parts that every request of one socket needs. */
 export interface ControlHost {
   readonly swarm: Swarm;
   readonly limits: ControlLimits;
@@ -12,8 +12,8 @@ export interface ControlHost {
   readonly open: OpenRequests;
   readonly bodies: BodyRoom;
   readonly encodeNotice: (notice: SwarmNotice) => Uint8Array;
-  /** Throws `E_CONTROL_FULL` when there is no room for a request that stays. */
+  /** Throws `E_CONTROL_FULL` when there is no room for a request that stays open. */
   readonly checkRoom: () => void;
-  /** Told what has no code of its own. */
+  /** Receives errors without a code. */
   readonly report: (error: unknown, what: string) => void;
 }

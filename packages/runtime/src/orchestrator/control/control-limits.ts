@@ -1,25 +1,25 @@
-/** Every bound of the control socket, and what happens at it. */
+/** The limits of the control socket, and what happens at each. */
 import type { SendLimits } from '../../ipc/channel/send-queue.ts';
 
 export interface ControlLimits {
-  /** Streams and waiting questions at once. One more is refused, `E_CONTROL_FULL`. */
+  /** Open streams and waiting requests. One more is rejected with `E_CONTROL_FULL`. */
   readonly mostOpen: number;
-  /** Bytes of the body of `deliver` and `ask`. A longer one is refused, `E_CONTROL_REQUEST`. */
+  /** Bytes of the body of `deliver` and `ask`. A longer one is rejected with `E_CONTROL_REQUEST`. */
   readonly longestDelivery: number;
   /** Bytes of any other body. */
   readonly longestBody: number;
-  /** Bytes of all bodies that are being read. One that needs more is refused, `E_CONTROL_FULL`. */
+  /** Bytes of all bodies that are being read. One that needs more is rejected with `E_CONTROL_FULL`. */
   readonly mostBodyBytes: number;
-  /** How long a body may take to come. A slower one is refused, `E_CONTROL_REQUEST`. */
+  /** The time for a body to arrive. A slower one is rejected with `E_CONTROL_REQUEST`. */
   readonly bodyMs: number;
   /**
-   * What waits for one reader. Of deltas, log lines and runtime events the oldest go, and are counted; when too much of
-   * the rest waits, the stream is closed.
+   * Notices that wait for one reader. Of deltas, log lines and runtime events the oldest are dropped and counted; when
+   * too many others wait, the stream is closed.
    */
   readonly stream: SendLimits;
-  /** A stream on which nothing happens says so this often. */
+  /** The interval of heartbeats on a quiet stream. */
   readonly heartbeatMs: number;
-  /** How long `close` waits for readers to take what is meant for them. */
+  /** The time that `close` gives readers to receive waiting notices. */
   readonly closeMs: number;
 }
 

@@ -1,4 +1,4 @@
-// docs/control-socket.md and the socket say the same: in every direction, or this fails.
+// Compares docs/control-socket.md with the socket, in both directions.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { operations, PROTOCOL } from '../../control/operations.ts';
@@ -34,13 +34,13 @@ describe('the page about the control socket', () => {
     expect(sections.map(({ title }) => title).toSorted()).toEqual(known.toSorted());
   });
 
-  test('has an example of each', () => {
+  test('has an example of each endpoint', () => {
     expect(sections.map(({ title }) => title).filter((each) => !examples.some(({ title }) => title === each))).toEqual(
       [],
     );
   });
 
-  test.each(examples)('shows what works: $command', async ({ title, command }) => {
+  test.each(examples)('shows a command that works: $command', async ({ title, command }) => {
     const { method, at, body, headers } = readCommand(command);
     expect(`${method} ${at.replace(/\?.*/, '')}`).toBe(title);
     const response = await served.request(method, at, { headers, ...(body === undefined ? {} : { body }) });
@@ -55,7 +55,7 @@ describe('the page about the control socket', () => {
     expect(Object.fromEntries(shown)).toEqual(controlStatusByCode);
   });
 
-  test('has every bound', () => {
+  test('has every limit', () => {
     const { stream, ...others } = controlLimits;
     const shown = [...page.matchAll(/^\| .+? \| ([\d, KMBs]+?) +\| .+ \|$/gm)].flatMap(([, bounds = '']) =>
       bounds.split(', ').map(readBound),

@@ -21,7 +21,7 @@ let maskBefore: number;
 const servers: Bun.Server<undefined>[] = [];
 
 beforeEach(() => {
-  // The worst mask there is.
+  // The most open umask.
   maskBefore = process.umask(0);
   root = mkdtempSync(join(tmpdir(), 'listen-'));
   path = join(root, 'workspace', 'control.sock');
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 describe('a private socket', () => {
-  test('is closed to others from its first moment, and so is its folder', () => {
+  test('is closed to other users from its first moment, and so is its folder', () => {
     let born: number | undefined;
     listenPrivately(path, (draft) => {
       const server = listen(draft);
@@ -47,22 +47,22 @@ describe('a private socket', () => {
     expect(process.umask()).toBe(0);
   });
 
-  test('answers under its name, and leaves nothing else in the folder', async () => {
+  test('answers at its path, and leaves nothing else in the folder', async () => {
     listenPrivately(path, listen);
     expect(await (await fetch('http://localhost/', { unix: path })).text()).toBe('here');
     expect(readdirSync(dirname(path))).toEqual(['control.sock']);
   });
 
-  test('gets a folder of its own back, also one that was open to others', () => {
+  test('closes its own folder again when it was open to others', () => {
     mkdirSync(dirname(path), { mode: 0o777 });
     chmodSync(dirname(path), 0o777);
     listenPrivately(path, listen);
     expect(modeOf(dirname(path))).toBe(0o700);
   });
 
-  test('takes the place of one whose process is dead', async () => {
+  test('replaces the socket of a dead process', async () => {
     mkdirSync(dirname(path));
-    // A socket that nobody listens on, and a draft that was never finished.
+    // A socket without a listener, and an unfinished draft.
     const dead = Bun.spawn([
       process.execPath,
       '-e',
@@ -76,7 +76,7 @@ describe('a private socket', () => {
     expect(await (await fetch('http://localhost/', { unix: path, keepalive: false })).text()).toBe('here');
   });
 
-  test('does not take the place of anything else', () => {
+  test('replaces nothing else', () => {
     mkdirSync(dirname(path));
     writeFileSync(path, 'precious');
     expect(refusalOf(() => listenPrivately(path, listen))).toEqual([
@@ -86,7 +86,7 @@ describe('a private socket', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test('does not follow a link that somebody put there', () => {
+  test('does not follow a link at its path', () => {
     mkdirSync(join(root, 'elsewhere'), { mode: 0o700 });
     symlinkSync(join(root, 'elsewhere'), dirname(path));
     expect(refusalOf(() => listenPrivately(path, listen))).toEqual([
@@ -95,7 +95,7 @@ describe('a private socket', () => {
     ]);
   });
 
-  test('says why it cannot be made', () => {
+  test('reports why it cannot be made', () => {
     writeFileSync(join(root, 'file'), '');
     const [code, message] = refusalOf(() => listenPrivately(join(root, 'file', 'workspace', 'control.sock'), listen));
     expect(code).toBe('E_CONTROL_PATH');
@@ -110,7 +110,7 @@ describe('a private socket', () => {
     expect(process.umask()).toBe(0);
   });
 
-  test('removes its own name, and not that of the one that came after', async () => {
+  test('removes its own name, but not that of its successor', async () => {
     const first = listenPrivately(path, listen);
     const second = listenPrivately(path, listen);
     await first.server.stop(true);

@@ -1,8 +1,8 @@
 /**
- * A socket that only its owner can open, at every moment of its life: its folder is closed to others before it is made,
- * it is made under a mask that leaves others nothing, and it gets its name when it has its mode and listens.
+ * Makes a socket that only its owner can open, at every moment of its life. Its folder is closed to others first, it is
+ * created with a umask that gives others no access, and it gets its name when its mode is set and it listens.
  *
- * The lock of the workspace decides who may serve it, not the socket: what a dead orchestrator left is replaced.
+ * The lock of the workspace decides which process may serve it, so the socket of a dead orchestrator is replaced.
  */
 import { GoondanError } from '@goondan/types';
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats } from 'node:fs';
@@ -20,12 +20,12 @@ const FOLDER_MODE = 0o700;
 const SOCKET_MODE = 0o600;
 const OTHERS = 0o077;
 
-/** `listen` binds a socket to the path it is given, before it returns. Throws `E_CONTROL_PATH`. */
+/** `listen` binds a socket to the given path before it returns. Throws `E_CONTROL_PATH`. */
 export function listenPrivately<Server>(path: string, listen: (path: string) => Server): PrivateSocket<Server> {
   try {
     closeFolder(dirname(path));
     checkFree(path);
-    // Not the name itself: Bun removes the name it was given when it stops, also when that is another's by then.
+    // A draft name, because Bun removes the name it was given when it stops, even if another socket has it by then.
     const draft = draftOf(path);
     rmSync(draft, { force: true });
     const server = underMask(OTHERS, () => listen(draft));
@@ -51,12 +51,15 @@ function checkFree(path: string): void {
   if (there !== undefined && !there.isSocket()) throw unusable(path, 'is there and is not a socket');
 }
 
-/** As long as the path itself, whose length has a bound. */
+/** Has the same length as the path, which is bounded. */
 function draftOf(path: string): string {
   return path.endsWith('.sock') ? path.replace(/\.sock$/, '.next') : `${path}.next`;
 }
 
-/** Nothing else of this thread runs meanwhile; other threads can at worst make a file that is too private. */
+/**
+ * Runs `action` with another umask. Nothing else of this thread runs meanwhile; another thread could at worst make a
+ * file that is too private.
+ */
 function underMask<Value>(mask: number, action: () => Value): Value {
   const before = process.umask(mask);
   try {

@@ -51,7 +51,7 @@ const until = async (isTrue: () => boolean | Promise<boolean>) => {
 };
 
 describe('a delivery', () => {
-  test('goes to the entry agent and the instance "default" unless it says otherwise, and gets ids', async () => {
+  test('goes to the entry agent and the instance "default" unless it names others, and gets ids', async () => {
     const { control, agents } = await open(echo);
     const accepted = await control.deliver({ input: 'hello' });
     expect(accepted).toMatchObject({ accepted: true, agent: 'a', instanceKey: 'default', duplicate: false });
@@ -79,7 +79,7 @@ describe('a delivery', () => {
     [{ isSampled: 'no' as never }, 'isSampled is neither true nor false'],
     [{ metadata: { f: (() => 1) as never } }, 'metadata: f is a function'],
     [{ auth: [] as never }, 'auth: the value is an array'],
-  ])('is refused when it is none: %#', async (delivery, problem) => {
+  ])('is rejected when it is invalid: %#', async (delivery, problem) => {
     const { control } = await open(echo);
     expect(await failure(control.deliver(delivery))).toMatchObject({
       code: 'E_EVENT_INVALID',
@@ -87,14 +87,14 @@ describe('a delivery', () => {
     });
   });
 
-  test('is refused for an agent that is not there', async () => {
+  test('is rejected for an unknown agent', async () => {
     const { control } = await open(echo);
     expect(await failure(control.deliver({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
   });
 });
 
-describe('whoever asks', () => {
-  test('is told that it was accepted, what happens, and how it ended', async () => {
+describe('an ask', () => {
+  test('reports acceptance, notices and the end', async () => {
     const { control } = await open(async (turn) => {
       const delta = { type: 'text', text: 'h', turnId: 't', stepId: 's', stepIndex: 0 } as const;
       await turn.child.channel.send({ type: 'delta', eventId: turn.event.id, delta });
@@ -113,14 +113,14 @@ describe('whoever asks', () => {
     expect(textOf(end.result.responseMessage)).toBe('a/k: hello');
   });
 
-  test('again with the same id gets the same answer', async () => {
+  test('with the same id again gets the same answer', async () => {
     let turns = 0;
     const { control } = await open(async () => String(++turns));
     const ask = async () => textOf((await control.ask({ id: 'same' })).result.responseMessage);
     expect([await ask(), await ask()]).toEqual(['1', '1']);
   });
 
-  test('may give up: its turn is cancelled, running or not yet', async () => {
+  test('may be given up: its turn is cancelled, running or waiting', async () => {
     const { control, swarm } = await open(async ({ signal }) => {
       throw new Error(await abortOf(signal));
     });
@@ -136,7 +136,7 @@ describe('whoever asks', () => {
     expect(await failure(control.ask({}, { signal: AbortSignal.abort() }))).toMatchObject({ code: 'E_CANCELLED' });
   });
 
-  test('is told when the agent does not start, and its event stays', async () => {
+  test('fails when the agent does not start, and its event stays', async () => {
     const { control, journal, agents } = await open(echo);
     agents.onStart = (child) => child.exit({ code: 3 });
     expect(await failure(control.ask({ input: 'x' }))).toMatchObject({
@@ -147,7 +147,7 @@ describe('whoever asks', () => {
   });
 });
 
-/** Why it was cancelled, whether before it began or later. */
+/** The reason of the cancel, before or after the start of the turn. */
 function abortOf(signal: AbortSignal): Promise<string> {
   const aborted = Promise.withResolvers<string>();
   const tell = () => aborted.resolve(String(signal.reason));
@@ -157,7 +157,7 @@ function abortOf(signal: AbortSignal): Promise<string> {
 }
 
 describe('a cancel', () => {
-  test('of the running turn, of one by its id, and of none', async () => {
+  test('of the running turn, of a turn by its id, and of none', async () => {
     const { control, swarm } = await open(({ signal }) => abortOf(signal));
     expect(await control.cancel({})).toBe(false);
     const first = control.ask({ id: 'first' });
@@ -183,7 +183,7 @@ describe('a cancel', () => {
     expect(await rejectionOf(control.cancel({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
   });
 
-  test('R-02 is on disk when it is told, without secrets and not too long', async () => {
+  test('R-02 is on disk before it is confirmed, without secrets and within its length limit', async () => {
     const { control, journal } = await open(() => new Promise(() => undefined), {}, ['a-secret-value']);
     await control.deliver({ id: 'e1', input: 'hello' });
     expect(await control.cancel({ eventId: 'e1', reason: `because of a-secret-value${'!'.repeat(2_000)}` })).toBe(true);
@@ -192,7 +192,7 @@ describe('a cancel', () => {
     expect(entry?.cancelled).toHaveLength(1_000);
   });
 
-  test('R-02 of whoever asked is told when it is on disk', async () => {
+  test('R-02 by an ask is confirmed when it is on disk', async () => {
     const { control, journal } = await open(() => new Promise(() => undefined));
     const cancel = new AbortController();
     const cancelled = Promise.withResolvers<void>();
@@ -206,7 +206,7 @@ describe('a cancel', () => {
     expect(entries.map(({ cancelled: why }) => why)).toEqual(['cancelled by a client']);
   });
 
-  test('R-02 that cannot be written down cancels all the same, and is reported', async () => {
+  test('R-02 that cannot be written cancels anyway, and is reported', async () => {
     const { control, journal, lines } = await open(({ signal }) => abortOf(signal));
     const first = control.ask({ id: 'e1' });
     await until(async () => (await control.status()).instances.some(({ status }) => status === 'working'));
@@ -217,8 +217,8 @@ describe('a cancel', () => {
   });
 });
 
-describe('what is told', () => {
-  test('status and instances: who works, who sleeps, who waits', async () => {
+describe('a swarm reports', () => {
+  test('status and instances: working, asleep, waiting', async () => {
     const gate = Promise.withResolvers<void>();
     const { control } = await open(async (turn) => {
       if (turn.at.agentName === 'b') await gate.promise;
@@ -240,7 +240,7 @@ describe('what is told', () => {
     expect(all.map(({ agent, status }) => `${agent} ${status}`).toSorted()).toEqual(['a asleep', 'b idle']);
   });
 
-  test('notices, to whoever watches them', async () => {
+  test('notices to watchers', async () => {
     const { control } = await open(echo);
     const heard: SwarmNotice['type'][] = [];
     const watch = await control.watch({ types: ['turn.ended'], agent: 'b' }, ({ type }) => void heard.push(type));
@@ -252,7 +252,7 @@ describe('what is told', () => {
     await watch.ended;
   });
 
-  test('nothing that an empty name or an empty list of types fits', async () => {
+  test('nothing for an empty name or an empty list of types', async () => {
     const { control } = await open(echo);
     const heard: unknown[] = [];
     await control.watch({ types: [] }, (notice) => void heard.push(notice));
@@ -263,7 +263,7 @@ describe('what is told', () => {
     expect(await control.deadLetters({ instanceKey: '' })).toEqual([]);
   });
 
-  test('that the swarm is stopped, to whoever watches', async () => {
+  test('its stop to watchers', async () => {
     const stopping = Promise.withResolvers<void>();
     const { control } = await open(echo, {}, [], stopping.promise);
     const watch = await control.watch({}, () => undefined);
@@ -278,7 +278,7 @@ describe('what is told', () => {
 });
 
 describe('a restart', () => {
-  test('counts those that had a process', async () => {
+  test('counts the instances that had a process', async () => {
     const { control } = await open(echo);
     await control.ask({ agent: 'a' });
     await control.ask({ agent: 'b' });
@@ -288,7 +288,7 @@ describe('a restart', () => {
     expect(await control.restart()).toBe(1);
   });
 
-  test('does not wait for what the crashes before it have earned', async () => {
+  test('does not wait for the backoff of earlier crashes', async () => {
     const hour = 3_600_000;
     const restart = { quickCrashes: 1, baseMs: hour, maxMs: hour, healthyMs: hour };
     const { control, agents } = await open(echo, { restart });
@@ -300,7 +300,7 @@ describe('a restart', () => {
     expect(textOf((await control.ask({ id: 'one' })).result.responseMessage)).toBe('a/default: x');
   });
 
-  test('R-07 replaces processes between turns, of those that are meant, and loses nothing', async () => {
+  test('R-07 replaces the chosen processes between turns, and loses nothing', async () => {
     const gate = Promise.withResolvers<void>();
     const { control, agents, swarm } = await open(async (turn) => {
       if (turn.event.input === 'slow') await gate.promise;
@@ -319,7 +319,7 @@ describe('a restart', () => {
     expect(await failure(control.restart({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
   });
 
-  test('R-07 --fresh starts the conversations anew, of those that sleep too', async () => {
+  test('R-07 --fresh resets the conversations, also of sleeping instances', async () => {
     const { control, journal, swarm } = await open(echo);
     const at = { agentName: 'a', instanceKey: 'default' };
     const opened = await journal.open(at, 'turn-0');
@@ -339,7 +339,7 @@ describe('a restart', () => {
   });
 });
 
-describe('a restart of one that does not start', () => {
+describe('a restart of an instance that does not start', () => {
   test.each([
     ['restart', {}],
     ['restart --fresh', { fresh: true }],
@@ -360,10 +360,10 @@ describe('a restart of one that does not start', () => {
 });
 
 describe('a deletion', () => {
-  // Fake agents write no conversation: on disk everything they were given is still to be handled.
+  // Fake agents write no conversation: on disk all their input is still pending.
   const at = { agentName: 'a', instanceKey: 'default' };
 
-  test('is refused while accepted input is not handled, and ends no process for that', async () => {
+  test('is rejected while input is pending, and then ends no process', async () => {
     const gate = Promise.withResolvers<void>();
     const { control, agents, journal } = await open(async (turn) => {
       await gate.promise;
@@ -383,7 +383,7 @@ describe('a deletion', () => {
     expect(await journal.has(at)).toBe(true);
   });
 
-  test('with force: the running turn ends, who waits for a lost input is told, and the next input begins anew', async () => {
+  test('with force: the running turn ends, waiting callers of lost inputs get an error, and the next input starts anew', async () => {
     const gate = Promise.withResolvers<void>();
     const { control, agents, journal, swarm } = await open(async (turn) => {
       if (turn.event.input === 'slow') await gate.promise;
@@ -408,7 +408,7 @@ describe('a deletion', () => {
     expect((await journal.pending(at)).map(({ id }) => id)).toEqual(['known']);
   });
 
-  test('what is on its way to the disk is lost with it and not run, or comes after it and is', async () => {
+  test('input accepted at the same time is deleted and never run; later input is run', async () => {
     const { control, agents, journal } = await open(echo);
     await control.deliver({ input: 'first', instanceKey: 'k' });
     for (let round = 0; round < 5; round += 1) {
@@ -424,7 +424,7 @@ describe('a deletion', () => {
     expect(textOf((await last).result.responseMessage)).toBe('a/default: last');
   });
 
-  test('of one that stands in line for a process takes it out of the line', async () => {
+  test('of an instance in line for a process takes it out of the line', async () => {
     const gate = Promise.withResolvers<void>();
     cleanups.push(() => gate.resolve());
     const { control, agents, swarm } = await open(
@@ -442,7 +442,7 @@ describe('a deletion', () => {
     expect(swarm.instances.waiting).toBe(0);
   });
 
-  test('of one that is not there is refused; of an agent that the swarm no longer has it is not', async () => {
+  test('of an unknown instance is rejected; of an agent that the swarm no longer has it works', async () => {
     const { control, journal } = await open(echo);
     expect(await failure(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
     const old = { agentName: 'z', instanceKey: 'default' };
@@ -458,7 +458,7 @@ describe('a deletion', () => {
 describe('a fork', () => {
   const at = { agentName: 'a', instanceKey: 'default' };
 
-  test('is known at once, and gets what is sent to it; one that is there is not touched', async () => {
+  test('is known at once, and gets its input; an existing instance is not touched', async () => {
     const { control, agents, journal } = await open(echo);
     await journal.recover(at);
     await journal.close(at);
@@ -478,7 +478,7 @@ describe('a fork', () => {
     expect(agents.started).toHaveLength(1);
   });
 
-  test('waits for nothing and is refused where it cannot be', async () => {
+  test('is rejected for an unknown instance, an invalid key and a stopped swarm', async () => {
     const { control } = await open(echo);
     expect(await failure(control.forkInstance({ ...toInstanceAddress(at), as: 'copy' }))).toMatchObject({
       code: 'E_INSTANCE_UNKNOWN',
@@ -494,7 +494,7 @@ describe('a fork', () => {
   });
 });
 
-test('a swarm that stops takes no more input, and says so', async () => {
+test('a stopping swarm rejects input with the reason', async () => {
   const { control, graces } = await open(echo);
   await control.stop({ graceMs: 7 });
   await control.stop();
@@ -503,8 +503,8 @@ test('a swarm that stops takes no more input, and says so', async () => {
   expect(await failure(control.ask({ input: 'x' }))).toMatchObject({ code: 'E_SWARM_STOPPED' });
 });
 
-describe('who watches', () => {
-  test('is told of conversations that are forked, begun anew or deleted, when it is so', async () => {
+describe('a watcher', () => {
+  test('learns of forked, reset and deleted conversations when it is done', async () => {
     const { control, journal, swarm } = await open(echo);
     const at = { agentName: 'a', instanceKey: 'default' };
     await journal.recover(at);
@@ -528,7 +528,7 @@ describe('who watches', () => {
       [{ type: 'instance', at: toInstanceAddress(copy), change: 'deleted' }, false],
     ]);
     expect(elsewhere).toHaveLength(2);
-    // A process that is replaced keeps its conversation.
+    // A replaced process keeps its conversation.
     await control.ask({ agent: 'a', input: 'hi' });
     await control.restart({ agent: 'a' });
     expect(told).toHaveLength(3);

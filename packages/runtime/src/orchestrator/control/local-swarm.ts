@@ -31,17 +31,17 @@ export interface LocalSwarmParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Gets what names no agent. */
+  /** The agent for requests that name none. */
   entryAgent(): string;
-  /** For what has to go, when nobody says how long. */
+  /** The default grace for processes that have to end. */
   graceMs(): number;
-  /** Everything about the swarm that does not change, and its connections. */
+  /** The constant facts about the swarm, and its connections. */
   describe(): Omit<SwarmStatus, 'instances' | 'agents' | 'entryAgent'>;
   reload(): Promise<PlanReconcile>;
-  /** Ends everything. Asked again it hurries. */
+  /** Ends everything. A second call may shorten the grace. */
   stop(graceMs: number): Promise<void>;
   readonly stopped: Promise<void>;
-  /** Why it stopped by itself. */
+  /** The reason of a stop that was not requested. */
   failure?(): GoondanError | undefined;
 }
 
@@ -50,7 +50,7 @@ export function localSwarm(parts: LocalSwarmParts): Swarm {
   const watches = new Set<() => void>();
   let isStopping = false;
   let isStopped = false;
-  // Once for all: a promise that lives as long as the swarm would keep what every watch adds to it.
+  // One listener for all watches: the promise lives as long as the swarm and would keep every listener.
   void parts.stopped.then(() => {
     isStopped = true;
     for (const end of watches) end();
@@ -107,7 +107,7 @@ export function localSwarm(parts: LocalSwarmParts): Swarm {
       if (isStopping) throw stopped('nothing is deleted any more');
       const at = toAgentAddress({ agent, instanceKey });
       const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
-      // Else its process would be ended first, and refused would be all the same.
+      // Otherwise its process would be ended before the same rejection.
       if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
       return swarm.discard(at, { graceMs: parts.graceMs() }, () => journal.delete(at, options));
     },
@@ -116,7 +116,7 @@ export function localSwarm(parts: LocalSwarmParts): Swarm {
       if (isStopping) throw stopped('nothing is forked any more');
       const to = toAgentAddress({ agent, instanceKey: options.as });
       refuseKey(to.instanceKey);
-      // Else the process of the one that is there would be ended first, and refused would be all the same.
+      // Otherwise the process of the existing instance would be ended before the same rejection.
       if (await journal.has(to)) throw takenKey(to);
       const fork = () => journal.fork(toAgentAddress({ agent, instanceKey }), options);
       const forked = await swarm.admit(to, { graceMs: parts.graceMs() }, fork);
@@ -128,7 +128,7 @@ export function localSwarm(parts: LocalSwarmParts): Swarm {
     async deadLetters(choice = {}) {
       const found: DeadLetterSummary[] = [];
       for (const at of chosen(choice)) {
-        // Reading ends in the page cache: without this nothing else would run until the last one is read.
+        // Reads come from the page cache and do not wait. This pause lets other work run between instances.
         await new Promise((resolve) => void setImmediate(resolve));
         for (const letter of await lettersOf(at, choice)) found.push(summaryOf(at, letter));
       }
@@ -139,7 +139,7 @@ export function localSwarm(parts: LocalSwarmParts): Swarm {
       const at = checkAddress(instance);
       const letter = (await journal.deadLetters.list(at)).find(({ event }) => event.id === eventId);
       if (letter === undefined) return false;
-      // In this order: a crash in between leaves a letter whose retry is accepted, and retrying it again changes nothing.
+      // In this order: after a crash in between, the letter is still there, and a second retry changes nothing.
       await swarm.accept(at, retryOf(letter), false);
       await takeLetter(at, eventId);
       return true;
@@ -198,7 +198,7 @@ export function localSwarm(parts: LocalSwarmParts): Swarm {
     return { ...describeInstance(instance), ...(waiting === 0 ? {} : { approvals: waiting }) };
   }
 
-  /** One whose letters cannot be read keeps nobody from seeing those of the others. */
+  /** Reads the letters of one instance. An error here does not hide the letters of others. */
   async function lettersOf(at: AgentAddress, { instanceKey }: InstanceChoice): Promise<readonly DeadLetter[]> {
     try {
       return await journal.deadLetters.list(at);
@@ -209,7 +209,7 @@ export function localSwarm(parts: LocalSwarmParts): Swarm {
     }
   }
 
-  /** The letters are the agent process's own file: it is touched while there is none. */
+  /** The letters are a file of the agent process, so it is only changed while there is no process. */
   async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);
     if (!letters.some(({ event }) => event.id === eventId)) return false;
@@ -225,7 +225,7 @@ export function localSwarm(parts: LocalSwarmParts): Swarm {
   async function replace(at: AgentAddress): Promise<boolean> {
     const instance = swarm.instances.find(at);
     if (instance === undefined || instance.status === 'asleep') return false;
-    // The person who asks for it may have mended the cause of the crash.
+    // The person who retries may have fixed the cause of the crash.
     await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => swarm.forgive(at));
     return true;
   }

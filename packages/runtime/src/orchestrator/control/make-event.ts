@@ -1,4 +1,4 @@
-/** What a client delivers, as the event that an agent gets. */
+/** Makes an agent event from the delivery of a client. */
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -9,7 +9,7 @@ import type { Delivery } from '../../control/swarm.ts';
 const LONGEST_ID = 256;
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
-/** **Errors** — `E_EVENT_INVALID` naming the field. */
+/** Checks the delivery. **Errors** — `E_EVENT_INVALID` with the field. */
 export function makeEvent(
   delivery: Delivery,
   entryAgent: string,

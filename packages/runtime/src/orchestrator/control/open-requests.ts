@@ -1,7 +1,4 @@
-/**
- * What is open on the socket and has to be told when it closes. Who is done takes itself out: nothing is kept of a
- * request that is over.
- */
+/** The open requests of the socket, which must be ended when it closes. A finished request removes itself. */
 import { GoondanError } from '@goondan/types';
 
 export class OpenRequests {
@@ -12,14 +9,14 @@ export class OpenRequests {
     return this.closers.size;
   }
 
-  /** Calls `close` when the socket closes, at once if it has. Returns what calls it off. */
+  /** Calls `close` when the socket closes, or at once if it is closed. Returns a function that removes it. */
   add(close: () => void): () => void {
     if (this.isClosed) close();
     else this.closers.add(close);
     return () => void this.closers.delete(close);
   }
 
-  /** Settles as `work` does, or rejects when the socket closes or the client leaves first; the work goes on. */
+  /** Settles as `work` does, or rejects when the socket closes or the client leaves first; the work continues. */
   wait<Value>(work: Promise<Value>, left: AbortSignal): Promise<Value> {
     return new Promise((resolve, reject) => {
       const giveUp = () => reject(socketClosed());

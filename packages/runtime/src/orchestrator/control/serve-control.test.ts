@@ -15,12 +15,12 @@ beforeEach(async () => {
 afterEach(() => served.close());
 
 describe('the control socket', () => {
-  test('is there for its owner alone', () => {
+  test('is open to its owner alone', () => {
     expect(lstatSync(served.path).mode & 0o777).toBe(0o600);
     expect(lstatSync(served.folder).mode & 0o777).toBe(0o700);
   });
 
-  test('is quiet for as long as nothing happens: Bun would close what is idle', async () => {
+  test('stays open while nothing happens, although Bun closes idle connections', async () => {
     const serve = spyOn(Bun, 'serve');
     const other = await serveFakeSwarm();
     expect(serve.mock.calls).toMatchObject([[{ idleTimeout: 0 }]]);
@@ -28,12 +28,12 @@ describe('the control socket', () => {
     await other.close();
   });
 
-  test('says who it is', async () => {
+  test('identifies itself', async () => {
     expect(await answerTo('GET', '/v2/status')).toEqual(fakeStatus);
     expect(await answerTo('GET', '/v2/instances')).toEqual({ instances: fakeStatus.instances });
   });
 
-  test('takes an input, with everything that can be said about it', async () => {
+  test('takes an input with all its fields', async () => {
     const delivery = {
       agent: 'helper',
       instanceKey: 'a/b',
@@ -61,7 +61,7 @@ describe('the control socket', () => {
     expect(await answer).toMatchObject({ eventId: 'e1', result: { finishReason: 'text_response' }, stepCount: 1 });
   });
 
-  test('passes on the small orders', async () => {
+  test('passes on the other operations', async () => {
     const { swarm } = served;
     const choice = { agent: 'helper', instanceKey: 'a/b' };
     expect(await answerTo('POST', '/v2/cancel', { body: { ...choice, eventId: 'x', reason: 'Enough' } })).toEqual({
@@ -101,7 +101,7 @@ describe('the control socket', () => {
   });
 });
 
-describe('a refusal of the control socket', () => {
+describe('a rejection by the control socket', () => {
   test.each<[number, string, string, string]>([
     [404, 'There is no endpoint /.', 'GET', '/'],
     [404, 'There is no endpoint /swarm.', 'GET', '/swarm'],
@@ -111,12 +111,12 @@ describe('a refusal of the control socket', () => {
     [405, '/v2/status takes GET, not POST.', 'POST', '/v2/status'],
     [405, '/v2/deliver takes POST, not OPTIONS.', 'OPTIONS', '/v2/deliver'],
     [405, '/v2/dead-letters takes GET, not DELETE.', 'DELETE', '/v2/dead-letters'],
-  ])('%p for what is not there: %s', async (status, message, method, at) => {
+  ])('%p for an unknown path or method: %s', async (status, message, method, at) => {
     const code = 'E_CONTROL_ENDPOINT';
     expect(await refusalOf(method, at)).toEqual([status, code, message, errorCatalogue[code].suggestion]);
   });
 
-  test('says which methods there are', async () => {
+  test('lists the allowed methods', async () => {
     const { headers } = await served.request('PUT', '/v2/stop');
     expect(headers.get('allow')).toBe('POST');
   });
@@ -190,7 +190,7 @@ describe('a refusal of the control socket', () => {
     expect(served.swarm.calls).toEqual([]);
   });
 
-  test('400 for text that is not UTF-8, and for nesting without end', async () => {
+  test('400 for text that is not UTF-8, and for endless nesting', async () => {
     const bytes = await fetch('http://localhost/v2/deliver', {
       unix: served.path,
       method: 'POST',
@@ -220,7 +220,7 @@ describe('a refusal of the control socket', () => {
     await until(unannounced.isClosed);
   });
 
-  test('413 comes before the body, however long that is to be', async () => {
+  test('413 comes before the body, however long it is', async () => {
     const connection = await served.connect(
       'POST /v2/deliver HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000000\r\n\r\n',
     );
@@ -228,7 +228,7 @@ describe('a refusal of the control socket', () => {
     expect(connection.received()).toStartWith('HTTP/1.1 413');
   });
 
-  test('429 when too much is being read at once; there is room again when that is over', async () => {
+  test('429 when too many bytes are being read; there is room again afterwards', async () => {
     const tight = await serveFakeSwarm({ limits: { mostBodyBytes: 100 } });
     try {
       const first = await tight.connect(
@@ -244,7 +244,7 @@ describe('a refusal of the control socket', () => {
     }
   });
 
-  test('408 for a body that does not come', async () => {
+  test('408 for a body that does not arrive', async () => {
     const clock = manualClock();
     const slow = await serveFakeSwarm({ clock });
     try {
@@ -265,7 +265,7 @@ describe('a refusal of the control socket', () => {
     expect(connection.received()).toStartWith('HTTP/1.1 400');
   });
 
-  // A code has one status, wherever it comes from.
+  // A code has one status, whatever its source.
   test.each(Object.entries(controlStatusByCode))(
     'the swarm’s own error keeps its code: %s is %p',
     async (code, status) => {
@@ -279,19 +279,19 @@ describe('a refusal of the control socket', () => {
     },
   );
 
-  test('500 for a code without a status of its own', async () => {
+  test('500 for a code without its own status', async () => {
     const [status, code] = await refusedBySwarm(new GoondanError('E_STORE_WRITE', 'No.'));
     expect([status, code]).toEqual([500, 'E_STORE_WRITE']);
   });
 
-  test('429 says when to come back', async () => {
+  test('429 says when to try again', async () => {
     served.swarm.failNext(new GoondanError('E_INBOX_FULL', 'Full.', { retryAfterMs: 2_500 }));
     expect((await served.request('POST', '/v2/deliver')).headers.get('retry-after')).toBe('3');
     served.swarm.failNext(new GoondanError('E_PROCESSES_FULL', 'Full.'));
     expect((await served.request('POST', '/v2/deliver')).headers.get('retry-after')).toBe('1');
   });
 
-  test('says nothing about what went wrong inside, and reports it', async () => {
+  test('hides an internal error, and reports it', async () => {
     for (const thrown of [new TypeError('password=hunter2'), 'hunter2', undefined, { toString: 1 }]) {
       served.swarm.failNext(thrown);
       const response = await served.request('GET', '/v2/status');
@@ -303,12 +303,12 @@ describe('a refusal of the control socket', () => {
     }
   });
 
-  test('follows from an answer that cannot be written, too', async () => {
+  test('also follows an answer that cannot be written', async () => {
     served.swarm.status = async () => ({ ...fakeStatus, pid: 1n as unknown as number });
     expect((await refusalOf('GET', '/v2/status')).slice(0, 2)).toEqual([500, 'E_CONTROL_FAILED']);
   });
 
-  test('no answer is for a page of a browser', async () => {
+  test('has no answer for a page in a browser', async () => {
     const headers = { Origin: 'https://example.com', 'Access-Control-Request-Method': 'POST' };
     for (const method of ['GET', 'OPTIONS', 'POST']) {
       const response = await served.request(method, '/v2/status', { headers });
@@ -323,7 +323,7 @@ describe('a refusal of the control socket', () => {
 });
 
 describe('the end of the control socket', () => {
-  test('what was asked before is answered, and the socket is gone', async () => {
+  test('earlier requests are answered, and the socket is gone', async () => {
     const { swarm, server, path } = served;
     swarm.holdNext(new Promise(() => undefined));
     const instances = refusalOf('GET', '/v2/instances');
@@ -345,21 +345,21 @@ describe('the end of the control socket', () => {
     expect((await ask).slice(0, 2)).toEqual([503, 'E_CONTROL_CLOSED']);
   });
 
-  test('an order to stop is answered before the socket goes away', async () => {
+  test('a stop is answered before the socket goes away', async () => {
     const { swarm, server } = served;
-    // The quickest swarm there is.
+    // A swarm that stops at once.
     swarm.stop = () => server.close();
     expect(await answerTo('POST', '/v2/stop')).toEqual({ stopping: true });
     await server.close();
   });
 
-  test('a swarm that cannot stop is reported', async () => {
+  test('a failed stop is reported', async () => {
     served.swarm.stop = () => Promise.reject(new Error('Stuck.'));
     expect(await answerTo('POST', '/v2/stop')).toEqual({ stopping: true });
     await until(() => served.reported.length === 1);
   });
 
-  test('somebody who does not read cannot hold it up', async () => {
+  test('a client that does not read cannot delay it', async () => {
     const stuck = await served.connect('GET /v2/events HTTP/1.1\r\nHost: x\r\n\r\n', { reads: false });
     await until(() => served.swarm.watching === 1);
     served.swarm.tell({ type: 'log', line: { ...line, message: 'x'.repeat(4_000_000) } });
@@ -383,7 +383,7 @@ async function answerTo(method: string, at: string, options?: RequestOptions): P
   return response.json();
 }
 
-/** Status, code, message and suggestion, and nothing else. */
+/** Returns status, code, message and suggestion, and nothing else. */
 async function refusalOf(method: string, at: string, options?: RequestOptions): Promise<unknown[]> {
   const response = await served.request(method, at, options);
   const body = (await response.json()) as { error: { code: ErrorCode; message: string; suggestion: string } };

@@ -2,9 +2,9 @@
  * The control socket of a running swarm: HTTP and event streams on a Unix socket (docs/control-socket.md).
  *
  * 1. Only the owner of the swarm can open it.
- * 2. Whatever comes in is answered, and every refusal has a code; nothing that comes in gets out of here as an exception.
- * 3. Nobody who does not read, or never finishes a request, costs more than a bounded amount of memory.
- * 4. No CORS headers: no page of a browser has any business here.
+ * 2. Every request gets an answer, and every rejection has a code; no request causes an uncaught exception.
+ * 3. A client that does not read, or never finishes a request, costs a bounded amount of memory.
+ * 4. No CORS headers: pages in a browser have no access.
  */
 import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
@@ -21,23 +21,23 @@ import { OpenRequests } from './open-requests.ts';
 import { codedError, refuse } from './refuse.ts';
 
 export interface ControlServerOptions {
-  /** From `controlSocketPath`. */
+  /** The path from `controlSocketPath`. */
   readonly path: string;
   readonly limits?: Partial<ControlLimits>;
   readonly clock?: Clock;
-  /** Told what went wrong inside, which whoever asked is not told. */
+  /** Receives internal errors, which the client does not see. */
   readonly report?: (error: unknown, what: string) => void;
 }
 
 export interface ControlServer {
   readonly path: string;
-  /** Requests that wait and streams that are open. */
+  /** The number of waiting requests and open streams. */
   readonly open: number;
-  /** Tells every stream that the swarm is stopped, refuses what waits, and ends. The socket is gone when it resolves. */
+  /** Sends `stopped` to every stream, rejects waiting requests, and ends. The socket is gone when it resolves. */
   close(): Promise<void>;
 }
 
-/** **Errors** — `E_CONTROL_PATH` when the socket cannot be made safely. */
+/** Starts the server. **Errors** — `E_CONTROL_PATH` when the socket cannot be made safely. */
 export async function serveControl(swarm: Swarm, options: ControlServerOptions): Promise<ControlServer> {
   const { path, clock = systemClock, report = () => undefined } = options;
   const limits = { ...controlLimits, ...options.limits };
@@ -73,14 +73,15 @@ export async function serveControl(swarm: Swarm, options: ControlServerOptions):
 function listen(unix: string, fetch: (request: Request) => Promise<Response>) {
   const options = {
     unix,
-    // A stream may be quiet for hours; bodies have a deadline of their own.
+    // A stream may be quiet for hours; bodies have their own deadline.
     idleTimeout: 0,
-    // Ours are smaller, and say so in words.
+    // Our own limits are smaller, and their errors have a code.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     fetch,
   };
-  // Bun's types leave `idleTimeout` out for Unix sockets, where it works, and closes what is quiet for 10 s without it.
+  // Bun's types omit `idleTimeout` for Unix sockets, but it works there: without it, quiet connections are closed after
+  // 10 s.
   return Bun.serve(options as Omit<typeof options, 'idleTimeout'>);
 }
 
@@ -112,13 +113,15 @@ function findOperation(method: string, path: string): OperationName {
   throw new GoondanError('E_CONTROL_ENDPOINT', `There is no endpoint ${shown}.`);
 }
 
-/** Counted by Bun, which knows when a connection is really gone. The request that asks is one of them. */
+/**
+ * Bun counts the open requests, because it knows when a connection is really gone. The present request is one of them.
+ */
 function checkRoom(pending: number, { mostOpen }: ControlLimits): void {
   if (pending <= mostOpen) return;
   throw new GoondanError('E_CONTROL_FULL', `${mostOpen} streams and questions are open.`, { retryable: true });
 }
 
-/** Resolves when `work` is done, or when it has had its time. */
+/** Resolves when `work` is done, or after `ms`. */
 function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const callOff = clock.after(ms, resolve);

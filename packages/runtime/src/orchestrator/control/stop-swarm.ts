@@ -7,8 +7,8 @@ import { codedError, errorBody } from './refuse.ts';
 import { stoppedEvent } from './watch-events.ts';
 
 /**
- * Begins to stop, and answers before the socket goes away. As a stream it says `stopping` and, when nothing is left,
- * `stopped`. Not refused when the socket is full: there must be a way out.
+ * Begins to stop, and answers before the socket goes away. A stream gets `stopping` and, when nothing is left,
+ * `stopped`. It is not rejected when the socket is full: a stop must always be possible.
  */
 export function stopSwarm(
   host: ControlHost,
