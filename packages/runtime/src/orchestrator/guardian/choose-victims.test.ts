@@ -16,12 +16,12 @@ const choose = (...entries: ProcessEntry[]) => {
   return { pids: processes.map(({ pid }) => pid), groups };
 };
 
-describe('who is ended', () => {
-  test('the tagged, and the groups they lead', () => {
+describe('the processes to end are', () => {
+  test('the tagged ones, and the groups they lead', () => {
     expect(choose(entry(10, 1, 10, true), entry(11, 1, 11))).toEqual({ pids: [10], groups: [10] });
   });
 
-  test('what the tagged started, with or without a tag, in whatever group', () => {
+  test('those that tagged processes started, with or without a tag, in any group', () => {
     const tree = [entry(10, 1, 10, true), entry(12, 11, 12), entry(11, 10, 10), entry(13, 12, 13)];
     expect(choose(...tree)).toEqual({ pids: [10, 12, 11, 13], groups: [10, 12, 13] });
   });
@@ -30,22 +30,22 @@ describe('who is ended', () => {
     expect(choose(entry(11, 1, 10, true), entry(12, 1, 10))).toEqual({ pids: [11], groups: [10] });
   });
 
-  test('but not a group whose living leader is somebody else', () => {
+  test('but not a group with a living leader outside the run', () => {
     expect(choose(entry(10, 1, 10), entry(11, 1, 10, true), entry(12, 10, 10))).toEqual({ pids: [11], groups: [] });
   });
 
-  test('never who asks, nor its group, even when it carries the tag itself', () => {
+  test('never the asking process or its group, even if it carries the tag', () => {
     const tree = [entry(51, SELF, SELF, true), entry(52, 1, SELF)];
     expect(choose(...tree)).toEqual({ pids: [51], groups: [] });
     const { processes, groups } = chooseVictims([entry(SELF, 1, 49, true), entry(60, 1, 49)], SELF);
     expect({ processes, groups }).toEqual({ processes: [], groups: [] });
   });
 
-  test('never everybody: groups 0 and 1 are no groups to kill', () => {
+  test('never all processes: groups 0 and 1 are not groups to kill', () => {
     expect(choose(entry(2, 0, 0, true), entry(3, 0, 1, true)).groups).toEqual([]);
   });
 
-  test('whatever the machine looks like: each has the tag or an ancestor that has it', () => {
+  test('on any machine: each has the tag or an ancestor that has it', () => {
     const pid = fc.integer({ min: 2, max: 30 });
     const machine = fc.uniqueArray(fc.record({ pid, parent: pid, group: pid, isTagged: fc.boolean() }), {
       selector: (each) => each.pid,

@@ -1,7 +1,7 @@
 /**
- * Who belongs to a run: the tagged, what they started (a program may have been given an empty environment), and the
- * groups they lead or whose leader is gone. A group with a living leader that is none of ours is left alone: then only
- * its tagged members are meant.
+ * Chooses the processes of a run: tagged ones, their descendants (a program may have been started with an empty
+ * environment), and the groups they lead or whose leader is gone. Of a group with a living leader outside the run, only
+ * tagged members are chosen.
  */
 import type { ProcessEntry } from './read-processes.ts';
 
@@ -10,7 +10,7 @@ export interface Victims {
   readonly groups: readonly number[];
 }
 
-/** `self` is who asks: never a victim, nor its group. */
+/** `self` is the asking process: neither it nor its group is chosen. */
 export function chooseVictims(entries: readonly ProcessEntry[], self: number): Victims {
   const ownGroup = entries.find(({ pid }) => pid === self)?.group;
   const chosen = new Set(entries.filter(({ isTagged }) => isTagged).map(({ pid }) => pid));
@@ -21,13 +21,13 @@ export function chooseVictims(entries: readonly ProcessEntry[], self: number): V
   const groups = new Set(processes.map(({ group }) => group));
   return {
     processes,
-    // 0 and 1 mean something else to kill(2): the caller's own group, and everybody.
+    // kill(2) reads 0 as the caller's own group and 1 as all processes.
     groups: [...groups].filter((group) => group > 1 && group !== ownGroup && (chosen.has(group) || !living.has(group))),
   };
 }
 
 function addDescendants(entries: readonly ProcessEntry[], chosen: Set<number>): void {
   const children = Map.groupBy(entries, ({ parent }) => parent);
-  // A set that grows while it is walked is walked to its new end.
+  // A set that grows during its iteration is iterated to its new end.
   for (const pid of chosen) for (const child of children.get(pid) ?? []) chosen.add(child.pid);
 }

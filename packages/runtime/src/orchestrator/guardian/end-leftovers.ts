@@ -3,10 +3,10 @@ import type { WorkspaceOwner } from '../../workspace/swarms/own-workspace.ts';
 import { killTagged } from './kill-tagged.ts';
 import { canReadProcesses } from './read-processes.ts';
 
-/** Somebody of that run may be between fork and exec, and show no tag yet. */
+/** A process of that run may be between fork and exec, without a tag yet. */
 const QUIET_MS = 30;
 
-/** Ends what is left of earlier runs whose guardian was killed too. Returns how many processes that were. */
+/** Ends the processes of earlier runs whose guardian was killed too. Returns their number. */
 export async function endLeftovers(
   { previous, earlier }: Pick<WorkspaceOwner, 'previous' | 'earlier'>,
   clock: Clock,

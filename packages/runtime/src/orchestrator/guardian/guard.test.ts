@@ -18,7 +18,7 @@ async function guardWith(...lines: string[]) {
 }
 
 describe('the guardian', () => {
-  test('ends the run when the orchestrator falls silent, and looks for a while', async () => {
+  test('ends the run when the orchestrator is gone, and keeps looking for a while', async () => {
     const { report, calls } = await guardWith('watch 10', 'watch 11', 'forget 10');
     expect(report).toEqual({
       reason: 'orchestrator-gone',
@@ -29,13 +29,13 @@ describe('the guardian', () => {
     expect(calls).toEqual([{ groups: [11], quietMs: 300 }]);
   });
 
-  test('looks again when it is stood down, and hears nothing after that', async () => {
+  test('looks once more when it is stood down, and ignores later lines', async () => {
     const { report, calls } = await guardWith('stand-down', 'watch 10');
     expect(report.reason).toBe('stood-down');
     expect(calls).toEqual([{ groups: [], quietMs: 30 }]);
   });
 
-  test('takes no number for a group that means something else', async () => {
+  test('ignores numbers that are not process groups', async () => {
     const lines = ['watch 0', 'watch 1', 'watch -5', 'watch x', 'watch', 'watch 1.5', 'watch 9e99', 'nonsense 12', ''];
     expect((await guardWith(...lines)).calls).toEqual([{ groups: [], quietMs: 300 }]);
   });

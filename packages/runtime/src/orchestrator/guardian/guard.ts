@@ -1,27 +1,27 @@
 /**
- * What the guardian does, apart from being a process: it listens until the orchestrator stands it down or is gone, and
- * then sees to it that nothing of the run is left.
+ * The work of the guardian, without its process: it listens until the orchestrator stands it down or is gone, and then
+ * ends all remaining processes of the run.
  */
 import type { EndedProcess } from './kill-tagged.ts';
 
 export interface GuardianReport {
-  /** What made it act. */
+  /** The reason for its action. */
   readonly reason: 'stood-down' | 'orchestrator-gone';
-  /** What it found and killed; after a clean shutdown, nothing. */
+  /** Processes it found and killed; none after a clean shutdown. */
   readonly ended: readonly EndedProcess[];
   readonly left: readonly EndedProcess[];
-  /** `groups`: there is no /proc here, so what left its process group was not found. */
+  /** `groups`: there is no /proc here, so processes that left their group were not found. */
   readonly method: 'tag' | 'groups';
 }
 
 export interface GuardDeps {
-  /** What the orchestrator says; it ends when the orchestrator does. */
+  /** Lines of the orchestrator; they end when the orchestrator does. */
   readonly lines: AsyncIterable<string>;
-  /** Ends what is left of the run. `groups` are the process groups it was told of. */
+  /** Ends the remaining processes of the run. `groups` are the reported process groups. */
   readonly endRun: (groups: readonly number[], quietMs: number) => Promise<Omit<GuardianReport, 'reason'>>;
 }
 
-/** How long nothing may be found before it goes: after a kill somebody may still be between fork and exec. */
+/** The quiet time before it ends: after a kill a process may still be between fork and exec. */
 const QUIET_AFTER_DEATH_MS = 300;
 const QUIET_AFTER_SHUTDOWN_MS = 30;
 

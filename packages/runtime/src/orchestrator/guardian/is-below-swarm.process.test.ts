@@ -5,7 +5,7 @@ import { isBelowSwarm } from './is-below-swarm.ts';
 const file = join(import.meta.dir, 'is-below-swarm.ts');
 const look = `import { isBelowSwarm } from ${JSON.stringify(file)}; console.log(isBelowSwarm());`;
 
-/** What a program started like this sees. */
+/** Returns what a program with this command and environment sees. */
 async function seenBy(command: readonly string[], env: Record<string, string>): Promise<string> {
   const child = Bun.spawn([...command], {
     env: { PATH: process.env['PATH'] ?? '', LOOK: look, BUN: process.execPath, ...env },
@@ -20,7 +20,7 @@ describe('whether a program runs below a swarm', () => {
     expect(isBelowSwarm({}, 1)).toBe(false);
   });
 
-  test('and in that of those above it, also when it has cleared its own', async () => {
+  test('is seen in that of its ancestors, even if it has cleared its own', async () => {
     const run = { GOONDAN_RUN: '00000000-0000-0000-0000-000000000000' };
     const plain = ['sh', '-c', '"$BUN" -e "$LOOK"; true'];
     const cleared = ['sh', '-c', 'env -u GOONDAN_RUN sh -c "\\"\\$BUN\\" -e \\"\\$LOOK\\"; true"; true'];

@@ -1,12 +1,12 @@
 /**
- * Whether a process runs below a swarm: it, or one of those above it, carries the tag of a run. A program that an agent
- * started is found by this unless it takes pains not to be; it is no wall.
+ * Tells whether a process runs below a swarm: it or one of its ancestors carries the tag of a run. A program can hide
+ * from this on purpose, so it is not a security boundary.
  */
 import { readFileSync } from 'node:fs';
 import { CHILD_VARIABLE, RUN_VARIABLE } from './process-tag.ts';
 
 const names: readonly string[] = [RUN_VARIABLE, CHILD_VARIABLE];
-/** More than anybody nests shells; and /proc could show a circle while it changes. */
+/** More levels than shells are nested; /proc could show a circle while it changes. */
 const HIGHEST = 256;
 
 export function isBelowSwarm(
@@ -29,11 +29,11 @@ function isTagged(pid: number): boolean {
 
 function parentOf(pid: number): number {
   const stat = readProc(pid, 'stat');
-  // The name stands in brackets and may hold anything, brackets too.
+  // The name is in brackets and may contain anything, even brackets.
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
 }
 
-/** Empty when the process is gone meanwhile, or is not ours to look at. */
+/** Returns an empty text when the process is gone, or we have no permission. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');

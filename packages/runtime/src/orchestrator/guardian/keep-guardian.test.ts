@@ -33,8 +33,8 @@ function openKeeper(startsFail: (attempt: number) => boolean = () => false) {
   return { clock, guardians, warnings, attempts: () => attempts, kept: keepGuardian(options, start) };
 }
 
-describe('a guardian that is kept', () => {
-  test('is replaced when it is gone, and the next one is told whom to watch', async () => {
+describe('a kept guardian', () => {
+  test('is replaced when it is gone, and the next one learns which groups to watch', async () => {
     const { kept, guardians, warnings, clock } = openKeeper();
     const guardian = await kept;
     guardian.watch(7);

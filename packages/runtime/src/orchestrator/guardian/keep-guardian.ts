@@ -1,18 +1,18 @@
-/** A guardian for as long as the orchestrator lives: one that is gone by itself is replaced. */
+/** Keeps a guardian for the life of the orchestrator: one that ends by itself is replaced. */
 import { type Clock, sleep } from '../../ports/clock.ts';
 import type { GuardianReport } from './guard.ts';
 import { type Guardian, type GuardianOptions, startGuardian } from './start-guardian.ts';
 
 export interface KeptGuardian extends Pick<Guardian, 'watch' | 'forget'> {
-  /** The process that watches now. */
+  /** The process id of the current guardian. */
   readonly pid: number;
   standDown(): Promise<GuardianReport | undefined>;
 }
 
-/** Between two attempts to replace it. */
+/** The pause between two attempts to replace it. */
 const RETRY_MS = 1_000;
 
-/** Resolves when it watches. **Errors** — `E_PROCESS_START`, for the first one only. */
+/** Resolves when the guardian watches. **Errors** — `E_PROCESS_START`, for the first one only. */
 export async function keepGuardian(
   options: GuardianOptions & { readonly clock: Clock; readonly warn: (message: string) => void },
   start: (options: GuardianOptions) => Promise<Guardian> = startGuardian,

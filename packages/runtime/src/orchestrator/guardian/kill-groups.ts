@@ -1,8 +1,8 @@
-/** Where there is no /proc: ends the process groups one was told of. What left its group is not found. */
+/** Ends the reported process groups, where there is no /proc. Processes that left their group are not found. */
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import type { KillReport } from './kill-tagged.ts';
 
-/** Until none of the groups has a member, or time is up. */
+/** Repeats until the groups are empty, or time is up. */
 export async function killGroups(
   groups: readonly number[],
   timeoutMs = 2_000,

@@ -1,4 +1,4 @@
-// With real processes: what a run can leave behind is what a shell can start.
+// With real processes: a shell starts everything that a run can leave behind.
 import { afterEach, describe, expect, test } from 'bun:test';
 import { killGroups } from './kill-groups.ts';
 import { killTagged } from './kill-tagged.ts';
@@ -28,7 +28,7 @@ function run(tag: ProcessTag, script: string, environment: Record<string, string
 
 const countTagged = async (tag: ProcessTag) => (await readProcesses(tag)).filter(({ isTagged }) => isTagged).length;
 
-/** Until it holds, and still does a moment later: a shell that is about to leave counts like what it leaves behind. */
+/** Waits until the condition holds, now and a moment later: a shell that is about to exit counts like its children. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (;;) {
     if (await condition()) {
@@ -61,7 +61,7 @@ describe('killing by tag', () => {
     expect(await countTagged(tag)).toBe(0);
   });
 
-  test('ends what was started without an environment, by its parent or by its group', async () => {
+  test('ends processes that were started without an environment, by their parent or their group', async () => {
     const tag = newTag('GOONDAN_RUN');
     const mark = `${1_000 + Math.random()}`;
     run(tag, `env -i setsid sleep ${mark} & sleep 1000`);
@@ -77,7 +77,7 @@ describe('killing by tag', () => {
     expect(await named()).toBe(0);
   });
 
-  test('ends what forks faster than one look', async () => {
+  test('ends processes that fork faster than one look', async () => {
     const tag = newTag('GOONDAN_RUN');
     run(tag, 'f() { sleep 0.01; (setsid sh -c "while :; do sleep 0.02; done" &) ; }; while :; do f; done');
     await until(async () => (await countTagged(tag)) > 10);
@@ -86,7 +86,7 @@ describe('killing by tag', () => {
     expect(await countTagged(tag)).toBe(0);
   });
 
-  test('touches nobody else', async () => {
+  test('touches no other process', async () => {
     const tag = newTag('GOONDAN_RUN');
     const others = [
       run(tag, 'exec sleep 1000', {}),
@@ -104,19 +104,19 @@ describe('killing by tag', () => {
     expect(others.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual(others.map(() => null));
   });
 
-  test('finds nothing when there is nothing, and waits as long as it is told to', async () => {
+  test('finds nothing when there is nothing, and waits for the given time', async () => {
     const startedAt = performance.now();
     expect(await killTagged(newTag('GOONDAN_RUN'), { quietMs: 60 })).toEqual({ ended: [], left: [] });
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(60);
   });
 
-  test('refuses a tag that is none of ours', async () => {
-    // One that nobody carries, should this test ever have a reason to fail.
+  test('rejects a tag of another format', async () => {
+    // A tag that no process carries, in case this test ever fails.
     expect(await killTagged('GOONDAN_RUN=').catch((error: unknown) => error)).toBeInstanceOf(TypeError);
   });
 });
 
-describe('killing by group, where there is no /proc', () => {
+describe('killing by group, without /proc', () => {
   test('ends the groups it knows', async () => {
     const tag = newTag('GOONDAN_RUN');
     const child = run(tag, 'sleep 1000 & sleep 1000');

@@ -1,6 +1,6 @@
 /**
- * Ends every process of a run, by its tag, until none is left: what forks while it is being killed is found by the next
- * look. SIGKILL only: who could still listen to reason was asked before.
+ * Ends every process of a run by its tag, until none is left: the next look finds processes that were forked during the
+ * kill. It uses SIGKILL only, because a drain was tried before.
  */
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import { chooseVictims } from './choose-victims.ts';
@@ -8,9 +8,9 @@ import { checkTag } from './process-tag.ts';
 import { type ProcessEntry, readProcesses } from './read-processes.ts';
 
 export interface KillTaggedOptions {
-  /** How long nothing may be found before it counts as over: somebody may be between fork and exec, with no tag yet. */
+  /** The quiet time after which it counts as done: a process may be between fork and exec, without a tag yet. */
   readonly quietMs?: number;
-  /** When to give up on what does not die (a process that waits for a broken disk cannot). */
+  /** The time after which it gives up on processes that do not die (one that waits for a broken disk cannot). */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
 }
@@ -21,9 +21,9 @@ export interface EndedProcess {
 }
 
 export interface KillReport {
-  /** What was found and killed, once each. */
+  /** Killed processes, once each. */
   readonly ended: readonly EndedProcess[];
-  /** What was still there when time was up. */
+  /** Processes that were left when time was up. */
   readonly left: readonly EndedProcess[];
 }
 

@@ -1,18 +1,23 @@
-/** The line between the orchestrator and its guardian: a few short lines of text each way, and the news that it is cut. */
+/**
+ * The line between the orchestrator and its guardian: a few short lines of text each way, and the signal that it is
+ * cut.
+ */
 import { socketWire, type SocketWireOptions } from '../../ipc/channel/socket-wire.ts';
 
 export interface Line {
-  /** Nobody hears it when the line is cut. */
+  /** Does nothing when the line is cut. */
   say(text: string): void;
-  /** What the other side says, line by line; it ends when the line is cut. */
+  /** The lines of the other side; they end when the line is cut. */
   lines(): AsyncGenerator<string>;
-  /** The next of them as JSON; undefined when the line is cut. */
+  /** The next line as JSON; undefined when the line is cut. */
   next(): Promise<unknown>;
   readonly closed: Promise<void>;
   close(): void;
 }
 
-/** Takes the descriptor over. What is said is far less than the system holds, so it is written at once or not at all. */
+/**
+ * Takes over the descriptor. All messages fit into the buffer of the system, so they are written at once or not at all.
+ */
 export function openLine(descriptor: number, options?: SocketWireOptions): Line {
   const decoder = new TextDecoder();
   const closed = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 /**
- * The guardian: a small process beside the orchestrator that outlives it, however it ends, and takes the rest of the run
- * with it. It learns of that end from the line between them, which the system cuts even after `kill -9`. It carries no
- * tag itself and answers to no signal that a terminal or a supervisor sends around.
+ * The guardian: a small process beside the orchestrator that outlives it, however it ends, and ends the rest of the
+ * run. It learns of that end from the line between them, which the system cuts even after `kill -9`. It carries no tag
+ * itself and ignores signals that a terminal or a supervisor sends to a group.
  */
 import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
 import { guard, type GuardianReport } from './guard.ts';

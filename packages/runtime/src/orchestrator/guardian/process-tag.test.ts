@@ -12,7 +12,7 @@ describe('a tag', () => {
     expect(newTag('GOONDAN_RUN')).not.toBe(tag);
   });
 
-  test('that anything could carry is none', () => {
+  test('rejects other texts', () => {
     const others = [
       '',
       '=',
@@ -36,7 +36,7 @@ describe('a tag', () => {
     expect(carriesTag(environment('A=1', tag).subarray(0, -1), tag)).toBe(true);
   });
 
-  test('is not carried by one that only looks like it', () => {
+  test('is not carried by a similar entry', () => {
     const alike = [
       `X=${tag}`,
       `X${tag}`,

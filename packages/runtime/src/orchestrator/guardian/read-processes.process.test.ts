@@ -16,19 +16,19 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const stdio: ['ignore', 'ignore', 'ignore'] = ['ignore', 'ignore', 'ignore'];
 
 describe('the processes of this machine', () => {
-  test('are there, this one among them, without a tag', async () => {
+  test('include this process, without a tag', async () => {
     expect(canReadProcesses()).toBe(true);
     const entries = await readProcesses(tag);
     expect(entries.find(({ pid }) => pid === process.pid)).toMatchObject({ parent: process.ppid, isTagged: false });
     expect(entries.filter(({ isTagged }) => isTagged)).toEqual([]);
   });
 
-  test('are read right whatever a program is called', async () => {
+  test('are read correctly whatever the name of the program', async () => {
     const program = join(folder, 'a) Z 1 1 (b');
     copyFileSync('/bin/sleep', program);
     const child = Bun.spawn([program, '1000'], { env: entryOf(tag), stdio, detached: true });
     const find = async () => (await readProcesses(tag)).find(({ pid }) => pid === child.pid);
-    // On a busy machine it may take longer than two looks until it is the program it is to be.
+    // On a busy machine it may take more than two looks until the program is running.
     while ((await find())?.isTagged !== true) await Bun.sleep(1);
     expect(await find()).toEqual({
       pid: child.pid,
@@ -41,7 +41,7 @@ describe('the processes of this machine', () => {
     await child.exited;
   });
 
-  test('are known by their tag right after their start, nearly always', async () => {
+  test('are known by their tag right after their start, in nearly all cases', async () => {
     let known = 0;
     for (let round = 0; round < 50; round++) {
       const child = Bun.spawn(['sleep', '1000'], { env: { PATH: process.env.PATH, ...entryOf(tag) }, stdio });
@@ -55,7 +55,7 @@ describe('the processes of this machine', () => {
   });
 
   test('do not include the dead', async () => {
-    // The second program takes the first one's parent over and never asks how it ended.
+    // The second program becomes the parent of the first one and never reads its exit status.
     const child = Bun.spawn(['sh', '-c', 'true & exec sleep 1000'], { stdio, detached: true });
     const zombies = () => Bun.spawnSync(['ps', '-o', 'pid=,stat=', '--ppid', String(child.pid)]).stdout.toString();
     while (!/\d+ Z/.test(zombies())) await Bun.sleep(5);

@@ -1,4 +1,4 @@
-/** The processes of this machine, from /proc. */
+/** Reads the processes of this machine from /proc. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { carriesTag, type ProcessTag } from './process-tag.ts';
 
@@ -21,10 +21,10 @@ export function canReadProcesses(): boolean {
 }
 
 /**
- * Every living process, or those of `pids`; not the dead that nobody has buried yet. Gives way to other work now and then.
+ * Returns every living process, or those of `pids`, without zombies. Pauses now and then for other work.
  *
- * A process that is just becoming another program shows no environment for a moment. Whoever shows none is looked at
- * once more; whoever takes longer is found by the next look.
+ * A process shows no environment for a moment while it becomes another program. One without an environment is read once
+ * more; if it takes longer, the next look finds it.
  */
 export async function readProcesses(tag: ProcessTag, pids = listPids()): Promise<ProcessEntry[]> {
   const entries = new Map<number, ProcessEntry>();
@@ -56,7 +56,7 @@ function listPids(): number[] {
 function readProcess(pid: number, tag: ProcessTag): { entry: ProcessEntry; isBare: boolean } | undefined {
   const stat = readProc(pid, 'stat')?.toString();
   if (stat === undefined) return undefined;
-  // The name stands in brackets and may hold anything, brackets too.
+  // The name is in brackets and may contain anything, even brackets.
   const nameEnd = stat.lastIndexOf(')');
   const [state, parent, group] = stat.slice(nameEnd + 2).split(' ');
   if (state === 'Z' || state === 'X') return undefined;
@@ -73,7 +73,7 @@ function readProcess(pid: number, tag: ProcessTag): { entry: ProcessEntry; isBar
   };
 }
 
-/** Undefined when the process is gone meanwhile, or is not ours to look at. */
+/** Returns undefined when the process is gone, or we have no permission. */
 function readProc(pid: number, file: string): Buffer | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`);

@@ -27,7 +27,7 @@ function tagForTest(): ProcessTag {
 
 const tagged = async (tag: ProcessTag) => (await readProcesses(tag)).filter(({ isTagged }) => isTagged);
 
-/** Until it holds, and still does a moment later: a shell that is about to leave counts like what it leaves behind. */
+/** Waits until the condition holds, now and a moment later: a shell that is about to exit counts like its children. */
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   for (;;) {
     if (await condition()) {
@@ -46,7 +46,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A process that has a guardian and children of every kind, as an orchestrator has. */
+/** Starts a process with a guardian and all kinds of children, like an orchestrator. */
 async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
   const script = join(folder, `${crypto.randomUUID()}.ts`);
   writeFileSync(
@@ -67,14 +67,14 @@ async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
      setInterval(() => undefined, 1_000);`,
   );
   const orchestrator = Bun.spawn([process.execPath, ...flags, script], {
-    // Not what this test was started with: `--no-orphans` is handed on in the environment.
+    // Not the environment of this test: `--no-orphans` is passed on in it.
     env: { PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   });
   const { value } = await orchestrator.stdout.getReader().read();
   const { guardian } = JSON.parse(new TextDecoder().decode(value)) as { guardian: number };
-  // Under --no-orphans Bun ends some of them by itself as soon as their parents are gone.
+  // With --no-orphans Bun ends some of them itself as soon as their parents are gone.
   const settled = flags.length > 0 ? 5 : EVERY_PROCESS;
   await until(async () => (await tagged(tag)).length >= settled);
   return { orchestrator, guardian };
@@ -83,7 +83,7 @@ async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
 const EVERY_PROCESS = 3 + 3 + 1 + 3 + 2 + 1 + 2;
 
 describe('when the orchestrator is gone', () => {
-  test('nothing of its run is alive two seconds later, the guardian neither, and nobody else is hurt', async () => {
+  test('nothing of its run is alive two seconds later, not even the guardian, and no other process is affected', async () => {
     const tag = tagForTest();
     const other = tagForTest();
     const stranger = Bun.spawn(['sleep', '1000'], {
@@ -123,7 +123,7 @@ describe('when the orchestrator is gone', () => {
       const endedAt = performance.now();
       await until(async () => (await tagged(tag)).length === 0);
       expect(performance.now() - endedAt).toBeLessThan(2_000);
-      // Not a moment between two that are only just starting.
+      // Not between two that are only just starting.
       await until(() => !isAlive(guardian));
       expect(await tagged(tag)).toEqual([]);
     },
@@ -142,7 +142,7 @@ describe('the guardian', () => {
     expect(await child.exited).not.toBe(0);
   });
 
-  test('does not keep an orchestrator alive that has nothing left to do', async () => {
+  test('does not keep an idle orchestrator alive', async () => {
     const tag = tagForTest();
     const script = join(folder, 'idle.ts');
     writeFileSync(
@@ -156,7 +156,7 @@ describe('the guardian', () => {
     await until(() => !isAlive(pid));
   });
 
-  test('stood down after a clean shutdown has nothing to report', async () => {
+  test('has nothing to report when stood down after a clean shutdown', async () => {
     const guardian = await startGuardian({ tag: tagForTest() });
     guardian.watch(12_345_678);
     guardian.forget(12_345_678);
@@ -164,7 +164,7 @@ describe('the guardian', () => {
     expect(await guardian.exited).toEqual({ expected: true });
   });
 
-  test('stood down too early ends what is left and says what that was', async () => {
+  test('ends and reports the remaining processes when stood down too early', async () => {
     const tag = tagForTest();
     const guardian = await startGuardian({ tag });
     const child = Bun.spawn(['sleep', '1000'], { env: entryOf(tag), detached: true });
@@ -175,13 +175,13 @@ describe('the guardian', () => {
   test('carries no tag and no secret', async () => {
     const tag = tagForTest();
     const guardian = await startGuardian({ tag });
-    // Whatever Bun and the shell set for themselves, none of it is ours.
+    // Bun and the shell set variables of their own, but none of ours.
     const names = readFileSync(`/proc/${guardian.pid}/environ`, 'utf8').split('\0');
     expect(names.filter((entry) => !entry.startsWith('BUN_') && entry !== 'PWD=/' && entry !== '')).toEqual([]);
     await guardian.standDown();
   });
 
-  test('that is killed is missed', async () => {
+  test('reports an unexpected end when it is killed', async () => {
     const guardian = await startGuardian({ tag: tagForTest() });
     process.kill(guardian.pid, 'SIGKILL');
     expect(await guardian.exited).toEqual({ expected: false });
@@ -195,7 +195,7 @@ describe('the guardian', () => {
     expect(missing).toMatchObject({ code: 'E_PROCESS_START' });
   });
 
-  test('stays small', async () => {
+  test('uses little memory', async () => {
     const guardian = await startGuardian({ tag: tagForTest() });
     const memory = readFileSync(`/proc/${guardian.pid}/smaps_rollup`, 'utf8');
     const dirty = Number(/^Private_Dirty: +(\d+)/m.exec(memory)?.[1]);

@@ -7,37 +7,37 @@ import { openLine } from './line.ts';
 import { checkTag } from './process-tag.ts';
 
 export interface GuardianOptions {
-  /** The run's tag; see `newTag`. The orchestrator itself must not carry it. */
+  /** The tag of the run; see `newTag`. The orchestrator itself must not carry it. */
   readonly tag: string;
-  /** The Bun to run it on; the one that runs this when absent. */
+  /** The Bun that runs it; the one of this process when absent. */
   readonly bun?: string;
-  /** What to tell people: that this system has no /proc, so that less is found. */
+  /** Receives a warning for people when this system has no /proc, so that fewer processes are found. */
   readonly warn?: (message: string) => void;
   readonly clock?: Clock;
 }
 
 export interface Guardian {
   readonly pid: number;
-  /** A child and its process group, for systems without /proc. */
+  /** Reports a child and its process group, for systems without /proc. */
   watch(pid: number): void;
   forget(pid: number): void;
-  /** After a clean shutdown: it looks once more, ends what is left, says what that was, and goes. */
+  /** After a clean shutdown: looks once more, ends and reports remaining processes, and exits. */
   standDown(): Promise<GuardianReport>;
-  /** When it is gone; `expected` is false when nobody had stood it down: then start another one. */
+  /** Resolves when it is gone; `expected` is false when it was not stood down: then start another one. */
   readonly exited: Promise<{ readonly expected: boolean }>;
 }
 
 const START_MS = 5_000;
 const STAND_DOWN_MS = 7_000;
 
-/** Resolves when it watches: from then on nothing of the run survives this process. Throws `E_PROCESS_START`. */
+/** Resolves when it watches: from then on no process of the run survives this process. Throws `E_PROCESS_START`. */
 export async function startGuardian(options: GuardianOptions): Promise<Guardian> {
   const { bun = process.execPath, warn = () => undefined, clock = systemClock } = options;
-  // It must never be what keeps the orchestrator alive.
+  // It must never keep the orchestrator alive.
   const line = openLine(launch(bun, checkTag(options.tag)), { keepsAlive: false });
   const greeting = await within(clock, START_MS, line.next());
   if (!isGreeting(greeting)) {
-    // Should it still come up, it finds nobody there and goes.
+    // If it still starts, it finds the line cut and exits.
     line.close();
     throw new GoondanError('E_PROCESS_START', `The guardian did not start within ${START_MS} ms.`);
   }
@@ -52,7 +52,7 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
       stoodDown = true;
       line.say('stand-down');
       const report = await within(clock, STAND_DOWN_MS, line.next());
-      // Our own program's own words.
+      // Safe: our own program sent it.
       if (report !== undefined) return report as GuardianReport;
       throw new GoondanError('E_IPC_CLOSED', 'The guardian gave no report: it is gone, or it hangs.');
     },
@@ -60,14 +60,14 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
 }
 
 /**
- * Starts it through a shell that is gone at once, and returns this end of its line. An orchestrator that runs under
- * `bun --no-orphans` (a test does, and whoever has that in the environment) takes every child of its own with it when it
- * dies; the guardian must not be one.
+ * Starts it through a shell that exits at once, and returns our end of its line. An orchestrator under `bun
+ * --no-orphans` (from a test or from the environment) ends all its children when it dies; the guardian must not be one
+ * of them.
  */
 function launch(bun: string, tag: string): number {
   try {
     const command = ['/bin/sh', '-c', '"$@" &', 'sh', bun, ...flags, Bun.resolveSync('./main', import.meta.dir), tag];
-    // No environment: no tag, no secret. Not the folder of a project, which may want to be removed.
+    // No environment: no tag, no secret. Not in the folder of a bundle, which might be removed.
     const { stdio } = Bun.spawn(command, { env: {}, cwd: '/', stdio: [...silent, 'pipe'], detached: true });
     const descriptor: unknown = stdio[CHANNEL_DESCRIPTOR];
     if (typeof descriptor === 'number') return descriptor;
