@@ -5,13 +5,13 @@ import type { Instances } from './instances.ts';
 
 export interface DrainDeps {
   readonly clock: Clock;
-  /** Who waits for its answer. */
+  /** The instances that wait for its answer. */
   readonly callersOf: (address: AgentAddress) => readonly AgentAddress[];
 }
 
 /**
- * Lets every process finish its turn and go. Whoever is waited for goes after those who wait for it. What is not gone
- * within `graceMs` is killed; its events are there at the next start.
+ * Lets every process finish its turn and end. An awaited instance ends after the instances that wait for it. Processes
+ * that are left after `graceMs` are killed; their events are handled at the next start.
  */
 export async function drainInstances(
   instances: Instances,
@@ -20,7 +20,7 @@ export async function drainInstances(
   hurry: AbortSignal,
 ): Promise<void> {
   let deadline = clock.elapsed() + graceMs;
-  /** What each was told: may it finish its turn, or not even that? */
+  /** The last order to each instance: finish the turn, or end at once. */
   const told = new Map<Instance, 'go' | 'end'>();
   const isOver = () => {
     const rest = Math.max(0, deadline - clock.elapsed());
@@ -41,11 +41,11 @@ export async function drainInstances(
   hurry.addEventListener('abort', endNow, { once: true });
   if (hurry.aborted) endNow();
   await instances.until(isOver);
-  // What is still on its way to the disk is there at the next start.
+  // Events that are still being written are handled at the next start.
   instances.close();
   callOff();
 
-  /** One that has left its turn no longer waits; the next start asks again. */
+  /** An instance that has left its turn no longer waits; the next start asks again. */
   function isAwaited({ address }: Instance): boolean {
     return callersOf(address).some((caller) => {
       const waiting = instances.find(caller);

@@ -35,7 +35,7 @@ async function openBroken() {
   return { ...opened, fail, tried, said: () => lines.filter(({ message }) => message === line.message).length };
 }
 
-test('T-05 an instance that does not start says why once, and again when somebody has forgiven it', async () => {
+test('T-05 an instance that does not start logs the reason once, and again after a forgive', async () => {
   const { swarm, tried, said } = await openBroken();
   await swarm.accept(at, fakeEvent('one'), false);
   await tried();
@@ -47,7 +47,7 @@ test('T-05 an instance that does not start says why once, and again when somebod
   expect(said()).toBe(2);
 });
 
-test('T-05 an instance that has answered meanwhile says again why it does not start', async () => {
+test('T-05 an instance that has answered meanwhile logs again why it does not start', async () => {
   const { swarm, agents, tried, said, fail, send } = await openBroken();
   await swarm.accept(at, fakeEvent('one'), false);
   await tried();
@@ -61,7 +61,7 @@ test('T-05 an instance that has answered meanwhile says again why it does not st
   expect(said()).toBe(2);
 });
 
-test('F-10 how the servers of an instance are is known for as long as it has its process', async () => {
+test('F-10 the statuses of its servers are known as long as an instance has its process', async () => {
   const opened = await openFakeSwarm(async () => 'hello');
   cleanups.push(() => removeFakeSwarm(opened));
   cleanups.push(() => opened.close());

@@ -1,4 +1,6 @@
-/** One agent instance as the orchestrator knows it: a supervised process that runs turns. It decides nothing itself. */
+/**
+ * One agent instance in the orchestrator: a supervised process that runs turns. All decisions are made by the machine.
+ */
 import type {
   AgentAddress,
   AgentEvent,
@@ -19,13 +21,13 @@ import { type OwnAction, SupervisedProcess } from '../supervision/supervised-pro
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
 import type { AgentFrame, Report, SwarmListener } from './swarm-listener.ts';
 
-/** What an instance needs from the swarm around it. */
+/** The parts of the swarm that an instance needs. */
 export interface InstanceDeps {
   readonly clock: Clock;
   readonly events: Required<SwarmListener>;
   readonly report: Report;
   policy(): SupervisionPolicy;
-  /** Puts an input into the line of all inputs: nothing is stepped inside a step. */
+  /** Adds an input to the common queue of inputs: no step runs inside another step. */
   post(instance: Instance, input: InstanceInput): void;
   /** May throw `E_PROCESS_START`. */
   spawn(at: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent>;
@@ -38,9 +40,9 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   readonly key: string;
   readonly #deps: InstanceDeps;
   #statuses: readonly ExtensionStatusChanged[] | undefined;
-  /** Why a process of it last ended, as it said itself; said again it is not logged again. */
+  /** The process's own reason for its last end; the same reason is not logged twice. */
   #lastWords: string | undefined;
-  /** Of the turn whose end is being told. */
+  /** Figures of the turn whose end is being reported. */
   #told: { readonly stepCount: number; readonly usage: TokenUsage } | undefined;
 
   constructor(address: AgentAddress, key: string, deps: InstanceDeps) {
@@ -50,12 +52,12 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     this.#deps = deps;
   }
 
-  /** The event whose turn runs. */
+  /** The event of the running turn. */
   get running(): AgentEvent | undefined {
     return hasTurn(this.state.phase) ? this.state.queue[0]?.event : undefined;
   }
 
-  /** How things are that its extensions need, as its process said last. */
+  /** The statuses of its extensions, as its process reported last. */
   get extensionStatuses(): readonly ExtensionStatusChanged[] | undefined {
     return this.#statuses;
   }
@@ -123,10 +125,10 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     this.#deps.events.processGone(this.address);
   }
 
-  /** It would wait for ever for what it was not told: a new process gets it again. */
+  /** The process would wait for ever for the lost message: a new process gets it again. */
   protected override unsent(process: number, _type: string, problem: string, thrown: unknown): void {
     this.report('error', 'frame.not_sent', problem);
-    // The disk may be why, and then the event is not to blame.
+    // The disk may be the cause, and then the event does not count as a crash.
     const error = toFrameError(thrown, 'E_UNEXPECTED');
     if (this.running !== undefined) this.post({ type: 'turn.lost', process, error });
     this.kill();
@@ -139,7 +141,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   protected override heard(process: number, message: FromAgent): void {
     switch (message.type) {
       case 'ready':
-        // Work goes to the process first: what is written down can wait.
+        // The process gets work first: recording its description can wait.
         this.post({ type: 'ready', process });
         return this.#takeDescription(message);
       case 'described':
@@ -155,7 +157,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       }
       case 'pong':
       case 'replayed':
-        // The first goes to the heartbeat, the second comes only from a process that was started for it.
+        // The heartbeat handles the first; the second comes only from a process that was started for a replay.
         return undefined;
       case 'drained':
         return message.leavesTurn === true ? this.post({ type: 'turn.left', process }) : undefined;
@@ -175,7 +177,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     this.#deps.events.described(this.address, description);
   }
 
-  /** Each try of an instance that does not start says the same: people want to read it once. */
+  /** Each try of an instance that does not start logs the same text: people need it once. */
   #isSaid({ event, message }: LogLine): boolean {
     if (event !== 'start.failed' && event !== 'turn.lost') return false;
     if (message === this.#lastWords) return true;
@@ -187,7 +189,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     const { stepCount, usage } = this.#told ?? nothingTold;
     this.#told = undefined;
     this.#lastWords = undefined;
-    // Whoever waits gets it now; the process need not keep it for them any more.
+    // A waiting caller gets the answer now, so the process need not keep it.
     if (event.replyTo !== undefined) this.say({ type: 'reply.taken', eventId: event.id });
     this.#deps.events.turnFinished(this.address, { event, result, stepCount, usage });
   }

@@ -1,14 +1,14 @@
 /**
- * All instances of a swarm: one line of inputs, one line for processes.
+ * All instances of a swarm: one queue of inputs, one line for processes.
  *
  * Invariants:
- * 1. Inputs are stepped one after the other, in the order in which they were posted, and never inside another step.
- * 2. Who may have a process is asked again whenever the line of inputs is empty (`supervision/process-slots.ts`).
- * 3. An instance that is held gets no process until it is let go; its input waits.
- * 4. Once it is closed nothing happens any more: an input that comes later is not stepped, and starts nothing.
- * 5. One whose agent is not declared any more gets no process until it is again; its input waits.
- * 6. One that sleeps, has nothing to do and never crashed is forgotten; of those that crashed the oldest are, beyond
- *    `MOST_REMEMBERED`.
+ * 1. Inputs are handled one after the other, in the order of posting, and never inside another step.
+ * 2. Whenever the queue of inputs is empty, slots are assigned again (`supervision/process-slots.ts`).
+ * 3. An instance that is held here gets no process until it is released; its input waits.
+ * 4. After `close` nothing happens any more: a later input is ignored and starts nothing.
+ * 5. An instance whose agent is not declared gets no process until it is declared again; its input waits.
+ * 6. An instance that sleeps, has nothing to do and never crashed is forgotten. Of those that crashed, the oldest above
+ * `MOST_REMEMBERED` are forgotten.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
@@ -34,18 +34,18 @@ export class Instances implements SwarmListener {
   readonly #deps: InstancesDeps;
   readonly #instanceDeps: InstanceDeps;
   readonly #instances = new Map<string, Instance>();
-  /** Every instance that has state on disk, by key: the disk is not asked again while the swarm runs. */
+  /** Every instance with state on disk, by key: the disk is not read again while the swarm runs. */
   readonly #known = new Map<string, AgentAddress>();
-  /** Those of them that have a process: there are few, however many wait. */
+  /** Instances with a process: there are few, however many wait. */
   readonly #withProcess = new Set<Instance>();
-  /** Those that wait for a process, by key. */
+  /** Keys of instances that wait for a process. */
   readonly #line = new Set<string>();
-  /** Those that would wait for one, were their agent declared, by key. */
+  /** Keys of instances that would wait for one if their agent were declared. */
   readonly #undeclared = new Set<string>();
-  /** By key: whether it asked for a process meanwhile. */
+  /** Held instances by key, and whether each asked for a process meanwhile. */
   readonly #held = new Map<string, { asked: boolean }>();
   readonly #inputs: { readonly instance: Instance; readonly input: InstanceInput }[] = [];
-  /** Told of every step, to see what they wait for. */
+  /** Functions that are called after every step, to check a condition. */
   readonly #lookers = new Set<() => void>();
   /** Processes started for people since the last one for an agent's input. */
   #peopleInARow = 0;
@@ -72,12 +72,12 @@ export class Instances implements SwarmListener {
     };
   }
 
-  /** How many wait for a process. */
+  /** The number of instances that wait for a process. */
   get waiting(): number {
     return this.#line.size;
   }
 
-  /** Those that are awake, have work, or crashed lately. */
+  /** Instances that are awake, have work, or crashed lately. */
   all(): Iterable<Instance> {
     return this.#instances.values();
   }
@@ -95,23 +95,23 @@ export class Instances implements SwarmListener {
     return this.#known.values();
   }
 
-  /** It has state on disk. */
+  /** Adds an instance that has state on disk. */
   remember({ agentName, instanceKey }: AgentAddress): void {
     const key = addressKey({ agentName, instanceKey });
     if (!this.#known.has(key)) this.#known.set(key, { agentName, instanceKey });
   }
 
-  /** It has none any more. */
+  /** Removes an instance that has no state on disk any more. */
   forget(address: AgentAddress): void {
     this.#known.delete(addressKey(address));
   }
 
-  /** Asks again who may have a process. */
+  /** Assigns the slots again. */
   waitsChanged(): void {
     if (!this.#isStepping) this.#run();
   }
 
-  /** Which agents are declared has changed. */
+  /** Called when the list of declared agents has changed. */
   redeclare(): void {
     for (const key of [...this.#undeclared, ...this.#line]) {
       const instance = this.#instances.get(key);
@@ -123,12 +123,12 @@ export class Instances implements SwarmListener {
     this.waitsChanged();
   }
 
-  /** When every process is gone. */
+  /** Called when every process is gone. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Resolves when `isTrue`; looks now and after every step, also those that looking itself causes. */
+  /** Resolves when `isTrue`; checks now and after every step, also steps that the check itself causes. */
   async until(isTrue: () => boolean): Promise<void> {
     const reached = Promise.withResolvers<void>();
     const look = () => void (isTrue() && reached.resolve());
@@ -138,14 +138,14 @@ export class Instances implements SwarmListener {
     this.#lookers.delete(look);
   }
 
-  /** Runs `action` while the instance has no process: its process is asked to go, and the next one waits. */
+  /** Runs `action` while the instance has no process: its process is drained, and the next one waits. */
   async whileAsleep<Value>(
     address: AgentAddress,
     { graceMs, cleanUpMs }: Grace,
     action: () => Promise<Value>,
   ): Promise<Value> {
     const key = addressKey(address);
-    // The first of several that wait holds it again before the others go on.
+    // The first of several waiting callers holds it again before the others continue.
     while (this.#held.has(key)) await this.until(() => !this.#held.has(key));
     this.#held.set(key, { asked: this.#line.delete(key) || this.#undeclared.delete(key) });
     try {
@@ -161,7 +161,7 @@ export class Instances implements SwarmListener {
     }
   }
 
-  /** Invariant 5. */
+  /** Invariant 5: a key whose agent is not declared waits elsewhere. */
   #enterLine(key: string, address: AgentAddress): void {
     (this.#deps.currentPlan.value.agents.has(address.agentName) ? this.#line : this.#undeclared).add(key);
   }
@@ -226,12 +226,12 @@ export class Instances implements SwarmListener {
     return instance !== undefined && isTrue(instance.address);
   }
 
-  /** A client or a connector sent one of its events. */
+  /** True when a client or a connector sent one of its events. */
   #isForPerson(key: string): boolean {
     return this.#instances.get(key)?.state.queue.some(({ event }) => event.source.kind !== 'agent') === true;
   }
 
-  /** One whose turn is cancelled does not wait for people any more. */
+  /** An instance with a cancelled turn no longer waits for people. */
   #isHeld(key: string): boolean {
     const isCancelled = this.#instances.get(key)?.state.queue[0]?.cancelled !== undefined;
     return !isCancelled && this.#isSo(key, (address) => this.#deps.held.has(address));

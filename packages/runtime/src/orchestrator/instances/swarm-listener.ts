@@ -1,4 +1,4 @@
-/** The events of a swarm, and how its parts hear of them. */
+/** The events of a swarm, and the way its parts receive them. */
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -13,33 +13,33 @@ export type AgentFrame = Exclude<
   }
 >;
 
-/** How a turn ended, with what only its process knows. */
+/** The end of a turn, with the figures that only its process knows. */
 export interface FinishedTurn extends TurnOutcome {
   readonly event: AgentEvent;
 }
 
-/** A part of a swarm implements the events that concern it. None of them may throw. */
+/** The events of a swarm; each part implements those it needs. None may throw. */
 export interface SwarmListener {
-  /** Its process begins to start, or does not any more. */
+  /** A process starts, or its start is over. */
   processStarting?(at: AgentAddress, isStarting: boolean): void;
   processGone?(at: AgentAddress): void;
-  /** `during`: the event whose turn runs there. */
+  /** `during`: the event of the running turn. */
   heard?(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void;
-  /** Its process is ready, or has changed, and this is what it is made of. */
+  /** The process is ready or has changed; `description` lists its parts. */
   described?(at: AgentAddress, description: AgentDescription): void;
-  /** Also when it goes on in another process. */
+  /** A turn begins, or continues in another process. */
   turnStarted?(at: AgentAddress, event: AgentEvent): void;
   turnFinished?(at: AgentAddress, turn: FinishedTurn): void;
-  /** Nobody will get an answer from this instance to what it was asked so far. */
+  /** Open requests to this instance will get no answer. */
   requestsFailed?(at: AgentAddress, error: FrameError): void;
-  /** Some instance may wait for another one, or for people, that did not before; or the other way round. */
+  /** An instance may have begun or stopped to wait for another one, or for people. */
   waitsChanged?(): void;
 }
 
 /** Writes a line to the log of the swarm. */
 export type Report = (level: LogLevel, event: string, message: string, at?: AgentAddress) => void;
 
-/** Tells each listener, in their order. `listeners` is asked at every event. */
+/** Tells each listener, in order. `listeners` is called at every event. */
 export function tellListeners(listeners: () => readonly SwarmListener[]): Required<SwarmListener> {
   const tell = (event: (listener: SwarmListener) => void) => {
     for (const listener of listeners()) event(listener);

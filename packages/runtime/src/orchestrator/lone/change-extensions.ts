@@ -1,4 +1,4 @@
-/** An agent with other extensions, for a replay: some from another file, some not at all. */
+/** Changes the extensions of an agent for a replay: replaces their files or leaves them out. */
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { GoondanError } from '@goondan/types';
@@ -7,13 +7,13 @@ import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
 
 export interface ExtensionChanges {
-  /** The file that takes the place of an extension's module, by the name of the extension. Its config stays. */
+  /** Replacement files for modules, by extension name. The config stays. */
   readonly swap?: Readonly<Record<string, string>>;
-  /** Names of extensions that are left out. */
+  /** Names of extensions to leave out. */
   readonly without?: readonly string[];
 }
 
-/** The agent itself when nothing is to be changed. **Errors** — `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`. */
+/** Returns the agent itself when there are no changes. **Errors** — `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`. */
 export function changeExtensions(
   agent: DeclaredAgent,
   { swap = {}, without = [] }: ExtensionChanges,
@@ -45,7 +45,7 @@ function realFile(name: string, file: string): string {
   try {
     if (statSync(file).isFile()) return realpathSync(file);
   } catch {
-    // Said below, whatever kept it from being looked at.
+    // Reported below, whatever the reason.
   }
   throw new GoondanError('E_REPLAY_SWAP', `Extension/${name} cannot be replaced: there is no file "${file}".`);
 }

@@ -1,6 +1,6 @@
 /**
- * Loads one agent in a process of its own to see what it is made of, and ends it: no event, no turn, no conversation.
- * Its tools' and extensions' modules do run.
+ * Loads one agent in a separate process to list its parts, and ends it: no event, no turn, no conversation. The modules
+ * of its tools and extensions do run.
  */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
@@ -11,19 +11,19 @@ import { type LoneAgentOptions, runLoneAgent } from './lone-agent.ts';
 
 export interface InspectOptions {
   readonly plan: SwarmPlan;
-  /** One of its agents. */
+  /** One of the plan's agents. */
   readonly agentName: string;
   /** Ends it early. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
 
-/** For its extensions to clean up; then it is killed. */
+/** The time for extensions to clean up; then the process is killed. */
 const CLEAN_UP_MS = 5_000;
 
 /**
- * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_PROCESS_START` (also when it is not ready in time), `E_CANCELLED`,
- * those with which an agent fails to start.
+ * Loads and describes the agent. **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_PROCESS_START` (also when it is not
+ * ready in time), `E_CANCELLED`, and those of its start.
  */
 export async function inspectAgent(options: InspectOptions): Promise<AgentDescription> {
   const { agentName, signal, clock = systemClock } = options;
@@ -34,7 +34,7 @@ export async function inspectAgent(options: InspectOptions): Promise<AgentDescri
 }
 
 /**
- * The same of any agent. `hear` is told its other messages.
+ * Describes any agent. `hear` receives its other messages.
  *
  * **Errors** — those of `runLoneAgent`.
  */
@@ -54,7 +54,7 @@ export async function describeLoneAgent(
     const exited = child.exited.then((end) => void (code = end.code));
     return waitAtMost(clock, CLEAN_UP_MS, exited).then(() => {
       if (code === 0 || code === null) return description;
-      // A promise that nobody awaits, for instance: the next agent would end in its first turn.
+      // For instance a rejected promise without a handler: the agent would crash in its first turn.
       const problem = `The process of agent "${options.agent.agentName}" ended with code ${code} as soon as it was ready.`;
       throw new GoondanError('E_PROCESS_START', problem, { suggestion: 'The log says what it threw.' });
     });

@@ -1,6 +1,6 @@
 /**
- * One agent in a process of its own, beside any swarm: to see what it is made of, to try it, to replay a turn. Nothing of
- * the workspace is touched; it lives in a temporary folder. The modules of its extensions do run.
+ * Runs one agent in a separate process, without a swarm: to list its parts, to try it, to replay a turn. It uses a
+ * temporary folder and does not touch the workspace. The modules of its extensions do run.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,23 +26,23 @@ import type { RunningProcess } from '../supervision/supervise-process.ts';
 
 export interface LoneAgentOptions {
   readonly plan: SwarmPlan;
-  /** Need not be one of the plan's. */
+  /** The agent; it need not be in the plan. */
   readonly agent: DeclaredAgent;
   readonly start?: Pick<AgentStart, 'address' | 'replay'>;
-  /** Ends it early, `E_CANCELLED`. */
+  /** Ends it early, with `E_CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
-  /** How long it may take; what is usual for a start when absent. */
+  /** The time limit; that of a start when absent. */
   readonly timeoutMs?: number;
-  /** The run of a swarm that runs already; a run of its own, with a guardian, when absent. */
+  /** The run of a running swarm; a run of its own, with a guardian, when absent. */
   readonly deps?: LoneAgentDeps;
 }
 
 export interface LoneAgentDeps {
   readonly spawn: Spawn;
-  /** Where its temporary folder is made. It exists. */
+  /** An existing folder for its temporary folder. */
   readonly folder: string;
-  /** Hears what it prints. Must not throw. */
+  /** Receives its output. Must not throw. */
   readonly onOutput: (output: ChildOutput) => void;
 }
 

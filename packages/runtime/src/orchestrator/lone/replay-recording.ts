@@ -1,6 +1,6 @@
 /**
- * Replays a recorded turn in a process of its own, as the agent is now or with other extensions, and says what did
- * something else and why. No model, no tool and no agent is reached, and nothing of the workspace is changed.
+ * Replays a recorded turn in a separate process, with the present agent or with other extensions, and reports the
+ * divergences and their causes. No model, tool or agent is called, and the workspace is not changed.
  */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
@@ -18,9 +18,9 @@ import { changeExtensions, type ExtensionChanges } from './change-extensions.ts'
 import { runLoneAgent } from './lone-agent.ts';
 
 export interface ReplayOptions extends ExtensionChanges {
-  /** As it is now: the agent of the turn is one of its agents. */
+  /** The present plan, which must contain the agent of the turn. */
   readonly plan: SwarmPlan;
-  /** From `readRecording`. */
+  /** The recording from `readRecording`. */
   readonly kept: KeptRecording;
   /** Ends it early. */
   readonly signal?: AbortSignal;
@@ -28,9 +28,10 @@ export interface ReplayOptions extends ExtensionChanges {
 }
 
 /**
- * Why something else was done. `swapped`, `removed`: the extension was, for this replay. `changed`: its code or its
- * config is not what was recorded. `follows`: it is the same, but another extension is not, and this one noticed.
- * `itself`: it reads something that is not recorded. `agent`: no extension, but the agent's prompt, model or tools.
+ * The cause of a divergence. `swapped`, `removed`: the extension was swapped or removed for this replay. `changed`: its
+ * code or config differs from the recording. `follows`: it is the same, but reacts to another extension that differs.
+ * `itself`: it reads something that is not recorded. `agent`: not an extension, but the prompt, model or tools of the
+ * agent.
  */
 export type DivergenceCause = 'swapped' | 'removed' | 'changed' | 'follows' | 'itself' | 'agent';
 
@@ -40,32 +41,32 @@ export interface ExplainedDivergence extends Divergence {
 
 export interface ReplayReport extends Omit<ReplayOutcome, 'first'> {
   readonly turn: TurnSummary;
-  /** The first; absent when everything was done as it was then. */
+  /** The first divergence; absent when everything matches the recording. */
   readonly divergence?: ExplainedDivergence;
-  /** With other extensions: what did something else without them already. It is not their doing. */
+  /** With other extensions: a divergence that also occurs without them, so they are not its cause. */
   readonly without?: ExplainedDivergence;
-  /** Of a turn that another process went on with: what came of each of its runs. The other fields are of all of them. */
+  /** For a turn that several processes ran: the report of each run. The other fields summarise all of them. */
   readonly runs?: readonly ReplayedRun[];
 }
 
-/** A turn as one process ran it. */
+/** A turn as run by one process. */
 export interface ReplayedRun extends Pick<RecordedRun, 'startedAt' | 'fromStep'> {
-  /** How it ended then. */
+  /** The end of the recorded run. */
   readonly how: 'finished' | RecordedHalt['how'];
   readonly divergence?: ExplainedDivergence;
   readonly without?: ExplainedDivergence;
   /** Absent when it was not replayed. */
   readonly outcome?: Omit<ReplayOutcome, 'first'>;
-  /** Why not. */
+  /** The reason why it was not replayed. */
   readonly problem?: string;
 }
 
-/** Of a turn that was interrupted again and again the last ones are replayed. */
+/** Of a turn that was interrupted often, only the last runs are replayed. */
 const MOST_RUNS = 8;
 
 /**
- * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`, `E_REPLAY_INCOMPLETE`, those of
- * `runLoneAgent`.
+ * Replays the turn. **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`,
+ * `E_REPLAY_INCOMPLETE`, those of `runLoneAgent`.
  */
 export async function replayRecording(options: ReplayOptions): Promise<ReplayReport> {
   const { kept, swap = {}, without = [] } = options;
@@ -98,7 +99,7 @@ interface ReplayableRun extends KeptRun {
 
 type RunReport = Pick<ReplayedRun, 'divergence' | 'without' | 'outcome'>;
 
-/** As the agent is, and then, if that is another one, as it is changed. */
+/** Replays with the present agent, and then with the changed one, if there are changes. */
 async function replayRun(
   options: ReplayOptions,
   kept: ReplayableRun,
@@ -128,7 +129,7 @@ function describeRun({ first: _, ...outcome }: ReplayOutcome, divergence: Explai
   return { outcome, ...(divergence === undefined ? {} : { divergence }) };
 }
 
-/** Of all runs; what is told of one alone is told of the first that did something else, or of the last. */
+/** Summarises all runs. Fields about a single run come from the first run with a divergence, or from the last run. */
 function reportOf(turn: TurnSummary, runs: readonly ReplayedRun[]): ReplayReport {
   const outcomes = runs.flatMap(({ outcome }) => outcome ?? []);
   const sum = (count: (outcome: Omit<ReplayOutcome, 'first'>) => number) =>
@@ -155,7 +156,7 @@ function reportOf(turn: TurnSummary, runs: readonly ReplayedRun[]): ReplayReport
   };
 }
 
-/** More than the layers of one replay may take, and its process's start. */
+/** More than the layers of one replay and the start of its process may take. */
 const LONGEST_MS = 120_000;
 
 interface RunToReplay {
@@ -180,7 +181,7 @@ function replayAs(
   );
 }
 
-/** Without what it kept an extension would do something else, and nobody could tell why. */
+/** Without its old state an extension would behave differently, and the report could not tell why. */
 function refuseUnknownStates({ turn, unknownStates }: KeptRecording, { extensions = [] }: DeclaredAgent): void {
   const unknown = extensions.find(({ resource }) => unknownStates.includes(resource.metadata.name));
   if (unknown === undefined) return;
@@ -188,7 +189,7 @@ function refuseUnknownStates({ turn, unknownStates }: KeptRecording, { extension
   throw new GoondanError('E_REPLAY_INCOMPLETE', `${turn.turnId} cannot be replayed: ${problem}.`);
 }
 
-/** Extensions that are not what they were when the turn was recorded, those that came and went among them. */
+/** Returns the extensions that differ from the recording, including added and removed ones. */
 function editedExtensions(recording: Recording, { extensions = [], secrets = [] }: DeclaredAgent): Set<string> {
   const mask = maskSecrets(secrets);
   const now = new Map(extensions.map((each) => [each.resource.metadata.name, extensionDigest(each, mask)]));

@@ -4,7 +4,7 @@ import { callRulesOf, CurrentPlan } from './current-plan.ts';
 
 const models = { 'Model/m': { provider: 'scripted', model: 'none' } };
 
-test('F-01 a request waits by the policy of the agent that is asked, not by that of another', () => {
+test('F-01 a request waits by the policy of its callee, not by that of another agent', () => {
   const { value } = new CurrentPlan({
     name: 'test',
     agents: [

@@ -1,6 +1,6 @@
 /**
- * What a swarm lives by at the moment: its plan, and what follows from it. A reload replaces it as a whole, so whoever
- * needs something of it asks `value` when it is needed, and keeps nothing.
+ * The current plan of a swarm, and the settings derived from it. A reload replaces it as a whole, so read `value` each
+ * time and keep nothing of it.
  */
 import type { AgentCard } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
@@ -14,16 +14,16 @@ import { calleeTimes, type SwarmSettings, swarmSettings } from './swarm-settings
 export interface Plan {
   readonly plan: SwarmPlan;
   readonly settings: SwarmSettings;
-  /** Gets what names no agent. */
+  /** The agent for events that name none. */
   readonly entryAgent: string;
   readonly names: readonly string[];
-  /** As their processes get them. */
+  /** Agents as their processes get them. */
   readonly agents: ReadonlyMap<string, DeclaredAgent>;
-  /** What every agent is told about all of them. */
+  /** The cards of all agents, which every agent gets. */
   readonly cards: readonly AgentCard[];
-  /** What hides the secrets of an agent. */
+  /** Functions that mask the secrets of each agent. */
   readonly masks: ReadonlyMap<string, Mask>;
-  /** What hides the secrets of all of them, and of the connections: for what goes from one to another. */
+  /** Masks the secrets of all agents and connections, for data that goes from one to another. */
   readonly mask: Mask;
   readonly partsDigests: ReadonlyMap<string, string>;
 }
@@ -32,7 +32,7 @@ export class CurrentPlan {
   readonly #override: Partial<TurnPolicy>;
   #value: Plan;
 
-  /** `plan` was checked. `override`: what the operator says about turns, whatever a plan says. */
+  /** `plan` must be checked. `override`: the operator's settings for turns, which win over the plan. */
   constructor(plan: SwarmPlan, override: Partial<TurnPolicy> = {}) {
     this.#override = override;
     this.#value = readPlan(plan, override);
@@ -42,12 +42,12 @@ export class CurrentPlan {
     return this.#value;
   }
 
-  /** Shows what would be in force with this plan. */
+  /** Returns the settings that this plan would have. */
   preview(plan: SwarmPlan): Plan {
     return readPlan(plan, this.#override);
   }
 
-  /** Returns what was in force before. */
+  /** Returns the plan that was in force before. */
   replace(plan: SwarmPlan): Plan {
     const before = this.#value;
     this.#value = this.preview(plan);
@@ -91,8 +91,8 @@ function secretsOf({ agents, connections = [] }: SwarmPlan): string[] {
 }
 
 /**
- * Who counts crashes here is the orchestrator: it knows a crash from an order to go, and its own end from both. The
- * process's own count knows none of that; it is for an event that would take orchestrator after orchestrator with it.
+ * The orchestrator counts crashes, because it can tell a crash from an ordered end and from its own end. The count of
+ * the process itself cannot; it is for an event that would crash one orchestrator after another.
  */
 function withSwarmPolicy(
   agent: DeclaredAgent,

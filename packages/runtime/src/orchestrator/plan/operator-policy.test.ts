@@ -9,14 +9,14 @@ const plan = {
   policy: { trace: 'on' as const },
 };
 
-test('the operator has the last word about traces, also after a reload', () => {
+test('the operator’s setting for traces wins, also after a reload', () => {
   const currentPlan = new CurrentPlan(plan, operatorPolicy({ GOONDAN_TRACE: 'off' }));
   expect(currentPlan.value.agents.get('a')?.policy?.trace).toBe('off');
   currentPlan.replace(plan);
   expect(currentPlan.value.agents.get('a')?.policy?.trace).toBe('off');
 });
 
-test('who says nothing leaves it to the plan: an agent’s own, then its swarm’s', () => {
+test('without a setting of the operator the plan decides: first the agent, then its swarm', () => {
   const says = (policy: object, own?: object) => {
     const agents = [{ agentName: 'a', models, ...(own === undefined ? {} : { policy: own }) }];
     return new CurrentPlan({ name: 'shop', agents, policy }, operatorPolicy({ GOONDAN_TRACE: '' })).value.agents.get(
@@ -26,6 +26,6 @@ test('who says nothing leaves it to the plan: an agent’s own, then its swarm�
   expect([says({}), says({ trace: 'off' }), says({ trace: 'off' }, { trace: 'on' })]).toEqual([undefined, 'off', 'on']);
 });
 
-test('what is neither on nor off is refused', () => {
+test('rejects values other than on and off', () => {
   expect(() => operatorPolicy({ GOONDAN_TRACE: 'of' })).toThrow('GOONDAN_TRACE is "of", neither "on" nor "off"');
 });

@@ -1,4 +1,4 @@
-/** `Swarm.spec.policy` with every default filled in, for the parts of the orchestrator that live by it. */
+/** `Swarm.spec.policy` with all defaults, for the parts of the orchestrator that use it. */
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
 import { defaultPolicy, type TurnPolicy } from '../../config/turn-policy.ts';
@@ -13,7 +13,7 @@ export interface SwarmSettings {
   readonly maxProcesses: number;
   readonly graceMs: number;
   readonly spares: number;
-  /** What the swarm says about turns; an agent's own policy counts before it. */
+  /** The swarm's settings for turns; the agent's own policy wins over them. */
   readonly turn: Partial<TurnPolicy>;
 }
 
@@ -43,13 +43,13 @@ export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>): Swarm
   };
 }
 
-/** By the policy of the agent that is asked. */
+/** Takes the policy of the callee. */
 export function calleeTimes({ turnTimeoutMs, queueTimeoutMs }: Partial<TurnPolicy> = {}): CalleeTimes {
   const turnMs = turnTimeoutMs ?? defaultPolicy.turnTimeoutMs;
   return { turnTimeoutMs: turnMs, queueTimeoutMs: queueTimeoutMs ?? turnMs };
 }
 
-/** How long running turns may take when the swarm stops. */
+/** The time for running turns to finish when the swarm stops. */
 export function gracePeriodMs({ policy }: Pick<SwarmPlan, 'policy'>): number {
   return (policy?.shutdown?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1_000;
 }

@@ -19,7 +19,7 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '')
   cleanups.push(() => removeFakeSwarm(opened));
   cleanups.push(() => opened.close());
   const replaced: string[][] = [];
-  // Of the connections, only this is asked here; connections.test.ts has the rest.
+  // Only this part of the connections is used here; connections.test.ts tests the rest.
   const connections = {
     replace: (_plans, changed) => void replaced.push([...changed]),
   } as Pick<Connections, 'replace'> as Connections;
@@ -28,7 +28,7 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '')
   return { ...opened, parts, replaced, plan: opened.currentPlan.value.plan };
 }
 
-/** The plan with some of its agents saying something else. */
+/** Returns the plan with changes to these agents. */
 function changing({ plan }: { plan: SwarmPlan }, ...names: string[]): SwarmPlan {
   const agents = plan.agents.map((agent) =>
     names.includes(agent.agentName) ? { ...agent, systemPrompt: crypto.randomUUID() } : agent,
@@ -45,8 +45,8 @@ const until = async (isTrue: () => boolean) => {
   while (!isTrue()) await Bun.sleep(2);
 };
 
-describe('another plan', () => {
-  test('L-01 replaces the processes of the agents that changed, and of no others', async () => {
+describe('a new plan', () => {
+  test('L-01 replaces the processes of changed agents, and of no others', async () => {
     const opened = await open();
     for (const name of ['a', 'b', 'c']) await opened.send(name, 'hello');
     const changes = await applyPlan(opened.parts, changing(opened, 'b'));
@@ -66,7 +66,7 @@ describe('another plan', () => {
     expect(startsOf(opened, 'a')).toHaveLength(1);
   });
 
-  test('L-01 another entry agent changes the connections that reach it, and no others', async () => {
+  test('L-01 with another entry agent changes the connections that reach it, and no others', async () => {
     const opened = await open();
     const about = { connector: 'web', root: '/', entry: 'web.ts', config: {}, secrets: {} };
     const connections = [
@@ -78,7 +78,7 @@ describe('another plan', () => {
     expect(opened.replaced).toEqual([[], ['entry']]);
   });
 
-  test('L-01 a running turn is finished by the process that began it, what waits goes to the next', async () => {
+  test('L-01 a running turn is finished by its process, waiting input goes to the next', async () => {
     const gate = Promise.withResolvers<void>();
     const opened = await open(async ({ event, child }) => {
       if (event.input === 'slow') await gate.promise;
@@ -96,7 +96,7 @@ describe('another plan', () => {
     expect(textOf(await next)).not.toBe(first);
   });
 
-  test('L-01 three reloads while one turn runs leave the input that waits in its place', async () => {
+  test('L-01 three reloads during one turn keep the place of the waiting input', async () => {
     const gates = { slow: Promise.withResolvers<void>(), other: Promise.withResolvers<void>() };
     const opened = await open(async ({ event }) => {
       if (event.input === 'slow' || event.input === 'other') await gates[event.input].promise;
@@ -113,14 +113,14 @@ describe('another plan', () => {
     }
     gates.slow.resolve();
     expect(textOf(await slow)).toBe('slow');
-    // The one slot is taken, so the next input of a is in line when the reloads that waited go on.
+    // The one slot is taken, so the next input of a is in line when the waiting reloads continue.
     await until(() => startsOf(opened, 'b').length === 1);
     await Bun.sleep(20);
     gates.other.resolve();
     expect((await Promise.all(asked)).map(textOf)).toEqual(['other', 'next']);
   });
 
-  test('what the swarm says about turns is part of every agent', async () => {
+  test('the swarm’s settings for turns are part of every agent', async () => {
     const opened = await open();
     await opened.send('a', 'hello');
     const policy = { ...opened.plan.policy, maxStepsPerTurn: 3 };
@@ -130,7 +130,7 @@ describe('another plan', () => {
     expect(startsOf(opened, 'a')).toHaveLength(2);
   });
 
-  test('a limit of the swarm counts from then on', async () => {
+  test('a changed limit of the swarm takes effect at once', async () => {
     const opened = await open();
     await applyPlan(opened.parts, { ...opened.plan, policy: { ...opened.plan.policy, maxProcesses: 1 } });
     await opened.send('a', 'hello');
@@ -139,7 +139,7 @@ describe('another plan', () => {
     expect(awake.map(({ address }) => address.agentName)).toEqual(['b']);
   });
 
-  test('an agent that is gone takes nothing, what waits for it stays, and is handled when it is back', async () => {
+  test('a removed agent accepts nothing; its pending input stays, and is handled when the agent is back', async () => {
     const gate = Promise.withResolvers<void>();
     const opened = await open(async ({ event }) => {
       if (event.input === 'slow') await gate.promise;
@@ -164,7 +164,7 @@ describe('another plan', () => {
     expect(startsOf(opened, 'a')).toHaveLength(2);
   });
 
-  test('what was accepted for an agent that was not there is handled when it comes', async () => {
+  test('input accepted for a missing agent is handled when the agent is added', async () => {
     const opened = await open();
     const event = fakeEvent('from before');
     const at = { agentName: 'f', instanceKey: 'default' };
@@ -176,7 +176,7 @@ describe('another plan', () => {
     expect(textOf(await end)).toBe('from before');
   });
 
-  test('who waits for the answer of an agent that is gone is told', async () => {
+  test('a caller that waits for a removed agent gets an error', async () => {
     const gate = Promise.withResolvers<void>();
     const opened = await open(async ({ at, call }) => {
       if (at.agentName === 'b') return gate.promise.then(() => 'done');
@@ -193,7 +193,7 @@ describe('another plan', () => {
     expect(textOf(await asked)).toMatch(/^E_AGENT_FAILED: .*Agent "b" was removed from the swarm/);
   });
 
-  test('every process is told who is there now, and only when that has changed', async () => {
+  test('every process gets the list of agents, and only when it has changed', async () => {
     const opened = await open();
     const told: unknown[] = [];
     await opened.send('a', 'hello');
@@ -207,7 +207,7 @@ describe('another plan', () => {
 });
 
 describe('a reload', () => {
-  test('L-05 that fails changes nothing and is told in the log', async () => {
+  test('L-05 that fails changes nothing and is logged', async () => {
     const opened = await open();
     const before = opened.currentPlan.value;
     const { reload } = swarmReloader(opened.parts, async () => ({ ...opened.plan, agents: [] }));
@@ -217,7 +217,7 @@ describe('a reload', () => {
     expect(opened.lines.at(-1)?.message).toContain('E_SWARM_PLAN: The swarm cannot be started: it has no agent');
   });
 
-  test('D-06 of parts that do not start changes nothing, and the reload is not done before they were tried', async () => {
+  test('D-06 with parts that do not start changes nothing, and resolves after they were tried', async () => {
     const opened = await open();
     await opened.send('b', 'hello');
     const before = opened.currentPlan.value;
@@ -240,7 +240,7 @@ describe('a reload', () => {
     expect(opened.currentPlan.value).toBe(before);
   });
 
-  test('D-07 that is refused or fails is an event with code and reason, also for whoever watches', async () => {
+  test('D-07 that is rejected or fails is an event with code and reason, also for watchers', async () => {
     const opened = await open();
     const trials: Trials = { ...opened.parts.trials, agent: async () => Promise.reject(new Error('no')) };
     const notices: SwarmNotice[] = [];
@@ -263,7 +263,7 @@ describe('a reload', () => {
     ]);
   });
 
-  test('D-06 changes nothing when the swarm ends with the last trial, even if that was a success', async () => {
+  test('D-06 changes nothing when the swarm ends with the last trial, even a successful one', async () => {
     const opened = await open();
     const before = opened.currentPlan.value;
     let end = (): unknown => undefined;
@@ -299,14 +299,14 @@ describe('a reload', () => {
     expect(opened.currentPlan.value.plan).toBe(opened.plan);
   });
 
-  test('of a swarm with another name, and of one that cannot be read again, is refused', async () => {
+  test('with another swarm name, or without a way to read the plan again, is rejected', async () => {
     const opened = await open();
     const { reload: renamed } = swarmReloader(opened.parts, async () => ({ ...opened.plan, name: 'other' }));
     expect(await failure(renamed())).toMatchObject({ code: 'E_RELOAD_SWARM' });
     expect(await failure(swarmReloader(opened.parts, undefined).reload())).toMatchObject({ code: 'E_RELOAD_SOURCE' });
   });
 
-  test('comes after the one before it, whatever became of that', async () => {
+  test('waits for the one before it, whatever its result', async () => {
     const opened = await open();
     const order: string[] = [];
     const plans = [() => Promise.reject(new Error('no')), () => Promise.resolve(changing(opened, 'a'))];

@@ -1,10 +1,10 @@
 /**
- * A running swarm gets another plan.
+ * Applies another plan to a running swarm.
  *
  * Invariants:
- * 1. Parts are compared by identity and content. What did not change keeps its process, and notices nothing (L-01).
- * 2. The process of a changed agent is replaced between turns: a running turn is finished by what began it.
- * 3. What waits for an agent that is gone stays where it is, on disk, until there is such an agent again.
+ * 1. Parts are compared by identity and content. An unchanged part keeps its process, and notices nothing (L-01).
+ * 2. The process of a changed agent is replaced between turns: a running turn is finished by the process that began it.
+ * 3. Pending input of a removed agent stays on disk until there is such an agent again.
  */
 import { planDigest } from '../../config/plan-digest.ts';
 import { type PlanReconcile, planReconcile } from '../../config/plan-reconcile.ts';
@@ -22,7 +22,7 @@ export interface ReloadedParts {
   readonly connections: Connections;
 }
 
-/** `wanted` was checked. Resolves when it is in force; busy processes are replaced when their turns are over. */
+/** `wanted` must be checked. Resolves when it is in force; busy processes are replaced at the end of their turns. */
 export async function applyPlan(parts: ReloadedParts, wanted: SwarmPlan): Promise<PlanReconcile> {
   const { currentPlan, swarm, connections } = parts;
   const before = currentPlan.replace(wanted);
@@ -49,7 +49,10 @@ export function comparePlans(before: Plan, after: Plan): PlanReconcile {
   return planReconcile(asRun(before), asRun(after));
 }
 
-/** As the processes get it: what the swarm says about turns is part of every agent, whom it reaches of a connection. */
+/**
+ * The plan as the processes get it: each agent includes the swarm's settings for turns, and each connection its
+ * targets.
+ */
 function asRun({ plan, agents, entryAgent }: Plan): SwarmPlan {
   const { connections = [] } = plan;
   return {
@@ -66,11 +69,11 @@ export function namesOf(kind: 'Agent' | 'Connection', identities: readonly strin
 
 /** Invariant 2. */
 async function replaceProcess({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
-  // The change may have mended the cause of its crashes.
+  // The change may have fixed the cause of its crashes.
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), () => swarm.forgive(address));
 }
 
-/** Invariant 3. Who waits for an answer is told that none will come. */
+/** Invariant 3. Waiting callers get an error. */
 async function retire({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), async () => {
     if (swarm.agents.includes(address.agentName)) return;
@@ -79,7 +82,7 @@ async function retire({ address }: Instance, before: Plan, swarm: SwarmAgents): 
   });
 }
 
-/** The turn has its own deadline; what comes after it has the grace period. */
+/** The turn has its own deadline; the work after it has the grace. */
 function graceOf(agentName: string, { agents, settings: { graceMs } }: Plan) {
   const { turnTimeoutMs = defaultPolicy.turnTimeoutMs } = agents.get(agentName)?.policy ?? {};
   return { graceMs: turnTimeoutMs + graceMs, cleanUpMs: graceMs };

@@ -1,4 +1,4 @@
-/** Trials in processes of their own. They touch neither the conversations nor the locks of the workspace. */
+/** Runs trials in separate processes. They touch neither the conversations nor the locks of the workspace. */
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
@@ -11,9 +11,9 @@ import type { Trials } from './try-changes.ts';
 export interface TrialDeps {
   readonly spawn: Spawn;
   readonly clock: Clock;
-  /** Its contents go with the run. */
+  /** The folder of the run, which is removed at its end. */
   readonly folder: string;
-  /** Where lines of the log go. */
+  /** The receiver of log lines. */
   readonly swarm: Pick<SwarmAgents, 'log' | 'printed'>;
 }
 
@@ -44,10 +44,10 @@ export function processTrials({ spawn, clock, folder, swarm }: TrialDeps): Trial
   };
 }
 
-/** Else it would look as if the part that runs had said it. */
+/** Tells these lines from those of the running part. */
 const MARK = 'On trial: ';
 
-/** The channel says whose line it is. */
+/** Sets the owner of the line, whatever it says. */
 function markLine(line: LogLine, whose: Pick<LogLine, 'agent' | 'connection'>): LogLine {
   const { agent: _agent, instance: _instance, connection: _connection, ...rest } = line;
   return { ...rest, ...whose, message: `${MARK}${line.message}` };

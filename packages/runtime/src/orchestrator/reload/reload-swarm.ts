@@ -1,6 +1,6 @@
 /**
- * Reads the plan again, tries what is new in it, and puts it in force; one reload at a time. A reload that fails changes
- * nothing and is an event with its code and reason: in the log, and for whoever watches.
+ * Reads the plan again, tries its changes, and puts it in force; one reload at a time. A failed reload changes nothing
+ * and is an event with its code and reason, in the log and for watchers.
  */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
@@ -11,7 +11,7 @@ import { describeProblem } from '../supervision/describe-problem.ts';
 import { applyPlan, comparePlans, type ReloadedParts } from './apply-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
 
-/** Reads the plan as it is now. What it throws is why nothing changes. */
+/** Reads the present plan. If it throws, nothing changes, and the error is the reason. */
 export type ReadPlan = () => Promise<SwarmPlan>;
 
 /** The parts of a reload. */
@@ -21,12 +21,12 @@ export interface ReloadDeps extends ReloadedParts {
 
 export interface SwarmReloader {
   /**
-   * **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again, `E_RELOAD_SWARM` when
-   * it has another name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part does not start, and what `read` throws.
-   * Nothing has changed then, and the log says why (L-05, D-07).
+   * Reloads the plan. **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again,
+   * `E_RELOAD_SWARM` when it has another name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part does not
+   * start, and those of `read`. Nothing has changed then, and the log has the reason (L-05, D-07).
    */
   readonly reload: () => Promise<PlanReconcile>;
-  /** The swarm ends: a reload that is under way is given up. Resolves when nothing of it is left. */
+  /** Gives up a running reload at the end of the swarm. Resolves when nothing of it is left. */
   readonly close: () => Promise<void>;
 }
 
@@ -69,7 +69,7 @@ async function reloadOnce(deps: ReloadDeps, read: ReadPlan | undefined, signal: 
   }
 }
 
-/** Reading may take as long as a program likes; the end of the swarm does not wait for it. */
+/** Reading may take any time; the end of the swarm does not wait for it. */
 function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(signal.reason as GoondanError);

@@ -31,12 +31,12 @@ const run = (plan: SwarmPlan, identities: string[], trials: Partial<Trials>, sig
     (error: unknown) => error,
   );
 
-describe('D-06 what a reload would change', () => {
-  test('D-06 is tried: agents and connections, changed and new, and nothing else', async () => {
+describe('D-06 the changes of a reload', () => {
+  test('D-06 are tried: agents and connections, changed and new, and nothing else', async () => {
     const tried: string[] = [];
     const trials: Trials = {
       agent: async ({ agentName, policy }) => {
-        // As its process will get it.
+        // The agent as its process will get it.
         expect(policy).toHaveProperty('crashesBeforeDeadLetter');
         tried.push(agentName);
       },
@@ -46,7 +46,7 @@ describe('D-06 what a reload would change', () => {
     expect(tried.toSorted()).toEqual(['a0', 'a2', 'chat']);
   });
 
-  test('D-06 is tried a few at a time', async () => {
+  test('D-06 are tried a few at a time', async () => {
     let [running, most] = [0, 0];
     const trials = {
       agent: async () => {
@@ -60,7 +60,7 @@ describe('D-06 what a reload would change', () => {
     expect({ most, running }).toEqual({ most: 4, running: 0 });
   });
 
-  test('D-06 fails with the first part that does not start; the others are ended, and no more are begun', async () => {
+  test('D-06 fail with the first part that does not start; the other trials are ended, and no more begin', async () => {
     let [begun, ended] = [0, 0];
     const trials: Partial<Trials> = {
       agent: async ({ agentName }, _plan, signal) => {

@@ -1,9 +1,9 @@
 /**
- * Starts what a reload would change on trial, beside what runs, before anything is replaced (D-06).
+ * Starts the changes of a reload on trial, beside the running parts, before anything is replaced (D-06).
  *
  * Invariants:
- * 1. Every agent and connection that is new or changed is tried, whether it has a process at the moment or not.
- * 2. At most `AT_ONCE` trials run at a time, beside `policy.maxProcesses`; each has as long as any start.
+ * 1. Every new or changed agent and connection is tried, whether it has a process at the moment or not.
+ * 2. At most `AT_ONCE` trials run at a time, beside `policy.maxProcesses`; each has the time of any start.
  * 3. When it settles no trial is left: the first failure ends the others.
  */
 import { GoondanError } from '@goondan/types';
@@ -13,7 +13,10 @@ import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { Plan } from '../plan/current-plan.ts';
 import { namesOf } from './apply-plan.ts';
 
-/** Starts one part, and ends it when it is ready. Rejects when it is not, or `signal` aborts; nothing is left then. */
+/**
+ * Starts one part, and ends it when it is ready. Rejects when it does not get ready, or `signal` aborts; no process is
+ * left then.
+ */
 export interface Trials {
   agent(agent: DeclaredAgent, plan: Plan, signal: AbortSignal): Promise<unknown>;
   connection(connection: ConnectionPlan, plan: Plan, signal: AbortSignal): Promise<unknown>;
@@ -21,7 +24,7 @@ export interface Trials {
 
 const AT_ONCE = 4;
 
-/** **Errors** — `E_RELOAD_FAILED`, with the part and why it does not start, unless `signal` ended the trials. */
+/** Runs the trials. **Errors** — `E_RELOAD_FAILED`, with the part and the reason, unless `signal` ended the trials. */
 export async function tryChanges(
   { changed, added }: Pick<PlanReconcile, 'changed' | 'added'>,
   plan: Plan,

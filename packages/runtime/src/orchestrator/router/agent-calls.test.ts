@@ -1,4 +1,5 @@
-// How long requests between agents wait, in a swarm on agents that are no processes, a real disk and a manual clock.
+// The time limits of requests between agents, in a swarm with agents that are not processes, a real disk and a manual
+// clock.
 import { afterEach, describe, expect, test } from 'bun:test';
 import { textOf as messageText } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
@@ -18,7 +19,7 @@ interface Times {
   readonly stateRoot?: string;
 }
 
-/** Agent `a` answers as the test says, the others too; processes of the others take `startMs` to start. */
+/** Opens a swarm whose agents answer as the test says; processes of agents other than `a` take `startMs` to start. */
 async function openSwarm(
   answer: (turn: FakeTurn, wait: (ms: number) => Promise<void>) => Promise<string>,
   times: Times,
@@ -46,13 +47,13 @@ async function openSwarm(
     if (isClosed) return;
     isClosed = true;
     const closed = opened.close();
-    // The timer it waits for falls due.
+    // The timer it waits for becomes due.
     for (let isOver = false; !isOver; await clock.advance(1_000)) {
       isOver = await Promise.race([closed.then(() => true), Bun.sleep(1).then(() => false)]);
     }
   };
   cleanups.push(close);
-  /** The disk takes no time of the clock. */
+  /** The disk takes no time on the manual clock. */
   const reach = async (agentName: string, wanted: string) => {
     await until(`${agentName} is ${wanted}`, async () => {
       await clock.advance(0);
@@ -106,7 +107,7 @@ describe('a request between agents', () => {
     expect(textOf(await end)).toBe('b has reviewed it and c has reviewed it');
   });
 
-  test('F-01 A-03 one with a time of its own has it from the start of the turn: 14 s fit into 15, 16 do not', async () => {
+  test('F-01 A-03 with its own timeout has it from the start of the turn: 14 s fit into 15, 16 do not', async () => {
     const turns = { b: 14_000, c: 16_000 };
     const { send, pass, reach } = await openSwarm(
       async ({ at, call, event: { input } }, wait) => {
@@ -132,7 +133,7 @@ describe('a request between agents', () => {
     );
   });
 
-  test('F-01 A-03 one that runs out of queueTimeoutMs says so, and its event is never run, not even after a restart', async () => {
+  test('F-01 A-03 that runs out of queueTimeoutMs gets an error, and its event is never run, not even after a restart', async () => {
     const answer = async ({ at, call, event }: FakeTurn) => {
       if (at.agentName === 'a') return outcomeOf(call('request', { agentName: 'b' }, { input: 'queued' }));
       if (event.input === 'busy') await new Promise(() => undefined);
@@ -148,7 +149,7 @@ describe('a request between agents', () => {
       await first.clock.advance(0);
       return first.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length === 2;
     });
-    // The start takes longer than the queue may: it has a bound of its own.
+    // The start takes longer than the queue limit: it has its own limit.
     await first.pass(60_000);
     await first.reach('b', 'working');
     await first.pass(5_000);
@@ -177,7 +178,7 @@ describe('a request between agents', () => {
     expect(ends).toEqual(['ran busy', 'cancelled queued']);
   });
 
-  test('F-01 A-03 a restarted orchestrator counts again, although the callee is further than the caller', async () => {
+  test('F-01 A-03 starts its time again after a restart of the orchestrator, although the callee is ahead of the caller', async () => {
     const first = await openSwarm(async ({ at, call }) => {
       if (at.agentName === 'a') return outcomeOf(call('request', { agentName: 'b' }, { id: 'same', timeoutMs: 900 }));
       return new Promise(() => undefined);

@@ -1,4 +1,7 @@
-/** Calls between agents: the broker of `calls/`, fed with frames, and its actions done. It decides nothing itself. */
+/**
+ * Connects the broker of `calls/` to the swarm: gives it the frames and performs its actions. The broker makes all
+ * decisions.
+ */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
@@ -31,7 +34,7 @@ export class AgentCalls implements SwarmListener {
     this.#timers = new NamedTimers(deps.clock, (eventId) => this.#perform(this.#broker.expire(eventId)));
   }
 
-  /** Requests to these do not run out of time; all others do. */
+  /** Sets the instances to which requests do not time out. */
   hold(held: ReadonlySet<string>): void {
     this.#retime(this.#broker.hold(held, this.#deps.clock.elapsed()));
   }
@@ -43,7 +46,7 @@ export class AgentCalls implements SwarmListener {
     }
     if (frame.type === 'call.cancelled') this.#perform(this.#broker.cancelled(at, frame.callId));
     if (frame.type === 'reply') {
-      // An answer from before its process was started.
+      // An answer of an earlier process.
       this.#perform(this.#broker.replied(at, frame.eventId, frame.result));
       instances.find(at)?.say({ type: 'reply.taken', eventId: frame.eventId });
     }
@@ -73,7 +76,7 @@ export class AgentCalls implements SwarmListener {
     this.#timers.clearAll();
   }
 
-  /** Only timers: who waits for whom is as before. */
+  /** Performs timers only: the waiting instances stay the same. */
   #retime(actions: readonly CallAction[]): void {
     for (const action of actions) this.#performOne(action);
   }
@@ -111,12 +114,12 @@ export class AgentCalls implements SwarmListener {
       return this.#perform(this.#broker.refused(event.id, toFrameError(error, 'E_STORE_WRITE')));
     }
     this.#perform(this.#broker.delivered(to, event));
-    // The caller asks again, after a restart of the orchestrator: the callee may be further than the caller.
+    // After a restart of the orchestrator the caller asks again, and the callee may be ahead of the caller.
     if (this.#deps.instances.find(to)?.running?.id === event.id) this.turnStarted(to, event);
   }
 }
 
-/** The caller's model may be shown all of it. */
+/** Removes the place from the outcome: the caller's model may see all of it. */
 function toldToCaller(outcome: CallOutcome): CallOutcome {
   if (outcome.status === 'failed') return { ...outcome, error: withoutPlace(outcome.error) };
   if (outcome.status !== 'answered' || outcome.result.error === undefined) return outcome;

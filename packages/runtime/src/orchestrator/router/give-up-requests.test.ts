@@ -10,31 +10,31 @@ function input(agentName: string, callers: readonly string[], cancelled?: string
   return { address: at(agentName), entries: [{ seq: 1, event, ...(cancelled === undefined ? {} : { cancelled }) }] };
 }
 
-/** Who is cancelled, and why. */
+/** The cancelled events, and the reasons. */
 const reasons = (inputs: readonly PendingInput[]) =>
   Object.fromEntries(giveUpRequests(inputs).map(({ address, entries }) => [address.agentName, entries[0]?.cancelled]));
 
-test('R-02 what a cancelled turn asked for is given up, also by those it asked', () => {
+test('R-02 requests of a cancelled turn are given up, and so are the requests of their turns', () => {
   const inputs = [input('a', [], 'enough'), input('b', ['a']), input('c', ['a', 'b']), input('d', [])];
   const over = 'the turn that asked is over';
   expect(reasons(inputs)).toEqual({ a: 'enough', b: over, c: over, d: undefined });
 });
 
-test('R-02 what a turn asked for that goes on is still wanted', () => {
+test('R-02 requests of a turn that continues are kept', () => {
   expect(reasons([input('a', []), input('b', ['a'])])).toEqual({ a: undefined, b: undefined });
 });
 
-test('R-02 the request of a turn that is over is given up', () => {
+test('R-02 the request of a finished turn is given up', () => {
   expect(reasons([{ address: at('a'), entries: [] }, input('b', ['a'])])).toMatchObject({ b: expect.any(String) });
 });
 
-test('T-05 the request of a caller whose inbox cannot be read is still wanted: its turn may go on', () => {
+test('T-05 the request of a caller with an unreadable inbox is kept: its turn may continue', () => {
   const problem = { code: 'E_STORE_CORRUPT', message: 'damaged' } as const;
   const inputs = [{ address: at('a'), entries: [], problem }, input('b', ['a']), input('c', ['a', 'b'])];
   expect(reasons(inputs)).toEqual({ a: undefined, b: undefined, c: undefined });
 });
 
-test('R-02 another event of the caller that was cancelled, and waits, is not the turn that asked', () => {
+test('R-02 another cancelled event of the caller is not the asking turn', () => {
   const caller = input('a', []);
   const waiting = { seq: 2, event: simpleEvent('later'), cancelled: 'enough' };
   const inputs = [{ ...caller, entries: [...caller.entries, waiting] }, input('b', ['a'])];

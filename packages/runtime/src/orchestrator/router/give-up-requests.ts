@@ -1,6 +1,6 @@
 /**
- * After a restart: requests of agents whose turn somebody cancelled. Such a turn gives up what it asked for when it ends,
- * but the orchestrator that knew what it had asked for is gone.
+ * Gives up requests of cancelled turns after a restart. Such a turn gives up its requests when it ends, but the
+ * orchestrator that knew them is gone.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -9,13 +9,13 @@ import { addressKey } from '../address/address-key.ts';
 
 export interface PendingInput {
   readonly address: AgentAddress;
-  /** In the order of acceptance; the first one's turn may have begun. */
+  /** In the order of acceptance; the turn of the first one may have begun. */
   readonly entries: readonly InboxEntry[];
-  /** Why its inbox cannot be read; then nobody knows which entries there are. */
+  /** The reason why its inbox cannot be read; then its entries are unknown. */
   readonly problem?: FrameError;
 }
 
-/** `inputs` are those of the whole workspace. One that somebody still waits for, or may wait for, stays as it is. */
+/** `inputs` are those of the whole workspace. A request whose caller waits, or may wait, is kept. */
 export function giveUpRequests(inputs: readonly PendingInput[]): readonly PendingInput[] {
   const first = new Map(inputs.map(({ address, entries }) => [addressKey(address), entries[0]]));
   const unread = new Set(inputs.flatMap(({ address, problem }) => (problem ? [addressKey(address)] : [])));

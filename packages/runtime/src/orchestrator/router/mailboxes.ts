@@ -1,15 +1,16 @@
 /**
- * The one way into an agent's inbox, whoever sends: a client, a connector, another agent.
+ * The only way into an agent's inbox, for clients, connectors and other agents.
  *
  * Invariants:
- * 1. What is refused was not written; what is accepted is durable before anybody is told, and before it is handled.
- * 2. One instance's events go to its process in the order in which they were accepted.
- * 3. An event that was accepted before is not handled again. One that still waits, waits once; one that was handled is
- *    given to its process again only when somebody waits for the answer, which is then the one it had.
- * 4. No secret of the swarm is written down, whoever sent it.
- * 5. Once it is closed, what nobody waits for is accepted and left for the next start.
- * 6. What was cancelled is marked in the inbox before whoever cancelled it is told: its turn ends as cancelled, whatever
- *    dies meanwhile.
+ * 1. A rejected event was not written. An accepted event is durable before the acknowledgement, and before it is
+ * handled.
+ * 2. The events of one instance go to its process in the order of acceptance.
+ * 3. An event that was accepted before is not handled again. A pending one stays pending once; a handled one is given
+ * to its process again only if a caller waits for the answer, which is then the old one.
+ * 4. No secret of the swarm is written to disk, whatever its sender.
+ * 5. After `close`, events without a waiting caller are accepted and left for the next start.
+ * 6. A cancel is marked in the inbox before it is confirmed: the turn ends as cancelled, whichever process dies
+ * meanwhile.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
@@ -27,9 +28,9 @@ import { refuseWhenLineFull } from '../supervision/process-slots.ts';
 import type { UnreadInboxes } from './unread-inboxes.ts';
 
 export interface MailboxLimits {
-  /** Instances that wait for a process; more are refused with `E_PROCESSES_FULL`. */
+  /** Instances that wait for a process; more are rejected with `E_PROCESSES_FULL`. */
   readonly waitingInstances: number;
-  /** Events of one instance on their way to the disk; more are refused with `E_INBOX_FULL`. */
+  /** Events of one instance that are being written; more are rejected with `E_INBOX_FULL`. */
   readonly acceptingPerInstance: number;
 }
 
@@ -45,13 +46,13 @@ export interface MailboxesDeps {
   readonly instances: Instances;
   readonly unread: Pick<UnreadInboxes, 'readAgain' | 'refused'>;
   readonly currentPlan: CurrentPlan;
-  /** Decides whether the trace of an event from outside is exported; as it is when nobody exports anything. */
+  /** Decides whether the trace of an event from outside is exported; returns the event unchanged without an export. */
   readonly sample: (event: AgentEvent) => AgentEvent;
   readonly report: Report;
   readonly limits?: MailboxLimits;
 }
 
-/** Of the words about a cancel, so much is written down. */
+/** The stored characters of the reason of a cancel. */
 const LONGEST_REASON = 1_000;
 
 export class Mailboxes {
@@ -68,9 +69,9 @@ export class Mailboxes {
   }
 
   /**
-   * Resolves when the event is durable; whether it was accepted before is the answer.
-   * **Errors** — `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, those of the disk: `E_STORE_CORRUPT`
-   * and its kin while the inbox is damaged.
+   * Resolves when the event is durable, with whether it was accepted before. **Errors** — `E_AGENT_UNKNOWN`,
+   * `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, those of the disk: `E_STORE_CORRUPT` and similar ones while
+   * the inbox is damaged.
    */
   async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
@@ -96,8 +97,8 @@ export class Mailboxes {
   }
 
   /**
-   * Cancels the turn of an event, running or still waiting; false when there is none. Resolves when that is durable; when
-   * the disk fails it is cancelled all the same, for as long as this process lives, and reported.
+   * Cancels the turn of an event, running or pending; false when there is none. Resolves when the cancel is durable. On
+   * a disk error the turn is cancelled anyway, as long as this process lives, and the error is reported.
    */
   async cancel(at: AgentAddress, eventId: string, said: string): Promise<boolean> {
     const isQueued = (isNew: boolean) =>
@@ -107,10 +108,10 @@ export class Mailboxes {
       true;
     if (!isQueued(true)) return false;
     const reason = this.#deps.currentPlan.value.mask(said).slice(0, LONGEST_REASON);
-    // First: a turn that runs need not wait for the disk to be told.
+    // First, because a running turn need not wait for the disk.
     this.#instances.post(at, { type: 'cancel', eventId, reason });
     try {
-      // One whose turn is over by then is on the disk as what it was.
+      // An event whose turn is over by then keeps its result.
       await this.#inOrder(at, async () => isQueued(false) && this.#deps.journal.cancel(at, eventId, reason));
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
@@ -120,7 +121,7 @@ export class Mailboxes {
     return true;
   }
 
-  /** Runs `action` while nothing is being accepted for the instance: what was is with it, what comes waits. */
+  /** Runs `action` while nothing is being accepted for the instance: earlier events have arrived, later ones wait. */
   between<Value>(to: AgentAddress, action: () => Promise<Value>): Promise<Value> {
     return this.#inOrder(to, action);
   }
@@ -162,10 +163,10 @@ export class Mailboxes {
   }
 }
 
-/** Invariant 4. What somebody wrote, not what the event is. */
+/** Invariant 4. Masks the parts with text of the sender, not the identity of the event. */
 function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
   const { input, metadata, auth } = event;
-  // An object with every text in it masked is an object.
+  // Safe: masking the texts of an object leaves an object.
   const masked = (value: JsonObject) => maskJson(value, mask) as JsonObject;
   return {
     ...event,
@@ -181,5 +182,5 @@ function workOf(accepted: Accepted, event: AgentEvent, isAwaited: boolean): Inbo
   return accepted.pending ?? (isAwaited ? { seq: HANDLED, event } : undefined);
 }
 
-/** No place in the inbox any more. */
+/** The number of an event that is no longer in the inbox. */
 const HANDLED = 0;

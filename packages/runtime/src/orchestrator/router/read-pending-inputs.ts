@@ -3,8 +3,8 @@ import type { Journal } from '../../workspace/journal/journal.ts';
 import { giveUpRequests, type PendingInput } from './give-up-requests.ts';
 
 /**
- * Reads the inputs that were accepted and not handled, of every instance on the disk, also of those that have nothing; `only` of these
- * agents. One whose inbox cannot be read comes with its problem, and keeps nobody else from being read.
+ * Reads the pending inputs of every instance on disk, also of those without any; `only` those of these agents. An
+ * instance with an unreadable inbox is returned with its problem, and does not affect the others.
  */
 export async function readPendingInputs(
   journal: Pick<Journal, 'instances' | 'pendingEntries'>,
@@ -19,7 +19,7 @@ export async function readPendingInputs(
       inputs.push({ address, entries: [], problem: storeProblem(error) });
     }
   }
-  // Of a swarm that runs, the disk alone does not tell who asks.
+  // In a running swarm the disk alone does not tell which callers wait.
   return only === undefined ? giveUpRequests(inputs) : inputs;
 }
 

@@ -30,14 +30,14 @@ function setUp(code: ErrorCode) {
   return { clock, disk, posted, unread };
 }
 
-/** One that could not be read when the swarm started. */
+/** Opens an inbox that could not be read when the swarm started. */
 function open(code: ErrorCode) {
   const opened = setUp(code);
   opened.unread.add(at, { code, message: 'not now' });
   return opened;
 }
 
-test('T-01 an inbox that the disk could not read is read again by itself until its input is there', async () => {
+test('T-01 an inbox that failed with a disk error is read again automatically until its input is there', async () => {
   const { clock, disk, posted, unread } = open('E_STORE_READ');
   await clock.advance(READ_AGAIN_MS * 3);
   expect({ reads: disk.reads, timers: clock.pending }).toEqual({ reads: 3, timers: 1 });
@@ -47,14 +47,14 @@ test('T-01 an inbox that the disk could not read is read again by itself until i
   expect({ isUnread: unread.has(at), timers: clock.pending }).toEqual({ isUnread: false, timers: 0 });
 });
 
-test('T-01 a damaged inbox is read again when somebody asks, and not by itself', async () => {
+test('T-01 a damaged inbox is read again on request, and not automatically', async () => {
   const { clock, disk, unread } = open('E_STORE_CORRUPT');
   expect(clock.pending).toBe(0);
   await unread.tryAgain(at);
   expect({ reads: disk.reads, timers: clock.pending }).toEqual({ reads: 1, timers: 0 });
 });
 
-test('T-01 nothing is read any more once the instance is deleted, or the swarm stops', async () => {
+test('T-01 nothing is read after the instance is deleted or the swarm stops', async () => {
   for (const end of ['delete', 'close'] as const) {
     const { clock, unread } = open('E_STORE_READ');
     unread[end](at);
@@ -66,17 +66,14 @@ test.each([
   ['E_STORE_CORRUPT', true],
   ['E_DISK_FULL', false],
   ['E_STORE_READ', false],
-] as const)(
-  'T-05 an event that is refused with %s makes its instance one that does not start: %p',
-  (code, isDamaged) => {
-    const { unread, posted } = setUp(code);
-    unread.refused(at, new GoondanError(code, 'not now'));
-    expect(unread.has(at)).toBe(isDamaged);
-    expect(posted).toEqual(isDamaged ? ['damaged'] : []);
-  },
-);
+] as const)('T-05 an event rejected with %s makes its instance one that does not start: %p', (code, isDamaged) => {
+  const { unread, posted } = setUp(code);
+  unread.refused(at, new GoondanError(code, 'not now'));
+  expect(unread.has(at)).toBe(isDamaged);
+  expect(posted).toEqual(isDamaged ? ['damaged'] : []);
+});
 
-test('T-05 a damaged inbox that can be read again is forgiven first, and then gets what it had accepted', async () => {
+test('T-05 a repaired inbox is forgiven first, and then its instance gets the accepted input', async () => {
   const { unread, posted, disk } = open('E_STORE_CORRUPT');
   await unread.tryAgain(at);
   expect(unread.has(at)).toBe(true);
@@ -86,7 +83,7 @@ test('T-05 a damaged inbox that can be read again is forgiven first, and then ge
   expect(posted).toEqual(['damaged', 'damaged', 'forgive', 'work']);
 });
 
-test('T-05 a question of an instance whose inbox cannot be read is kept: its turn may go on', async () => {
+test('T-05 the approval request of an instance with an unreadable inbox is kept: its turn may continue', async () => {
   const first = await openFakeSwarm(async () => undefined);
   const { stateRoot } = first;
   await first.swarm.accept(at, fakeEvent('delete it'), false);

@@ -1,9 +1,9 @@
 /**
- * Instances whose inbox cannot be read: what they had accepted is not known here, so nothing new is accepted before it
- * can be read again. Each of them does not start, says why to whoever asks, and keeps nobody else from running.
+ * Instances with an unreadable inbox. Their accepted input is not known here, so nothing new is accepted before the
+ * inbox can be read again. Such an instance does not start, its callers get the reason, and all others run.
  *
- * A damaged inbox is read again when somebody asks. One that only could not be read, because the disk failed, is also
- * read again every `READ_AGAIN_MS`: what it holds was acknowledged, and perhaps nobody asks.
+ * A damaged inbox is read again on request. One that could not be read because of a disk error is also read again every
+ * `READ_AGAIN_MS`: its events were acknowledged, and perhaps no request comes.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -25,7 +25,7 @@ export interface UnreadInboxesDeps {
 
 export class UnreadInboxes {
   readonly #deps: UnreadInboxesDeps;
-  /** By key. Bounded by the folders on disk. */
+  /** Instances by key. Bounded by the folders on disk. */
   readonly #unread = new Map<string, AgentAddress>();
   readonly #timers: NamedTimers<string>;
 
@@ -56,23 +56,23 @@ export class UnreadInboxes {
     this.#timers.clear(addressKey(at));
   }
 
-  /** Nothing is read again by itself any more. */
+  /** Stops the automatic reads. */
   close(): void {
     this.#timers.clearAll();
   }
 
-  /** An event for it was refused: the damage may have come while the swarm ran. */
+  /** Called when an event for it was rejected: the damage may have come while the swarm ran. */
   refused(at: AgentAddress, thrown: unknown): void {
     const problem = storeProblem(thrown);
     if (isDamage(problem)) this.add(at, problem);
   }
 
-  /** Never rejects: the instance says itself why it still cannot be read. */
+  /** Never rejects: the instance itself reports why it still cannot be read. */
   async tryAgain(at: AgentAddress): Promise<void> {
     await this.readAgain(at).catch((error: unknown) => this.add(at, storeProblem(error)));
   }
 
-  /** Nothing when it is none of them. **Errors** — why it still cannot be read. */
+  /** Does nothing for other instances. **Errors** — the reason why it still cannot be read. */
   async readAgain(at: AgentAddress): Promise<void> {
     const { journal, instances } = this.#deps;
     if (!this.has(at)) return;
