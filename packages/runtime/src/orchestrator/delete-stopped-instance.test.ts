@@ -20,7 +20,7 @@ async function talk() {
   return journal;
 }
 
-test('is refused while somebody runs the workspace, and changes nothing then', async () => {
+test('is rejected while an orchestrator runs the workspace, and then changes nothing', async () => {
   const journal = await talk();
   const owner = await ownWorkspace(place, { swarm: 'mine', runTag: 'none' });
   expect(await rejectionOf(deleteStoppedInstance({ ...place, swarm: 'mine' }, at))).toMatchObject({
@@ -30,7 +30,7 @@ test('is refused while somebody runs the workspace, and changes nothing then', a
   await owner.release();
 });
 
-test('owns the workspace only for as long as it takes, however it ends', async () => {
+test('owns the workspace only while it works, however it ends', async () => {
   const journal = await talk();
   const deleted = deleteStoppedInstance({ ...place, swarm: 'mine' }, at);
   while ((await readOwner(place)) === undefined) await Bun.sleep(0);

@@ -15,7 +15,7 @@ const at = { agentName: 'a', instanceKey: 'default' };
 const copy = { agentName: 'a', instanceKey: 'a/copy' };
 afterEach(() => rmSync(stateRoot, { recursive: true, force: true }));
 
-test('on a real disk: owns the workspace meanwhile, and is refused while somebody else does', async () => {
+test('on a real disk: owns the workspace meanwhile, and is rejected while another process does', async () => {
   const journal = await durableStore(place);
   for (const id of ['one', 'two']) await runSimpleTurn(journal, at, id);
   await journal.close();

@@ -1,11 +1,11 @@
 /**
- * Starts the orchestrator of one workspace, in this process: what it owns, in the order in which it is needed, and ended
- * in the opposite one.
+ * Starts the orchestrator of one workspace in this process: its parts, in the order of their use, which end in the
+ * opposite order.
  *
  * Invariants:
- * 1. One orchestrator for each workspace; what an earlier one left running is ended before anything is started.
- * 2. The guardian watches before the first child is there: nothing survives this process, however it ends.
- * 3. What was accepted before is handled before anything new is.
+ * 1. One orchestrator per workspace; processes left by an earlier one are ended before anything is started.
+ * 2. The guardian watches before the first child is started: no child survives this process, however it ends.
+ * 3. Earlier accepted input is handled before new input.
  * 4. No code of the bundle runs here.
  */
 import { mkdirSync, rmSync } from 'node:fs';
@@ -54,17 +54,17 @@ import { type Ownership, watchOwnership } from './watch-ownership.ts';
 
 export interface OrchestratorOptions {
   readonly plan: SwarmPlan;
-  /** How to read the plan again; without it there is no `reload`. */
+  /** Reads the plan again; without it there is no `reload`. */
   readonly readPlan?: ReadPlan;
   readonly stateRoot: string;
   readonly workspaceId: string;
   /** The real path of the bundle, for commands that find the swarm by it. */
   readonly bundleFolder?: string;
-  /** False where the file system has no `flock`, as of `ownWorkspace`. */
+  /** False where the file system has no `flock`; see `ownWorkspace`. */
   readonly flock?: boolean;
-  /** Hears every log line, besides the files. Must not throw. */
+  /** Receives every log line, in addition to the files. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
-  /** The operator's environment, from which children get what is on the list; this process's own when absent. */
+  /** The operator's environment, from which children inherit the listed variables; that of this process when absent. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
   readonly ids?: Ids;
@@ -73,7 +73,7 @@ export interface OrchestratorOptions {
 }
 
 /**
- * Resolves when the swarm takes input.
+ * Resolves when the swarm accepts input.
  *
  * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING`, `E_PROCESS_START`, `E_CONTROL_PATH`, those of the disk.
  */
@@ -132,7 +132,7 @@ async function start(starting: Starting): Promise<Swarm> {
     await reloader.close();
     await drainAll({ swarm, connections, clock, name }, graceMs, hurry);
     await endings.disposeAsync().catch(() => undefined);
-    // Last: whoever asked for the end over the socket is told when the workspace is free.
+    // Last: a client that stopped the swarm over the socket is answered when the workspace is free.
     await server.close();
   });
   const about = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION };
@@ -164,7 +164,7 @@ async function start(starting: Starting): Promise<Swarm> {
   return handle;
 }
 
-/** `leftOver`: how many processes of earlier runs had to be ended. */
+/** `leftOver`: the number of ended processes of earlier runs. */
 async function takeWorkspace(
   { stateRoot, workspaceId, clock, endings, flock = true }: Starting,
   folder: string,
@@ -177,11 +177,11 @@ async function takeWorkspace(
   return { ownership, leftOver: await endLeftovers(owner, clock) };
 }
 
-/** Where lines go: files and whoever started this; those who watch the swarm too, once there is one. */
+/** The receivers of log lines: the files and the starting program; also the watchers, once there is a swarm. */
 interface StartLog {
   write(line: LogLine): void;
   report(level: LogLevel, event: string, message: string): void;
-  /** From now on through the swarm, which writes here itself. */
+  /** From now on lines go through the swarm, which writes here itself. */
   handOver(swarm: SwarmAgents): void;
 }
 
@@ -231,12 +231,12 @@ async function openSpawn({ clock, endings, environment }: Starting, runTag: Proc
   return childSpawner({ runTag, guardian, clock, ...(environment === undefined ? {} : { environment }) });
 }
 
-/** For messages that are too long for a frame. Nothing of an earlier run is in it. */
+/** The folder for messages that are too long for a frame. It contains nothing of an earlier run. */
 function makeRunFolder(folder: string, ownership: Ownership, endings: AsyncDisposableStack): string {
   const path = join(folder, 'run');
   rmSync(path, { recursive: true, force: true });
   endings.defer(() => {
-    // The folder of this name may be another's.
+    // The folder with this name may belong to another orchestrator.
     if (!ownership.isLost) rmSync(path, { recursive: true, force: true });
   });
   return makeFolder(path);
@@ -257,7 +257,7 @@ async function openApprovals({ stateRoot, workspaceId, clock, endings }: Startin
   return file;
 }
 
-/** Commands find the swarm by it. Never rejects. */
+/** Stores the record by which commands find the swarm. Never rejects. */
 function rememberSwarm({ stateRoot, workspaceId, bundleFolder, currentPlan, endings }: Starting, log: StartLog) {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'swarm.not_recorded', `${path} ${message}`);
   const folder = bundleFolder === undefined ? {} : { folder: bundleFolder };
@@ -266,7 +266,7 @@ function rememberSwarm({ stateRoot, workspaceId, bundleFolder, currentPlan, endi
   return written;
 }
 
-/** Wrong settings of the operator are reported, and never keep a swarm from running. */
+/** Wrong settings of the operator are reported, and do not stop the swarm. */
 async function readTelemetry(
   { environment = process.env, currentPlan }: Starting,
   log: StartLog,
@@ -309,7 +309,7 @@ function openSwarm(
     store: { stateRoot, workspaceId },
     ...(telemetry === undefined ? {} : { telemetry }),
     startChild: (agent, request) => {
-      // A process would make the conversation anew in a place that is gone, or another's.
+      // A process would create the conversation again in a folder that is gone or belongs to another orchestrator.
       ownership.fence();
       return children.start(agent, request);
     },
@@ -358,10 +358,10 @@ interface Drained {
   readonly name: string;
 }
 
-/** Of the grace period, for connections: whoever waits there for a turn must not take all of it from the clean-up. */
+/** The share of the grace for connections: a caller that waits there for a turn must leave time for the cleanup. */
 const CONNECTIONS_SHARE = 0.75;
 
-/** Connections first: nothing new comes in while the rest is finished. */
+/** Connections first: no new input arrives while the rest is finished. */
 async function drainAll({ swarm, connections, clock, name }: Drained, graceMs: number, hurry: AbortSignal) {
   const deadline = clock.elapsed() + graceMs;
   hurry.addEventListener('abort', () => void connections.drain(0), { once: true });

@@ -1,4 +1,4 @@
-/** Changes conversations of a workspace that nobody runs, as its orchestrator would. */
+/** Changes conversations of a stopped workspace, as its orchestrator would. */
 import type { AgentAddress } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { durableStore, type DurableStoreOptions } from '../workspace/journal/durable-store.ts';
@@ -10,13 +10,13 @@ import { endLeftovers } from './guardian/end-leftovers.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 
 export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'workspaceId' | 'warn'> {
-  /** Its name, for whoever is refused meanwhile. */
+  /** The name of the swarm, for processes that are rejected meanwhile. */
   readonly swarm: string;
-  /** As of `startSwarm`. */
+  /** See `startSwarm`. */
   readonly flock?: boolean;
 }
 
-/** Deletes an instance of a workspace that nobody runs. **Errors** — `E_SWARM_RUNNING`; those of `Journal.delete`. */
+/** Deletes an instance of a stopped workspace. **Errors** — `E_SWARM_RUNNING`; those of `Journal.delete`. */
 export function deleteStoppedInstance(
   place: StoppedSwarm,
   at: AgentAddress,
@@ -26,7 +26,7 @@ export function deleteStoppedInstance(
 }
 
 /**
- * Forks an instance of a workspace that nobody runs.
+ * Forks an instance of a stopped workspace.
  *
  * **Errors** — `E_INSTANCE_KEY`, `E_SWARM_RUNNING`; those of `Journal.fork`.
  */
@@ -40,8 +40,8 @@ export async function forkStoppedInstance(
 }
 
 /**
- * Owns the workspace for as long as it takes, so that no swarm starts meanwhile; what is left of one that died is ended
- * first, because it may still write.
+ * Owns the workspace during `action`, so that no swarm starts meanwhile. Remaining processes of an earlier run are
+ * ended first, because they may still write.
  *
  * **Errors** — `E_SWARM_RUNNING`; those of `action`.
  */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { Stopping } from './stopping.ts';
 
 describe('endings', () => {
-  test('come in the opposite order, each whatever the others do, and once', async () => {
+  test('run in the opposite order, each once, whatever the others do', async () => {
     const ended: string[] = [];
     const endings = new AsyncDisposableStack();
     endings.defer(() => void ended.push('first'));
@@ -22,7 +22,7 @@ describe('endings', () => {
 });
 
 describe('a stop', () => {
-  test('happens once; asked again it hurries', async () => {
+  test('happens once; a second call shortens its time', async () => {
     const graces: number[] = [];
     const stopping = new Stopping(async (graceMs, hurry) => {
       graces.push(graceMs);
@@ -36,7 +36,7 @@ describe('a stop', () => {
     expect(graces).toEqual([10]);
   });
 
-  test('that fails is over all the same', async () => {
+  test('that fails is still over', async () => {
     const stopping = new Stopping(() => Promise.reject(new Error('no')));
     expect(await stopping.stop(1).catch(String)).toBe('Error: no');
     await stopping.stopped;

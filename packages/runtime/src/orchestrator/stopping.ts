@@ -1,6 +1,6 @@
 import type { GoondanError } from '@goondan/types';
 
-/** A stop happens once. Asked again it hurries, and whoever asks gets the end of the one that is under way. */
+/** A stop happens once. A second call shortens its time and gets the end of the running one. */
 export class Stopping {
   readonly #end: (graceMs: number, hurry: AbortSignal) => Promise<void>;
   readonly #hurry = new AbortController();
@@ -12,20 +12,20 @@ export class Stopping {
     this.#end = end;
   }
 
-  /** Resolves when it is over, whoever asked and however it went. */
+  /** Resolves when the stop is over, successful or not. */
   get stopped(): Promise<void> {
     return this.#stopped.promise;
   }
 
-  /** Why it stopped though nobody asked for it. */
+  /** The reason of a stop that was not requested. */
   get failure(): GoondanError | undefined {
     return this.#failure;
   }
 
-  /** Stops at once, by itself. */
+  /** Stops at once because of a failure. */
   fail(failure: GoondanError): void {
     this.#failure ??= failure;
-    // How it ends is told by `stopped`.
+    // `stopped` reports the end.
     this.stop(0).catch(() => undefined);
   }
 

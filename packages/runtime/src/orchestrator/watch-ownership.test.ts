@@ -13,7 +13,7 @@ function watched() {
 
 const words = 'E_FENCED /root/workspaces/w was removed or replaced while this swarm ran in it.';
 
-test('T-16 a swarm nobody talks to notices within a minute that its workspace is gone, and is told once', async () => {
+test('T-16 an idle swarm notices within a minute that its workspace is gone, and reports it once', async () => {
   const { clock, world } = watched();
   await clock.advance(600_000);
   expect(world.told).toEqual([]);
@@ -24,7 +24,7 @@ test('T-16 a swarm nobody talks to notices within a minute that its workspace is
   expect(world.told).toEqual([words]);
 });
 
-test('T-02 a write after the workspace was lost is refused and tells at once, also when the folder comes back', () => {
+test('T-02 a write after the loss of the workspace is rejected and reports at once, even if the folder comes back', () => {
   const { world, ownership } = watched();
   ownership.fence();
   world.isGone = true;
@@ -36,7 +36,7 @@ test('T-02 a write after the workspace was lost is refused and tells at once, al
   expect(world.told).toEqual([words]);
 });
 
-test('T-16 it looks no more once it ended', async () => {
+test('T-16 does not check any more after its end', async () => {
   const { clock, world, ownership } = watched();
   ownership.end();
   world.isGone = true;

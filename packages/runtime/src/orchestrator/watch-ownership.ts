@@ -1,6 +1,6 @@
 /**
- * Notices that the workspace of this orchestrator was removed, moved or replaced: it looks every 15 s, and around each
- * write to an inbox. Once lost it stays lost, whatever comes back to its place.
+ * Notices that the workspace of this orchestrator was removed, moved or replaced: checks every 15 s, and around each
+ * write to an inbox. Once lost it stays lost, even if a folder comes back.
  */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
@@ -10,9 +10,9 @@ export interface Ownership {
   readonly isLost: boolean;
   /** Throws `E_FENCED` once it is lost. */
   readonly fence: () => void;
-  /** Calls `listener` once, when it is lost; at once when it is lost already. */
+  /** Calls `listener` once, when the workspace is lost; at once when it is lost already. */
   onLost(listener: (error: GoondanError) => void): void;
-  /** Looks no more by itself. */
+  /** Ends the automatic checks. */
   end(): void;
 }
 

@@ -14,7 +14,7 @@ describe('the backoff', () => {
     ]);
   });
 
-  test('R-03 its four numbers are knobs', () => {
+  test('R-03 its four numbers are settings', () => {
     const policy = { quickCrashes: 1, baseMs: 7, maxMs: 20, healthyMs: 1 };
     expect([1, 2, 3, 4].map((crashes) => backoffMs(crashes, policy))).toEqual([7, 14, 20, 20]);
     expect(backoffMs(1, { ...policy, quickCrashes: 0 })).toBe(7);
@@ -35,14 +35,14 @@ describe('the backoff', () => {
     expect(afterHealthy(crashTimes(9), defaultRestartPolicy, 599_999).crashes).toBe(9);
   });
 
-  test('R-03 healthy time adds up over hibernations, and starts over with a crash', () => {
+  test('R-03 healthy time adds up over hibernations, and starts again with a crash', () => {
     const half = afterHealthy(crashTimes(6), defaultRestartPolicy, 300_000);
     expect(afterHealthy(half, defaultRestartPolicy, 300_000)).toEqual(noCrashes);
     const crashed = afterCrash(half, defaultRestartPolicy, 0);
     expect(afterHealthy(crashed, defaultRestartPolicy, 300_000).crashes).toBe(7);
   });
 
-  test('R-03 any window of healthyMs sees fewer than quickCrashes restarts without a wait', () => {
+  test('R-03 any window of healthyMs has fewer than quickCrashes restarts without a wait', () => {
     const policies = fc.record({
       quickCrashes: fc.integer({ min: 1, max: 6 }),
       baseMs: fc.integer({ min: 1, max: 50 }),

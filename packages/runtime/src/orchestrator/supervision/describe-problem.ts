@@ -1,7 +1,7 @@
 import { placeText } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 
-/** Why an agent or a connection does not start, in one line. */
+/** Describes in one line why an agent or a connection does not start. */
 export function describeProblem({ code, message, place }: FrameError): string {
   return `${code}: ${message}${place === undefined ? '' : ` (${placeText(place)})`}`;
 }

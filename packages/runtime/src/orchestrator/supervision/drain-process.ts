@@ -1,4 +1,4 @@
-/** A process is asked to go, and killed when it does not. */
+/** Asks a process to end, and kills it when it does not. */
 import type { Afterwards, InstanceInput, InstanceState, Phase } from './instance-state.ts';
 import {
   after,
@@ -45,15 +45,18 @@ export interface Grace {
   readonly cleanUpMs?: number | undefined;
 }
 
-/** Its turn waits for people. Should it be answered meanwhile, or do something else besides, it finishes its turn. */
+/**
+ * Asks a process to end whose turn waits for people. If an answer arrives meanwhile, or the turn does other work, it
+ * finishes its turn first.
+ */
 export function leaveUnhurried(state: InstanceState, moment: Moment): InstanceStep {
   return state.phase.name === 'busy' ? leave(state, { graceMs: UNHURRIED_MS }, 'serve', moment) : stay(state);
 }
 
-/** Some 20 days: as long as a timer can be, with room for what the process itself adds. */
+/** 20 days: close to the longest timer, with room for what the process itself adds. */
 const UNHURRIED_MS = 1_728_000_000;
 
-/** Asks the process to go. */
+/** Asks the process to end. */
 export function leave(
   state: InstanceState,
   { graceMs, cleanUpMs }: Grace,
@@ -79,14 +82,14 @@ export function leave(
   };
 }
 
-/** What the turn did is on disk: the next process goes on with it. */
+/** The work of the turn is on disk: the next process continues it. */
 export function leaveTurn(state: InstanceState): InstanceStep {
   const { phase } = state;
   if (phase.name !== 'draining') return ignore(state, 'turn.left: it was not asked to go');
   return stay(enter(state, { ...phase, hasTurn: false }));
 }
 
-/** It had its time. */
+/** Kills a process whose time is over. */
 export function killLate(state: InstanceState, phase: Extract<Phase, { name: 'draining' }>): InstanceStep {
   const { deadline: _, ...leaving } = phase;
   return { state: enter(state, { ...leaving, name: 'killed', why: 'late' }), actions: [kill(state)] };
@@ -100,7 +103,7 @@ export function stop(state: InstanceState): InstanceStep {
   };
 }
 
-/** Asked again: the stricter of both counts. */
+/** Handles a second drain: the stricter of both counts. */
 function hurry(
   state: InstanceState,
   phase: Extract<Phase, { name: 'draining' }>,

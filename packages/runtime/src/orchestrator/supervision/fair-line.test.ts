@@ -28,24 +28,24 @@ const order = (line: readonly string[], processes: Record<string, number> = {}, 
   );
 
 describe('the line for processes', () => {
-  test('T-06 people come before agents, whoever came first', () => {
+  test('T-06 people come before agents, in any order of arrival', () => {
     expect(order(['x/0', 'x/1', 'y/0!', 'x/2', 'x/3!'])).toEqual(['y/0!', 'x/3!', 'x/0', 'x/1', 'x/2']);
   });
 
-  test('T-06 after eight people in a row an agent’s input has its turn', () => {
+  test('T-06 after eight people in a row an agent’s input gets a process', () => {
     const people = Array.from({ length: 10 }, (_, index) => `p${index}/0!`);
     expect(order(['x/0', 'x/1', ...people]).indexOf('x/0')).toBe(8);
     expect(order(['x/0', 'x/1', ...people], {}, 8).indexOf('x/0')).toBe(0);
   });
 
-  test('T-06 the agent with the fewest processes comes first, then the one that came first', () => {
+  test('T-06 the agent with the fewest processes comes first, then the first in line', () => {
     expect(order(['x/0', 'x/1', 'x/2', 'y/0', 'z/0'], { x: 2, y: 1 })).toEqual(['z/0', 'y/0', 'x/0', 'x/1', 'x/2']);
     expect(order(['x/0', 'x/1', 'y/0', 'y/1'])).toEqual(['x/0', 'y/0', 'x/1', 'y/1']);
   });
 });
 
-describe('a process that goes', () => {
-  test('T-06 does not count as one that its agent has', () => {
+describe('a process that is ending', () => {
+  test('T-06 does not count as a process of its agent', () => {
     const holders = [...hold('stopping', ['x/0']), ...hold('working', ['y/0'])];
     expect(plan(holders, ['y/1', 'x/1'], { maxProcesses: 3 }).start).toEqual(['x/1']);
   });
@@ -54,18 +54,18 @@ describe('a process that goes', () => {
 describe('the last process of an agent', () => {
   const helper = hold('idle', ['helper/0']);
 
-  test('T-06 does not go for the sixty-fourth of another one', () => {
+  test('T-06 is not ended for the sixty-fourth of another agent', () => {
     const holders = [...helper, ...hold('working', keys('spammer', 63))];
     expect(plan(holders, ['spammer/63']).hibernate).toEqual([]);
     expect(plan(holders, ['spammer/63!']).hibernate).toEqual([]);
   });
 
-  test('T-06 not even when several agents fill the slots together', () => {
+  test('T-06 is not ended when several agents fill the slots together', () => {
     const busy = ['x', 'y', 'z'].flatMap((agent) => hold('working', keys(agent, 21)));
     expect(plan([...helper, ...busy], ['x/21', 'y/21']).hibernate).toEqual([]);
   });
 
-  test('T-06 goes for an agent that has none, and for somebody who waits for an agent that has few', () => {
+  test('T-06 is ended for an agent without processes, and for a person who waits for an agent with few', () => {
     const holders = [...helper, ...hold('working', keys('spammer', 63))];
     expect(plan(holders, ['other/0']).hibernate).toEqual(['helper/0']);
     const small = [...helper, ...hold('working', ['x/0'])];
@@ -74,13 +74,13 @@ describe('the last process of an agent', () => {
     expect(plan(small, ['x/1'], { maxProcesses: 2, isAwaited: () => true }).hibernate).toEqual(['helper/0']);
   });
 
-  test('T-06 goes after those of agents that have others, however long it is idle', () => {
+  test('T-06 is ended after those of agents with several, however long it is idle', () => {
     const holders = [...helper, ...hold('idle', keys('x', 3))];
     expect(plan(holders, ['y/0', 'z/0'], { maxProcesses: 4 }).hibernate).toEqual(['x/0', 'x/1']);
     expect(plan(holders, ['x/7'], { maxProcesses: 4 }).hibernate).toEqual(['x/0']);
   });
 
-  test('T-06 goes when nothing else can go on', () => {
+  test('T-06 is ended when nothing else can continue', () => {
     const holders = [...helper, ...hold('waiting', keys('x', 3))];
     expect(plan(holders, ['x/7'], { maxProcesses: 4, isAwaited: () => true })).toMatchObject({
       start: [],
@@ -91,7 +91,7 @@ describe('the last process of an agent', () => {
   });
 });
 
-/** Processes that start, work and are idle, in steps; input comes at any of them. */
+/** Simulates processes that start, work and are idle, in steps; input comes at any step. */
 class Slots {
   readonly holders = new Map<string, { condition: ProcessCondition; idleSince: number }>();
   readonly line = new Set<string>();
@@ -101,7 +101,7 @@ class Slots {
 
   constructor(readonly maxProcesses: number) {}
 
-  /** False when it needs no start. */
+  /** Returns false when it needs no start. */
   ask(key: string): boolean {
     const holder = this.holders.get(key);
     if (holder === undefined) this.line.add(key);
@@ -131,7 +131,7 @@ class Slots {
     expect(this.holders.size).toBeLessThanOrEqual(this.maxProcesses);
   }
 
-  /** One of them goes on; false when none can. */
+  /** Advances one process; false when none can. */
   advance(choose: number): boolean {
     const moving = [...this.holders].filter(([, { condition }]) => condition !== 'idle');
     const [key, holder] = moving[choose % Math.max(1, moving.length)] ?? [];
@@ -143,14 +143,14 @@ class Slots {
   }
 }
 
-describe('a swarm whose processes do not suffice', () => {
+describe('a swarm with too few processes', () => {
   test('T-06 a person waits for at most one start of another agent’s process, while one agent has 240 in line', () => {
     const slots = new Slots(64);
     slots.ask('helper/0!');
     slots.advance(0);
     for (const key of keys('spammer', 240)) slots.ask(key);
     for (let step = 0; step < 40; step++) slots.advance(step * 7);
-    // The warm one is there.
+    // The warm process exists.
     expect(slots.ask('helper/0!')).toBe(false);
     // A cold one is next.
     const before = slots.starts.length;
@@ -159,7 +159,7 @@ describe('a swarm whose processes do not suffice', () => {
     expect(slots.starts.indexOf('other/0!') - before).toBeLessThanOrEqual(1);
   });
 
-  test('T-06 whatever comes and goes: nobody waits for ever, and there are never more than maxProcesses', () => {
+  test('T-06 with any input: every wait ends, and there are never more than maxProcesses', () => {
     const asked = fc.record({
       agent: fc.constantFrom('a', 'b', 'c', 'd'),
       number: fc.nat(30),
@@ -181,7 +181,7 @@ describe('a swarm whose processes do not suffice', () => {
     );
   });
 
-  test('T-06 an agent’s input gets its process although people never stop coming', () => {
+  test('T-06 an agent’s input gets its process although people keep coming', () => {
     const slots = new Slots(2);
     for (let number = 0; number < 5; number++) slots.ask(`p/${number}!`);
     slots.ask('x/0');

@@ -1,22 +1,24 @@
 /**
- * The order in which those in line for a process get one.
+ * Decides the order in which waiting instances get a process.
  *
  * Invariants:
- * 1. Instances with input from people come before those with input from agents alone. After `PEOPLE_IN_A_ROW` starts for
- *    people the next one is for an agent's input, if there is any: nobody waits for ever.
- * 2. Among these, the agent with the fewest processes comes first: a long line of one agent does not delay another one.
- *    Instances of agents with equally many are served in the order in which they came.
+ * 1. Instances with input from people come before those with input from agents alone. After `PEOPLE_IN_A_ROW` starts
+ * for people the next start is for an agent's input, if there is any: every wait ends.
+ * 2. Among these, the agent with the fewest processes comes first: a long line of one agent does not delay another.
+ * Instances of agents with equally many are served in the order of arrival.
  * 3. Instances that wait for people come last.
  */
 
 export interface LineDemand {
-  /** In the order in which they came. */
+  /** Keys in the order of arrival. */
   readonly line: ReadonlySet<string>;
-  /** Whether that instance waits for people; absent when nobody does. */
+  /** Whether that instance waits for people; absent when none does. */
   readonly isHeld?: (key: string) => boolean;
-  /** The agent of an instance; absent when each is of an agent of its own. */
+  /** The agent of an instance; absent when every instance has its own agent. */
   readonly agentOf?: (key: string) => string;
-  /** Whether input from a person, a client or a connector waits there; absent when there is only input from agents. */
+  /**
+   * Whether input from a person, a client or a connector is pending there; absent when there is only input from agents.
+   */
   readonly isForPerson?: (key: string) => boolean;
   /** The starts for people since the last one for an agent's input. */
   readonly peopleInARow?: number;
@@ -24,14 +26,14 @@ export interface LineDemand {
 
 const PEOPLE_IN_A_ROW = 8;
 
-/** One in line at its turn. */
+/** An instance in line when its turn comes. */
 export interface Next {
   readonly key: string;
   readonly agent: string;
   readonly isForPerson: boolean;
 }
 
-/** `processes` by agent; each one that is given its turn is counted there. */
+/** `processes` by agent; each instance that gets its turn is counted there. */
 export function* inFairOrder(demand: LineDemand, processes: Map<string, number>): Generator<Next, undefined> {
   const { people, agents, patient } = groupLine(demand);
   let inARow = demand.peopleInARow ?? 0;
@@ -44,7 +46,7 @@ export function* inFairOrder(demand: LineDemand, processes: Map<string, number>)
   return undefined;
 }
 
-/** The instances of one agent, and how many of them had their turn. */
+/** The instances of one agent, and the number that had their turn. */
 interface AgentLine {
   readonly keys: { readonly key: string; readonly place: number }[];
   taken: number;
@@ -75,7 +77,7 @@ function takeFewest(group: Group, processes: Map<string, number>): Omit<Next, 'i
     if (best !== undefined && (count > best.count || (count === best.count && first.place > best.place))) continue;
     best = { agent, own, count, ...first };
   }
-  // A group holds an agent only while one of its instances has not had its turn.
+  // A group contains an agent only while one of its instances has not had its turn.
   if (best === undefined) throw new Error('Nobody is in line.');
   const { agent, own, count, key } = best;
   own.taken += 1;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { answerPing, beat, defaultHeartbeatPolicy, firstHeartbeat, type Heartbeat } from './heartbeat.ts';
 
-/** Beats until it is dead or `most` pings were sent; `answers` says which are answered, before the next beat. */
+/** Beats until it is dead or `most` pings were sent; `answers` tells which pings are answered before the next beat. */
 function live(most: number, answers: (n: number) => boolean): { pings: number; isDead: boolean } {
   let heartbeat: Heartbeat = firstHeartbeat;
   for (let pings = 0; pings < most; pings++) {
@@ -13,16 +13,16 @@ function live(most: number, answers: (n: number) => boolean): { pings: number; i
 }
 
 describe('the heartbeat', () => {
-  test('R-03 is sent every 5 s, and 3 missed ones mean dead', () => {
+  test('R-03 is sent every 5 s, and 3 missed pings mean dead', () => {
     expect(defaultHeartbeatPolicy).toEqual({ everyMs: 5_000, missedPings: 3 });
     expect(live(100, () => false)).toEqual({ pings: 3, isDead: true });
   });
 
-  test('goes on while pings are answered', () => {
+  test('continues while pings are answered', () => {
     expect(live(100, () => true)).toEqual({ pings: 100, isDead: false });
   });
 
-  test('forgives two missed ones in a row, not three', () => {
+  test('allows two missed pings in a row, not three', () => {
     expect(live(99, (n) => n % 3 === 0).isDead).toBe(false);
     expect(live(100, (n) => n <= 10)).toEqual({ pings: 13, isDead: true });
   });
@@ -33,7 +33,7 @@ describe('the heartbeat', () => {
     expect(beat({ sent: 1, answered: 0 }, { everyMs: 1, missedPings: 1 })).toEqual({ type: 'dead' });
   });
 
-  test('does not believe an answer to a ping that was never sent, nor one that comes again', () => {
+  test('ignores an answer to a ping that was never sent, and a repeated answer', () => {
     expect(answerPing({ sent: 2, answered: 0 }, 3)).toEqual({ sent: 2, answered: 0 });
     expect(answerPing({ sent: 5, answered: 4 }, 2)).toEqual({ sent: 5, answered: 4 });
   });

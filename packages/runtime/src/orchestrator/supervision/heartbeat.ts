@@ -1,12 +1,12 @@
 /**
- * Whether a process still answers.
+ * Checks whether a process still answers.
  *
  * Invariants:
- * 1. It is dead when `missedPings` pings in a row are unanswered at the time of the next one: 15 s after the first of
- *    them, by default.
- * 2. A beat counts one ping, however late the beat comes: an orchestrator that was stopped for an hour finds nobody
- *    dead when it goes on.
- * 3. Only an answer to a ping that was sent counts, and an older answer takes nothing back.
+ * 1. A process is dead when `missedPings` pings in a row are unanswered at the time of the next one: by default 15 s
+ * after the first of them.
+ * 2. A beat counts one ping, however late the beat comes: after the orchestrator was stopped for an hour, no process
+ * counts as dead.
+ * 3. Only an answer to a sent ping counts, and an older answer changes nothing.
  */
 
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
@@ -16,7 +16,7 @@ export const defaultHeartbeatPolicy: HeartbeatPolicy = { everyMs: 5_000, missedP
 export interface Heartbeat {
   /** The number of the last ping. */
   readonly sent: number;
-  /** The highest number that was answered. */
+  /** The highest answered number. */
   readonly answered: number;
 }
 
@@ -25,7 +25,7 @@ export const firstHeartbeat: Heartbeat = { sent: 0, answered: 0 };
 export type Beat =
   { readonly type: 'ping'; readonly n: number; readonly heartbeat: Heartbeat } | { readonly type: 'dead' };
 
-/** To be called every `everyMs`, from the start of the process on. */
+/** Call this every `everyMs`, from the start of the process on. */
 export function beat(heartbeat: Heartbeat, policy: HeartbeatPolicy): Beat {
   if (heartbeat.sent - heartbeat.answered >= policy.missedPings) return { type: 'dead' };
   const n = heartbeat.sent + 1;

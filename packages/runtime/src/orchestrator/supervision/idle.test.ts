@@ -14,11 +14,11 @@ describe('an idle process', () => {
     expect(judgeIdle(defaultIdlePolicy, { ...nothing, pending: 1 }, 1e9)).toEqual({ type: 'stay' });
   });
 
-  test('stays when nobody set a time', () => {
+  test('stays without a configured time', () => {
     expect(judgeIdle({ hibernateAfterSeconds: undefined }, nothing, 1e9)).toEqual({ type: 'stay' });
   });
 
-  test('goes at once when the time is 0', () => {
+  test('hibernates at once when the time is 0', () => {
     expect(judgeIdle({ hibernateAfterSeconds: 0 }, nothing, 1_000)).toEqual({ type: 'hibernate' });
   });
 });

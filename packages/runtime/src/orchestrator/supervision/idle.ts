@@ -1,5 +1,5 @@
 /**
- * When a process that has nothing to do is let go.
+ * Decides when an idle process may end.
  *
  * Invariants:
  * 1. Never while a turn runs or an event waits.
@@ -13,7 +13,7 @@ export const defaultIdlePolicy: IdlePolicy = { hibernateAfterSeconds: 300 };
 export interface Work {
   readonly isRunning: boolean;
   readonly pending: number;
-  /** When there was work last, on the clock that only grows. */
+  /** The time of the last work, on the monotonic clock. */
   readonly idleSince: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the orchestrator knows about one instance's process, what can happen to it, and what is to be done. */
+/** The state of one instance's process, its inputs and its actions. */
 import type { AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { noCrashes, type RestartHistory } from './backoff.ts';
@@ -6,35 +6,35 @@ import type { ProcessCondition } from './process-slots.ts';
 
 /** An accepted event whose turn is not finished. */
 export interface QueuedEvent {
-  /** Its place in the inbox. */
+  /** The number of the event in the inbox. */
   readonly seq: number;
   readonly event: AgentEvent;
-  /** Processes that died in the middle of its turn. */
+  /** The number of processes that died during its turn. */
   readonly crashes: number;
-  /** Why nobody wants it any more. Its turn is still due, but starts cancelled. */
+  /** The reason of a cancel. Its turn still has to run, but starts cancelled. */
   readonly cancelled?: string;
-  /** The store ended its last turn: the next one does not count that against it. */
+  /** The store ended its last turn: that does not count as a crash of the event. */
   readonly isExcused?: true;
 }
 
-/** After the process that goes now: `serve` what is there and what comes, or `stop` for good. */
+/** After the ending process: `serve` more work, or `stop` for good. */
 export type Afterwards = 'serve' | 'stop';
 
-/** Times are on the clock that only grows. */
+/** Times are on the monotonic clock. */
 export type Phase =
   /** No process, no work. */
   | { readonly name: 'absent' }
   /** Work, but no start before `until`. */
   | { readonly name: 'backoff'; readonly until: number }
-  /** Its last start failed with an error that another try alone does not change: it waits for `work` or `forgive`. */
+  /** The last start failed with an error that a retry alone does not change: waits for `work` or `forgive`. */
   | { readonly name: 'doesNotStart' }
-  /** Work, and a slot was asked for. */
+  /** Work, and a slot was requested. */
   | { readonly name: 'inLine' }
   | { readonly name: 'starting'; readonly deadline: number }
   | { readonly name: 'ready'; readonly readySince: number; readonly idleSince: number }
   /** The turn of the first queued event runs. */
   | { readonly name: 'busy'; readonly readySince: number }
-  /** Asked to go; it may finish its turn until `deadline`. */
+  /** Asked to end; it may finish its turn until `deadline`. */
   | (Leaving & { readonly name: 'draining'; readonly deadline: number })
   /** Killed, but not gone yet. */
   | (Leaving & { readonly name: 'killed'; readonly why: 'hung' | 'late' | 'startFailed' | 'store' })
@@ -43,23 +43,23 @@ export type Phase =
 interface Leaving {
   /** Absent when it never was ready. */
   readonly readySince?: number;
-  /** The turn of the first queued event runs. */
+  /** True when the turn of the first queued event runs. */
   readonly hasTurn: boolean;
   readonly afterwards: Afterwards;
 }
 
 export interface InstanceState {
   readonly phase: Phase;
-  /** In the order of acceptance. Bounded by the inbox, which refuses what is too much before it comes here. */
+  /** In the order of acceptance. Bounded by the inbox, which rejects further events before they come here. */
   readonly queue: readonly QueuedEvent[];
   readonly restarts: RestartHistory;
-  /** Failed starts since the last good one. */
+  /** Failed starts since the last successful one. */
   readonly startFailures: number;
-  /** Why the last start failed, or why the store ended the last turn; until a start is good, or somebody forgives it. */
+  /** The error of the last failed start, or of a turn that the store ended; until a start succeeds, or a `forgive`. */
   readonly startError?: FrameError;
-  /** Processes so far; the number of the newest. */
+  /** The number of processes so far, which is the number of the newest. */
   readonly spawned: number;
-  /** It has a process whether there is work or not. */
+  /** True for an instance that has a process even without work. */
   readonly isKept?: true;
 }
 
@@ -71,11 +71,11 @@ export const newInstance: InstanceState = {
   spawned: 0,
 };
 
-/** `process` is the number its `process.spawn` gave it: what an earlier one says is not heard. */
+/** `process` is the number from its `process.spawn`: inputs of an earlier process are ignored. */
 export type InstanceInput =
   /**
-   * An event was accepted. `crashes`: as the journal knows them, when the orchestrator itself was restarted; `cancelled`:
-   * the same, for why nobody wants it any more.
+   * An event was accepted. `crashes` and `cancelled` come from the journal after a restart of the orchestrator: its
+   * crashes so far, and the reason of a cancel.
    */
   | {
       readonly type: 'work';
@@ -84,37 +84,39 @@ export type InstanceInput =
       readonly crashes?: number;
       readonly cancelled?: string;
     }
-  /** From now on it has a process, whether there is work or not. */
+  /** From now on it has a process, even without work. */
   | { readonly type: 'keep' }
-  /** Whoever waited for that event gave up. */
+  /** The caller of that event gave up. */
   | { readonly type: 'cancel'; readonly eventId: string; readonly reason: string }
-  /** `planSlots` chose it. */
+  /** `planSlots` chose this instance. */
   | { readonly type: 'slot.granted' }
-  /** `planSlots` wants its slot. Only an idle process follows. */
+  /** `planSlots` wants its slot. Only an idle process ends. */
   | { readonly type: 'hibernate' }
-  /** The same, of one whose turn waits for people. */
+  /** `planSlots` wants the slot of an instance whose turn waits for people. */
   | { readonly type: 'leave' }
   | { readonly type: 'ready'; readonly process: number }
   /**
-   * Also when the spawn itself failed; then followed by `exited`. It was logged before it is posted. A process that is
-   * kept may report it after it was ready, too.
+   * The start failed, or the spawn itself; `exited` follows. It is logged before it is posted. A kept process may also
+   * report it after it was ready.
    */
   | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
   /** The running turn gave no result, and its process ends. */
   | { readonly type: 'turn.lost'; readonly process: number; readonly error: FrameError }
-  /** The orchestrator itself cannot read its inbox. Only one without a process follows. */
+  /** The orchestrator itself cannot read the inbox. Changes nothing while there is a process. */
   | { readonly type: 'damaged'; readonly error: FrameError }
   | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly result: TurnResult }
-  /** The turn waits for people; the process goes without having finished it. */
+  /** The turn waits for people; the process ends without finishing it. */
   | { readonly type: 'turn.left'; readonly process: number }
   | { readonly type: 'heartbeat.missed'; readonly process: number }
   | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null }
-  /** A person says that it is worth another try: what crashed is forgotten, and a wait for the next start is over. */
+  /** A person, or a reload, allows another try: crashes are forgotten, and the backoff ends. */
   | { readonly type: 'forgive' }
-  /** Its conversation is gone, and every event with it. Only one without a process follows. */
+  /** The conversation and all its events are deleted. Changes nothing while there is a process. */
   | { readonly type: 'discard'; readonly error: FrameError }
-  /** `afterwards: 'serve'` replaces the process between turns. A second one may shorten the grace, never lengthen it. */
-  /** `cleanUpMs`: how much of it is for cleaning up, when a turn may take long; all that is left when absent. */
+  /**
+   * `afterwards: 'serve'` replaces the process between turns. A second drain may shorten the grace, never lengthen it.
+   */
+  /** `cleanUpMs`: the part of the grace for cleaning up, when a turn may take long; the whole rest when absent. */
   | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number; readonly afterwards: Afterwards }
   | { readonly type: 'timer'; readonly timer: InstanceTimer };
 
@@ -123,13 +125,13 @@ export type InstanceTimer = 'backoff' | 'start' | 'idle' | 'grace';
 export type InstanceAction =
   /** Join the line for a process. */
   | { readonly type: 'slot.ask' }
-  /** It has no process and is not in line. */
+  /** The instance has no process and is not in line. */
   | { readonly type: 'slot.release' }
   | { readonly type: 'process.spawn'; readonly process: number }
   | { readonly type: 'process.drain'; readonly process: number; readonly graceMs: number; readonly cleanUpMs?: number }
   /** SIGKILL to its whole group. */
   | { readonly type: 'process.kill'; readonly process: number }
-  /** `deadLetter`: fold it without running it. `isExcused`: what interrupted it last was not its fault. */
+  /** `deadLetter`: fold the event without running it. `isExcused`: its last interruption does not count as a crash. */
   | {
       readonly type: 'turn.send';
       readonly process: number;
@@ -142,7 +144,7 @@ export type InstanceAction =
   /** The event is handled and out of the queue. */
   | { readonly type: 'turn.finished'; readonly event: AgentEvent; readonly result: TurnResult }
   | { readonly type: 'event.deadLettered'; readonly event: AgentEvent; readonly crashes: number }
-  /** Whoever waits for an answer of this instance is told this, now. */
+  /** Tell all waiting callers of this instance the error now. */
   | { readonly type: 'requests.fail'; readonly error: FrameError }
   | { readonly type: 'timer.set'; readonly timer: InstanceTimer; readonly at: number }
   | { readonly type: 'timer.clear'; readonly timer: InstanceTimer }
@@ -153,7 +155,7 @@ export type InstanceAction =
       readonly message: string;
     };
 
-/** What its process means to `planSlots`; `undefined` when it holds no slot. */
+/** The condition of its process for `planSlots`; `undefined` when it has no slot. */
 export function conditionOf(
   { phase }: InstanceState,
   hasOpenRequest: boolean,

@@ -1,15 +1,15 @@
-/** One step of an instance: the state after it and what is to be done. The words the other files of a step use. */
+/** One step of an instance: the next state and the actions. Shared by the files of a step. */
 import type { InstanceAction, InstanceState, InstanceTimer, Phase } from './instance-state.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
 export interface InstanceStep {
   readonly state: InstanceState;
-  /** In this order. */
+  /** Actions in order. */
   readonly actions: readonly InstanceAction[];
 }
 
 export interface Moment {
-  /** On the clock that only grows. */
+  /** The monotonic clock. */
   readonly now: number;
   readonly policy: SupervisionPolicy;
 }
@@ -40,7 +40,7 @@ export function hasTurn(phase: Phase): phase is Extract<Phase, { name: 'busy' | 
   return phase.name === 'busy' || ('hasTurn' in phase && phase.hasTurn);
 }
 
-/** Fits into a phase of one that is leaving. */
+/** The time of readiness, for a phase of an ending process. */
 export function readySinceOf(phase: Phase): { readonly readySince?: number } {
   if (!('readySince' in phase) || phase.readySince === undefined) return {};
   return { readySince: phase.readySince };

@@ -1,4 +1,4 @@
-/** A process hangs, or is gone: whose fault it was, and what comes next. */
+/** Handles a process that hangs or is gone: finds the cause, and decides the next step. */
 import { afterCrash, afterHealthy, type RestartHistory } from './backoff.ts';
 import { stop } from './drain-process.ts';
 import type { InstanceAction, InstanceInput, InstanceState, Phase, QueuedEvent } from './instance-state.ts';
@@ -35,7 +35,7 @@ export function killHung(state: InstanceState, moment: Moment): InstanceStep {
   };
 }
 
-/** Invariant 12. A turn that anything else ended is one that its process dies of: `exited` says the rest. */
+/** Invariant 12. If anything but the store ended a turn, its process dies of it, and `exited` handles the rest. */
 export function loseTurn(state: InstanceState, error: FrameError): InstanceStep {
   const { phase } = state;
   if (!hasTurn(phase) || phase.name === 'killed') return ignore(state, `turn.lost: no turn runs: ${error.message}`);
@@ -81,7 +81,7 @@ function restartsAfter({ phase, restarts }: InstanceState, isCrash: boolean, { n
   return isCrash ? afterCrash(rested, policy.restart, now) : rested;
 }
 
-/** The start, when it had not come further; else the event whose turn ran. */
+/** Counts a crash for the start, if the process never got ready; else for the event of the running turn. */
 function blame(state: InstanceState, how: string, moment: Moment): InstanceStep {
   if (state.phase.name === 'starting') {
     const failed = countFailedStart(state, startError(`it ended ${how}`));
@@ -99,7 +99,7 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
   };
 }
 
-/** Invariant 6: its process ended though the event was only to be put aside, so the event is not what ends it. */
+/** Invariant 6: the process ended while it only folded the event, so the event is not the cause. */
 function tellHopeless([running]: readonly QueuedEvent[], how: string, { policy }: Moment): InstanceAction[] {
   if (running === undefined || running.crashes <= policy.crashesBeforeDeadLetter) return [];
   return [{ type: 'requests.fail', error: startError(`it ends ${how} before it can put an input aside`) }];
@@ -116,13 +116,13 @@ function excuse([running, ...others]: readonly QueuedEvent[]): readonly QueuedEv
   return running === undefined ? [] : [{ ...running, isExcused: true }, ...others];
 }
 
-/** Once: when the count is reached. */
+/** Once: when the limit is reached. */
 function announceDeadLetter([running]: readonly QueuedEvent[], { policy }: Moment): InstanceAction[] {
   if (running === undefined || running.crashes !== policy.crashesBeforeDeadLetter) return [];
   return [{ type: 'event.deadLettered', event: running.event, crashes: running.crashes }];
 }
 
-/** Without a process: what now? */
+/** Decides the next step without a process. */
 function goOn(state: InstanceState, moment: Moment): InstanceStep {
   const { phase } = state;
   if ('afterwards' in phase && phase.afterwards === 'stop') return stop(state);
@@ -131,7 +131,7 @@ function goOn(state: InstanceState, moment: Moment): InstanceStep {
   return stay(enter(state, { name: 'absent' }));
 }
 
-/** Invariants 11 and 14. One that was asked to go while it started did not fail. */
+/** Invariants 11 and 14. A process that was asked to end during its start did not fail. */
 function failedForGood({ phase, startError: error, isKept }: InstanceState): boolean {
   if (isKept === true || phase.name !== 'killed' || error === undefined || !isFinal(error)) return false;
   return phase.why === 'startFailed' || phase.why === 'store';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { Clock } from '../../ports/clock.ts';
 import { NamedTimers } from './named-timers.ts';
 
-/** A clock that counts as setTimeout does: what is too far away rings at once. */
+/** A clock that counts as setTimeout does: a time too far away fires at once. */
 function steppedClock(): Clock & { pass(ms: number): void } {
   let now = 0;
   let timers: { readonly at: number; readonly action: () => void }[] = [];
@@ -35,7 +35,7 @@ describe('a named timer', () => {
     return { timers, rung };
   };
 
-  test('rings once, at its time', () => {
+  test('fires once, at its time', () => {
     const clock = steppedClock();
     const { timers, rung } = timersOf(clock);
     timers.set('a', 10);
@@ -45,7 +45,7 @@ describe('a named timer', () => {
     expect(timers.size).toBe(0);
   });
 
-  test('is moved by being set again, and called off by clear', () => {
+  test('moves when it is set again, and is removed by clear', () => {
     const clock = steppedClock();
     const { timers, rung } = timersOf(clock);
     timers.set('a', 10);
@@ -57,7 +57,7 @@ describe('a named timer', () => {
     expect(rung).toEqual(['a@20']);
   });
 
-  test('never rings early, however far away its time is', () => {
+  test('never fires early, however far away its time is', () => {
     const clock = steppedClock();
     const { timers, rung } = timersOf(clock);
     const far = 5 * 2 ** 31;
@@ -68,7 +68,7 @@ describe('a named timer', () => {
     expect(rung).toEqual([`a@${far}`]);
   });
 
-  test('rings at once when its time is past', () => {
+  test('fires at once when its time is past', () => {
     const clock = steppedClock();
     const { timers, rung } = timersOf(clock);
     clock.pass(50);
@@ -77,7 +77,7 @@ describe('a named timer', () => {
     expect(rung).toEqual(['a@50']);
   });
 
-  test('does not ring after clearAll', () => {
+  test('does not fire after clearAll', () => {
     const clock = steppedClock();
     const { timers, rung } = timersOf(clock);
     timers.set('a', 1);
@@ -87,7 +87,7 @@ describe('a named timer', () => {
     expect(rung).toEqual([]);
   });
 
-  test('may be set again while it rings', () => {
+  test('may be set again while it fires', () => {
     const clock = steppedClock();
     const rung: number[] = [];
     const timers: NamedTimers<'beat'> = new NamedTimers(clock, (name) => {

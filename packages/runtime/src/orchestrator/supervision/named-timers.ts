@@ -1,12 +1,12 @@
 /**
- * Timers under names, for machines that ask for them by action: `timer.set`, `timer.clear`.
+ * Named timers, for machines that request them by the actions `timer.set` and `timer.clear`.
  *
- * Invariants: 1. A name has at most one timer; setting it again moves it. 2. It never rings early, not even when the
- * time is further away than the clock can count in one go. 3. Nothing rings after `clearAll`.
+ * Invariants: 1. A name has at most one timer; setting it again moves it. 2. It never fires early, even if the time is
+ * further away than the clock can count at once. 3. Nothing fires after `clearAll`.
  */
 import type { Clock } from '../../ports/clock.ts';
 
-/** The longest wait a system's timer can count; a longer one would ring at once. */
+/** The longest wait of a system timer; a longer one would fire at once. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
 export class NamedTimers<Name extends string> {
@@ -19,7 +19,7 @@ export class NamedTimers<Name extends string> {
     this.#ring = ring;
   }
 
-  /** `at` is on the clock that only grows. */
+  /** `at` is on the monotonic clock. */
   set(name: Name, at: number): void {
     this.clear(name);
     const wait = Math.min(Math.max(0, at - this.#clock.elapsed()), LONGEST_WAIT_MS);
@@ -36,7 +36,7 @@ export class NamedTimers<Name extends string> {
     this.#timers.delete(name);
   }
 
-  /** How many have not rung. */
+  /** The number of timers that have not fired. */
   get size(): number {
     return this.#timers.size;
   }

@@ -15,7 +15,7 @@ const holder = (key: string, condition: ProcessCondition, idleSince?: number): S
   ...(idleSince === undefined ? {} : { idleSince }),
 });
 
-/** Without `leave` when nobody has to. */
+/** Omits `leave` when it is empty. */
 function planned(demand: SlotDemand): Omit<SlotPlan, 'leave'> & Partial<SlotPlan> {
   const { leave, ...rest } = planSlots(demand);
   return leave.length === 0 ? rest : { ...rest, leave };
@@ -35,28 +35,28 @@ describe('the slots', () => {
     expect(plan([holder('a', 'working')], ['b', 'c', 'd'], 3)).toEqual({ start: ['b', 'c'], hibernate: [] });
   });
 
-  test('and idle ones make room for the rest of the line', () => {
+  test('idle processes make room for the rest of the line', () => {
     const holders = [holder('a', 'idle', 1), holder('b', 'working')];
     expect(plan(holders, ['x', 'y'], 3)).toEqual({ start: ['x'], hibernate: ['a'] });
     expect(plan([...holders, holder('c', 'stopping')], ['x', 'y'], 4)).toEqual({ start: ['x'], hibernate: [] });
   });
 
-  test('nothing happens for an empty line', () => {
+  test('an empty line changes nothing', () => {
     expect(plan([holder('a', 'idle', 1), holder('b', 'idle', 2)], [], 1)).toEqual({ start: [], hibernate: [] });
   });
 
-  test('who is idle longest hibernates first, and no more than the line needs', () => {
+  test('the longest idle hibernates first, and no more than the line needs', () => {
     const holders = [holder('a', 'idle', 30), holder('b', 'working'), holder('c', 'idle', 10), holder('d', 'idle', 20)];
     expect(plan(holders, ['x'], 4)).toEqual({ start: [], hibernate: ['c'] });
     expect(plan(holders, ['x', 'y'], 4)).toEqual({ start: [], hibernate: ['c', 'd'] });
     expect(plan(holders, ['x', 'y', 'z', 'w'], 4)).toEqual({ start: [], hibernate: ['c', 'd', 'a'] });
   });
 
-  test('a process that goes already makes room: nobody else must', () => {
+  test('a process that is ending already makes room, so no other has to end', () => {
     expect(plan([holder('a', 'stopping'), holder('b', 'idle', 1)], ['x'], 2)).toEqual({ start: [], hibernate: [] });
   });
 
-  test('what is beyond the limit makes no room for the line', () => {
+  test('processes beyond the limit make no room for the line', () => {
     const holders = [holder('a', 'working'), holder('b', 'idle', 1), holder('c', 'idle', 2)];
     expect(plan(holders, ['x'], 2)).toEqual({ start: [], hibernate: ['b', 'c'] });
   });
@@ -66,7 +66,7 @@ describe('the slots', () => {
     expect(plan(callers, ['root', 'callee', 'other'], 2, ['callee', 'other']).start).toEqual(['callee']);
   });
 
-  test('but not while anybody else can go on', () => {
+  test('no start beyond the limit while another process can continue', () => {
     for (const condition of ['starting', 'working', 'stopping'] as const) {
       expect(plan([holder('a', 'waiting'), holder('b', condition)], ['callee'], 2, ['callee']).start).toEqual([]);
     }
@@ -76,34 +76,34 @@ describe('the slots', () => {
     });
   });
 
-  test('and not for one whom nobody awaits', () => {
+  test('no start beyond the limit for an instance that is not awaited', () => {
     expect(plan([holder('a', 'waiting')], ['root'], 1).start).toEqual([]);
   });
 
-  test('who waits for people lets everybody else go first, and is not in anybody’s way', () => {
+  test('an instance that waits for people goes after all others, and gives its slot to them', () => {
     const holders = [holder('a', 'held'), holder('b', 'idle', 1), holder('c', 'held')];
-    // Idle ones first, then as many as are missing.
+    // Idle processes first, then as many as are missing.
     expect(plan(holders, ['x'], 3, [], [])).toEqual({ start: [], hibernate: ['b'] });
     expect(plan(holders, ['x', 'y'], 3, [], [])).toEqual({ start: [], hibernate: ['b'], leave: ['a'] });
     expect(plan([...holders, holder('d', 'stopping')], ['x', 'y'], 4, [], [])).toEqual({ start: [], hibernate: ['b'] });
-    // One that waits itself moves none of them, but idle ones.
+    // An instance that waits for people itself only replaces idle processes.
     expect(plan(holders, ['p'], 3, [], ['p'])).toEqual({ start: [], hibernate: ['b'] });
     expect(plan([holder('a', 'held')], ['p'], 1, [], ['p'])).toEqual({ start: [], hibernate: [] });
     expect(plan([], ['p', 'x', 'y'], 2, [], ['p'])).toEqual({ start: ['x', 'y'], hibernate: [] });
     expect(plan([], ['p', 'x'], 2, [], ['p'])).toEqual({ start: ['x', 'p'], hibernate: [] });
   });
 
-  test('nor does it start beyond the limit, however much it is awaited', () => {
+  test('an awaited instance that waits for people does not start beyond the limit', () => {
     expect(plan([holder('a', 'waiting')], ['p'], 1, ['p'], ['p']).start).toEqual([]);
     expect(plan([holder('a', 'waiting')], ['p'], 1, ['p'], []).start).toEqual(['p']);
   });
 
-  test('a full line refuses, with a code', () => {
+  test('a full line rejects with a code', () => {
     expect(() => refuseWhenLineFull(9, 10)).not.toThrow();
     expect(() => refuseWhenLineFull(10, 10)).toThrow(expect.objectContaining({ code: 'E_PROCESSES_FULL' }));
   });
 
-  test('a plan keeps the order of the line, the limit, and touches idle processes, then those that are held', () => {
+  test('a plan keeps the order of the line and the limit, and ends only idle processes, then held ones', () => {
     const conditions = fc.constantFrom<ProcessCondition>('starting', 'working', 'waiting', 'held', 'idle', 'stopping');
     const holders = fc.array(fc.record({ condition: conditions, idleSince: fc.nat(9) }), { maxLength: 12 });
     fc.assert(

@@ -1,22 +1,22 @@
 /**
- * Who may have a process when `maxProcesses` do not suffice.
+ * Decides which instances get a process when `maxProcesses` are not enough.
  *
  * Invariants:
- * 1. Free slots go to the line in its order (`fair-line.ts`); nobody is overtaken but by 4.
- * 2. A slot is made free by hibernating idle processes only, and no more of them than the line needs: first the one that is
- *    idle longest among those whose agent has others, then among the last ones of their agents.
- * 3. There are at most `maxProcesses` processes, but for 4.
- * 4. When every process waits for the answer of another agent, the first in line whose answer is awaited starts beyond
- *    the limit. Somebody is in that position: the wait-for graph has no circle (`calls/wait-graph.ts`), so its end is an
- *    instance without a process, in line or in backoff. So callers that hold all slots cannot block their callees, and
- *    the limit is exceeded only when nothing else could go on. What is beyond it is hibernated as soon as it is idle and
- *    anybody waits.
- * 5. Whoever waits for people is in no hurry: in line it comes after everybody else, and a process of it goes, when no idle
- *    one does, for those who are. Its turn is left where it stands, and goes on with the next process.
- * 6. The line is bounded where input is accepted (`refuseWhenLineFull`); what was accepted always finds its place.
- * 7. The last process of an agent does not go for an agent that has its share already, unless nothing else can go on. The
- *    share is an equal part of the slots; where somebody waits for an answer, a person or an agent, it is one more than
- *    half of them.
+ * 1. Free slots go to the line in its order (`fair-line.ts`); the only exception is 4.
+ * 2. Only idle processes are hibernated to free a slot, and no more than the line needs. The longest idle goes first,
+ * among agents that have several processes, then among the last ones of their agents.
+ * 3. There are at most `maxProcesses` processes, except for 4.
+ * 4. When every process waits for the answer of another agent, the first awaited instance in line starts beyond the
+ * limit. There is always one: the wait-for graph has no circle (`calls/wait-graph.ts`), so it ends at an instance
+ * without a process, in line or in backoff. So callers that hold all slots cannot block their callees, and the limit is
+ * exceeded only when nothing else can continue. A process beyond the limit is hibernated as soon as it is idle and the
+ * line is not empty.
+ * 5. An instance that waits for people comes last in line. Its process ends for others when no idle process does. Its
+ * turn is left and continues in the next process.
+ * 6. The line is bounded where input is accepted (`refuseWhenLineFull`); accepted input always finds its place.
+ * 7. The last process of an agent does not end for an agent that has its share already, unless nothing else can
+ * continue. The share is an equal part of the slots; if a person or an agent waits for an answer, it is one more than
+ * half of them.
  */
 import { GoondanError } from '@goondan/types';
 import { inFairOrder, itself, type LineDemand, type Next } from './fair-line.ts';
@@ -26,31 +26,31 @@ export type ProcessCondition = 'starting' | 'working' | 'waiting' | 'held' | 'id
 export interface SlotHolder {
   readonly key: string;
   /**
-   * `waiting`: its turn has a request under way, so that it may depend on somebody in line. `held`: its turn waits for
-   * people, itself or through somebody it asked.
+   * `waiting`: its turn has an open request, so that it may depend on an instance in line. `held`: its turn waits for
+   * people, itself or through an agent it asked.
    */
   readonly condition: ProcessCondition;
-  /** Of an idle one. */
+  /** Set for an idle process. */
   readonly idleSince?: number;
 }
 
 export interface SlotPlan {
-  /** These leave the line and get a process now. */
+  /** Instances that leave the line and get a process now. */
   readonly start: readonly string[];
-  /** These are asked to go; their slot is free when their process is gone. */
+  /** Instances whose process is asked to end; the slot is free when it is gone. */
   readonly hibernate: readonly string[];
-  /** These are asked to go, too, and leave their turns where they stand: they wait for people. */
+  /** Instances whose process is asked to end and leave its turn, which waits for people. */
   readonly leave: readonly string[];
 }
 
 export interface SlotDemand extends LineDemand {
   readonly holders: readonly SlotHolder[];
-  /** Whether a request to that instance is under way. */
+  /** Whether there is an open request to that instance. */
   readonly isAwaited: (key: string) => boolean;
   readonly maxProcesses: number;
 }
 
-/** To be asked whenever somebody joins the line, a process ends, or what it does changes. */
+/** Call it whenever an instance joins the line, a process ends, or its condition changes. */
 export function planSlots(demand: SlotDemand): SlotPlan {
   const { holders, line, maxProcesses } = demand;
   const free = Math.max(0, maxProcesses - holders.length);
@@ -58,7 +58,7 @@ export function planSlots(demand: SlotDemand): SlotPlan {
   if (free === 0 && holders.every(({ condition }) => condition === 'waiting')) {
     return { start: firstAwaited(demand), hibernate: [], leave: [] };
   }
-  // The line may be long: it is not walked while nothing can be done for it.
+  // The line may be long: skip it while nothing can be done for it.
   if (free === 0 && !holders.some(canGiveWay)) return { start: [], hibernate: [], leave: [] };
 
   const processes = countProcesses(demand);
@@ -82,7 +82,7 @@ function countProcesses({ holders, agentOf = itself }: SlotDemand): Map<string, 
   return processes;
 }
 
-/** Unlike `take` it leaves the rest of the order to be walked. */
+/** Unlike `take`, it leaves the rest of the order for later. */
 function* takeNext(order: Generator<Next, undefined>, count: number): Generator<Next> {
   for (let taken = 0; taken < count; taken++) {
     const { value } = order.next();
@@ -91,7 +91,10 @@ function* takeNext(order: Generator<Next, undefined>, count: number): Generator<
   }
 }
 
-/** Idle ones for whoever is in line; of those that wait for people as many as are missing for those in a hurry. */
+/**
+ * Chooses idle processes for the line. Of instances that wait for people, it chooses as many as are still missing for
+ * the others.
+ */
 function makeRoom(
   demand: SlotDemand,
   started: number,
@@ -101,7 +104,7 @@ function makeRoom(
   const { holders, line, isHeld, maxProcesses } = demand;
   const excess = Math.max(0, holders.length - maxProcesses);
   const stopping = holders.filter(({ condition }) => condition === 'stopping').length;
-  // A process that goes already is for what is beyond the limit, then for the first in line.
+  // A process that is ending already counts for the excess first, then for the first in line.
   const beyond = Math.max(0, excess - stopping);
   const served = [...takeNext(order, Math.max(0, stopping - excess))].length;
   const waiting = Math.min(line.size - started - served, holders.length);
@@ -116,12 +119,12 @@ function makeRoom(
   return { hibernate: isStuck ? longestIdle(holders) : hibernate, leave: leave.map(({ key }) => key) };
 }
 
-/** Its slot may be free soon without anybody's doing. */
+/** Tells whether its slot may become free without a plan. */
 function moves(condition: ProcessCondition): boolean {
   return condition === 'starting' || condition === 'working' || condition === 'stopping';
 }
 
-/** To be asked before an event is accepted for an instance that has no process and is not in line. */
+/** Call it before an event is accepted for an instance that has no process and is not in line. */
 export function refuseWhenLineFull(waiting: number, maxWaiting: number): void {
   if (waiting < maxWaiting) return;
   throw new GoondanError('E_PROCESSES_FULL', `${waiting} agent instances wait for a process already.`, {
@@ -138,7 +141,7 @@ function firstAwaited({ line, isAwaited, isHeld }: SlotDemand): string[] {
   ];
 }
 
-/** One for each of those in line for whom one may go; `undefined` is for nobody, because there are too many. */
+/** Chooses one idle process per entry, if one may end for it; `undefined` means a process beyond the limit. */
 function chooseIdle(
   demand: SlotDemand,
   processes: Map<string, number>,
@@ -162,7 +165,7 @@ function chooseIdle(
   return chosen;
 }
 
-/** Invariant 7. `processes` counts the one in question already. */
+/** Invariant 7. `processes` already counts the one in question. */
 function mayTakeLast(demand: SlotDemand, processes: Map<string, number>, next: Next | undefined): boolean {
   if (next === undefined) return true;
   const { maxProcesses, isAwaited } = demand;

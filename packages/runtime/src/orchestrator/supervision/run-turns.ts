@@ -1,4 +1,4 @@
-/** The queue of an instance: in, to the process one at a time, out. */
+/** The queue of an instance: events come in, go to the process one at a time, and go out. */
 import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
 import {
   after,
@@ -40,7 +40,7 @@ export function acceptWork(
   }
 }
 
-/** How the try ends is told when it does. */
+/** Tells whether a try is running, which reports its own end. */
 function isBeingTried({ phase: { name }, startError: error }: InstanceState): boolean {
   const isTried = name === 'inLine' || name === 'starting' || name === 'draining';
   return isTried && error !== undefined && isFinal(error);
@@ -59,7 +59,7 @@ export function cancelEvent(state: InstanceState, input: Extract<InstanceInput, 
 }
 
 export function becomeReady(state: InstanceState, moment: Moment): InstanceStep {
-  // One that was told to go meanwhile has nothing to be ready for.
+  // A process that was asked to end meanwhile gets no work.
   if (state.phase.name !== 'starting') return stay(state);
   const { startError: _, ...rest } = state;
   return after([clearTimer('start')], takeNext({ ...rest, startFailures: 0 }, moment, moment.now));
@@ -79,7 +79,7 @@ export function finishTurn(
   return { state: { ...state, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
 }
 
-/** Invariant 3: the other way out, for all of them. What crashed is forgotten with what it crashed on. */
+/** Invariant 3: the other way out, for all events. Their crashes are forgotten with them. */
 export function discard(state: InstanceState, { error }: Extract<InstanceInput, { type: 'discard' }>): InstanceStep {
   const { phase, queue, spawned } = state;
   if (hasProcess(phase)) return ignore(state, 'discard: it has a process');
@@ -89,7 +89,7 @@ export function discard(state: InstanceState, { error }: Extract<InstanceInput, 
   return { state: { ...newInstance, spawned, ...(isStopped ? { phase } : {}) }, actions };
 }
 
-/** The next turn, or idleness. */
+/** Starts the next turn, or becomes idle. */
 function takeNext(state: InstanceState, moment: Moment, readySince: number): InstanceStep {
   if (state.queue.length > 0) return sendNext(state, moment, readySince);
   const ready = { name: 'ready', readySince, idleSince: moment.now } as const;
@@ -103,7 +103,7 @@ function watchIdle({ now, policy }: Moment, idleSince: number): InstanceAction[]
   return [setTimer('idle', verdict.type === 'lookAgain' ? verdict.at : now)];
 }
 
-/** Invariant 2: the one place that sends a turn. */
+/** Invariant 2: the only place that sends a turn. */
 function sendNext(state: InstanceState, { policy }: Moment, readySince: number): InstanceStep {
   const [next] = state.queue;
   if (next === undefined) return stay(state);
@@ -112,7 +112,7 @@ function sendNext(state: InstanceState, { policy }: Moment, readySince: number):
   const deadLetter = next.crashes >= policy.crashesBeforeDeadLetter;
   const excused = isExcused === undefined ? {} : { isExcused };
   const actions: InstanceAction[] = [{ type: 'turn.send', process, seq, event, deadLetter, ...excused }];
-  // First of the two: a turn that nobody wants must not begin its work before it is told so.
+  // Before the turn: a cancelled turn must not begin its work first.
   if (cancelled !== undefined) actions.unshift({ type: 'turn.cancel', process, eventId: event.id, reason: cancelled });
   return { state: enter(state, { name: 'busy', readySince }), actions };
 }

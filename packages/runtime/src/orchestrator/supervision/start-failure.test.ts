@@ -11,7 +11,7 @@ const full: FrameError = { code: 'E_DISK_FULL', message: 'no space left' };
 const corrupt: FrameError = { code: 'E_STORE_CORRUPT', message: 'a bad line' };
 const result: TurnResult = { turnId: 'turn', finishReason: 'text_response' };
 
-/** One instance, its time, and what every input made it do. */
+/** One instance, its time, and the actions of every input. */
 class Driven {
   state: InstanceState = newInstance;
   now = 0;
@@ -24,7 +24,7 @@ class Driven {
     });
   }
 
-  /** Without timers, slots and kills: what somebody else notices. */
+  /** Leaves out timers, slots and kills: returns only what others notice. */
   tells(...inputs: InstanceInput[]): string[] {
     return this.do(...inputs).flatMap((action) => {
       if (action.type === 'process.spawn') return ['spawn'];
@@ -49,7 +49,7 @@ class Driven {
     );
   }
 
-  /** Starts its process and lists what it does once that is ready. */
+  /** Starts its process and returns its actions once that is ready. */
   start(): string[] {
     this.do({ type: 'slot.granted' });
     return this.tells({ type: 'ready', process: this.state.spawned });
@@ -69,7 +69,7 @@ class Driven {
 }
 
 describe('an instance that does not start', () => {
-  test('F-12 tells who waits when its process ends as soon as it is ready, whatever it is sent', () => {
+  test('F-12 tells waiting callers when its process ends as soon as it is ready, whatever it is sent', () => {
     const instance = new Driven();
     instance.work('a');
     const crash = () => {
@@ -81,7 +81,7 @@ describe('an instance that does not start', () => {
     expect(crash()).toEqual(['send a as a dead letter', 'warn process.exited', 'fail E_AGENT_START']);
   });
 
-  test('F-12 is tried once, tells who waits at once, logs nothing twice, keeps its events and tries no more', () => {
+  test('F-12 is tried once, tells waiting callers at once, logs nothing twice, keeps its events and is not tried again', () => {
     const instance = new Driven();
     instance.work('a');
     expect(instance.failStart()).toEqual(['spawn', 'fail E_EXT_INIT']);
@@ -97,7 +97,7 @@ describe('an instance that does not start', () => {
     expect(instance.do({ type: 'slot.granted' })).toEqual([{ type: 'slot.release' }]);
   });
 
-  test('F-12 is tried once for each time that somebody asks, who is told how that try ended', () => {
+  test('F-12 is tried once per request, and each caller gets the result of that try', () => {
     const instance = new Driven();
     instance.work('a');
     instance.failStart();
@@ -105,14 +105,14 @@ describe('an instance that does not start', () => {
     expect(instance.work('c')).toEqual([]);
     expect(instance.failStart()).toEqual(['spawn', 'fail E_EXT_INIT']);
     expect(instance.state.phase.name).toBe('doesNotStart');
-    // The same event once more is somebody who asks, too.
+    // A repeated event is a request, too.
     instance.work('a');
     expect(instance.start()).toEqual(['send a']);
     expect(instance.state.startError).toBeUndefined();
     expect([instance.done('a'), instance.done('b'), instance.done('c')]).toEqual([['send b'], ['send c'], []]);
   });
 
-  test('F-12 who asks during the backoff is told at once, and their one try comes when it is over', () => {
+  test('F-12 a caller during the backoff is told at once, and its one try comes when the backoff is over', () => {
     const instance = new Driven();
     instance.work('1');
     for (let ask = 2; ask <= 5; ask++) {
@@ -129,7 +129,7 @@ describe('an instance that does not start', () => {
     expect(instance.state.phase.name).toBe('doesNotStart');
   });
 
-  test('F-12 is tried again when a person restarts it, or a reload changed what it is made of', () => {
+  test('F-12 is tried again when a person restarts it, or a reload changed its parts', () => {
     const instance = new Driven();
     instance.work('a');
     instance.failStart();
@@ -138,7 +138,7 @@ describe('an instance that does not start', () => {
     expect(instance.start()).toEqual(['send a']);
   });
 
-  test('F-12 an error that a later try may not have is tried again under the backoff, as before', () => {
+  test('F-12 an error that may pass is tried again with the backoff', () => {
     const instance = new Driven();
     instance.work('a');
     instance.failStart({ ...bad, retryable: true });
@@ -147,7 +147,7 @@ describe('an instance that does not start', () => {
     expect(instance.state.phase.name).toBe('inLine');
   });
 
-  test('F-12 one that was asked to go while it was tried did not fail', () => {
+  test('F-12 does not count as failed when it was asked to end during its try', () => {
     const instance = new Driven();
     instance.work('a');
     instance.failStart();
@@ -157,7 +157,7 @@ describe('an instance that does not start', () => {
     expect(instance.state.phase.name).toBe('inLine');
   });
 
-  test('F-12 it stops, and is deleted, like one that sleeps', () => {
+  test('F-12 stops and is deleted like a sleeping instance', () => {
     const broken = () => {
       const instance = new Driven();
       instance.work('a');
@@ -173,7 +173,7 @@ describe('an instance that does not start', () => {
     expect(deleted.state).toEqual({ ...newInstance, spawned: 1 });
   });
 
-  test('T-01 one whose inbox the orchestrator cannot read says so once, until it can be read', () => {
+  test('T-01 with an inbox that the orchestrator cannot read reports it once, until it can be read', () => {
     const instance = new Driven();
     expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['error start.failed', 'fail E_STORE_CORRUPT']);
     expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['fail E_STORE_CORRUPT']);
@@ -185,7 +185,7 @@ describe('an instance that does not start', () => {
     expect(instance.tells({ type: 'damaged', error: corrupt })).toEqual(['warn frame.ignored']);
   });
 
-  test('T-05 a turn that ends because the conversation is damaged: told at once, no second try, no crash of the event', () => {
+  test('T-05 a turn ended by a damaged conversation: told at once, no second try, no crash of the event', () => {
     const instance = new Driven();
     instance.work('a');
     instance.start();
@@ -198,7 +198,7 @@ describe('an instance that does not start', () => {
 });
 
 describe('a store that cannot write for a while', () => {
-  test('T-04 is tried again under the backoff, blames no event, and lets everybody wait until it works', () => {
+  test('T-04 is tried again with the backoff, counts as no event’s crash, and callers wait until it works', () => {
     const instance = new Driven();
     instance.work('a');
     for (let failure = 1; failure <= 9; failure++) {
@@ -216,7 +216,7 @@ describe('a store that cannot write for a while', () => {
     expect(instance.done('a')).toEqual([]);
   });
 
-  test('T-04 nobody waits for ever: they are told when the next start is further away than a start may take', () => {
+  test('T-04 callers are told when the next start is further away than a start may take', () => {
     const instance = new Driven();
     instance.work('a');
     const told: number[] = [];
@@ -240,7 +240,7 @@ describe('a store that cannot write for a while', () => {
     expect(instance.state.phase.name).toBe('inLine');
   });
 
-  test('T-04 a crash after it counts again, and a turn that anything else ended is a crash', () => {
+  test('T-04 a later crash counts again, and a turn ended by anything else is a crash', () => {
     const instance = new Driven();
     instance.work('a');
     instance.start();

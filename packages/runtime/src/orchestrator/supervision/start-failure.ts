@@ -1,11 +1,11 @@
-/** The meaning of the code of a failure for the next start, and for the event that ran. */
+/** The meaning of an error code for the next start, and for the running event. */
 import type { ErrorCode } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 
-/** The conversation on disk is damaged, or is not this instance's. */
+/** The conversation on disk is damaged, or belongs to another instance. */
 const DAMAGE: readonly ErrorCode[] = ['E_STORE_CORRUPT', 'E_STORE_FORMAT', 'E_STORE_INSTANCE'];
 
-/** The store could not do it now. It may later: space is freed, a lock is given back, answers are fetched. */
+/** The store failed for now. It may work later: space is freed, a lock is released, answers are fetched. */
 const TROUBLE: readonly ErrorCode[] = [
   'E_DISK_FULL',
   'E_FENCED',
@@ -42,17 +42,17 @@ const WRONG_PARTS: readonly ErrorCode[] = [
 const FINAL: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...WRONG_PARTS]);
 const STORE: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...TROUBLE]);
 
-/** Another try alone changes nothing: a file has to change, or somebody has to ask. */
+/** True when a retry alone changes nothing: a file has to change, or a request has to come. */
 export function isFinal({ code, retryable }: FrameError): boolean {
   return FINAL.has(code) && retryable !== true;
 }
 
-/** The store failed, so no event is to blame. */
+/** True when the store failed, so that no event counts a crash. */
 export function isStoreFault({ code }: FrameError): boolean {
   return STORE.has(code);
 }
 
-/** An instance whose conversation on disk cannot be used. */
+/** True when the conversation on disk cannot be used. */
 export function isDamage({ code }: FrameError): boolean {
   return DAMAGE.includes(code);
 }

@@ -18,7 +18,7 @@ import {
 import { isFinal, isStoreFault } from './start-failure.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
-/** Invariant 5: the one way to a process. */
+/** Invariant 5: the only way to a process. */
 export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep {
   const { notBefore } = state.restarts;
   if (notBefore > now) {
@@ -40,13 +40,13 @@ export function forgive(state: InstanceState, moment: Moment): InstanceStep {
   return after(clearTimerOf(state.phase), seekProcess(forgiven, moment));
 }
 
-/** Invariant 11: somebody asks. */
+/** Invariant 11: a request came. */
 export function tryAgain(state: InstanceState, moment: Moment): InstanceStep {
   const step = seekProcess(state, moment);
   return step.state.phase.name === 'backoff' ? after(tellWaiting(state, moment), step) : step;
 }
 
-/** Invariant 11, without a process: what it would read cannot be read. The same problem again is not logged again. */
+/** Invariant 11, without a process: its inbox cannot be read. The same problem is not logged again. */
 export function standDamaged(state: InstanceState, error: FrameError): InstanceStep {
   const { phase, startError: known } = state;
   if (hasProcess(phase) || phase.name === 'stopped') return ignore(state, `damaged: ${error.message}`);
@@ -59,10 +59,10 @@ export function standDamaged(state: InstanceState, error: FrameError): InstanceS
   return { state: enter({ ...state, startError: error }, { name: 'doesNotStart' }), actions };
 }
 
-/** Invariant 1: the one place that spawns. */
+/** Invariant 1: the only place that spawns. */
 export function takeSlot(state: InstanceState, { now, policy }: Moment): InstanceStep {
   if (state.phase.name !== 'inLine') {
-    // Granted to somebody who stopped meanwhile; one with a process keeps the slot that goes with it.
+    // The instance stopped meanwhile; one with a process keeps its slot.
     return { state, actions: hasProcess(state.phase) ? [] : [{ type: 'slot.release' }] };
   }
   const spawned = state.spawned + 1;
@@ -103,7 +103,7 @@ function isHopeless(error: FrameError, { startFailures, restarts }: InstanceStat
   return startFailures >= policy.startAttempts;
 }
 
-/** One that has to wait longer than a start may take is no longer worth waiting for. */
+/** The longest wait that is worth it: the time that a start may take. */
 function patienceMs({ startTimeoutMs, restart }: SupervisionPolicy): number {
   return Math.min(startTimeoutMs, restart.maxMs);
 }
@@ -112,7 +112,7 @@ export function startError(problem: string): FrameError {
   return { code: 'E_AGENT_START', message: `The agent's process could not start: ${problem}.` };
 }
 
-/** For a start that failed without a word of its process. */
+/** For a start that failed without a log line of its process. */
 export function reportStart({ state, actions }: InstanceStep): InstanceStep {
   const { startFailures, startError: error } = state;
   const message = `Start ${startFailures} in a row failed: ${error?.code} ${error?.message}`;

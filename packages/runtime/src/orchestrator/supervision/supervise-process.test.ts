@@ -42,13 +42,13 @@ function run() {
 }
 
 describe("an agent's process", () => {
-  test('is told who it is, first of all, and asked whether it lives', async () => {
+  test('gets its identity first, and then pings', async () => {
     const { clock, heard } = run();
     await clock.advance(250);
     expect(heard).toEqual(['start', 'ping', 'ping']);
   });
 
-  test('that does not answer is found out at the fourth ping; one that answers is not', async () => {
+  test('that does not answer is reported at the fourth ping; one that answers is not', async () => {
     const silent = run();
     await silent.clock.advance(350);
     expect(silent.told).toEqual([]);
@@ -63,7 +63,7 @@ describe("an agent's process", () => {
     expect(lively.told).toEqual([]);
   });
 
-  test('that closed its channel and lives on is found out', async () => {
+  test('that closed its channel and lives on is reported', async () => {
     const { clock, child, told } = run();
     await clock.advance(1);
     child.channel.close();
@@ -73,7 +73,7 @@ describe("an agent's process", () => {
     expect(told).toContain('cut off');
   });
 
-  test('that ends is not killed for the channel that went with it, nor pinged', async () => {
+  test('that ends is neither killed for its closed channel nor pinged', async () => {
     const { clock, child, heard, told } = run();
     await clock.advance(1);
     child.exit({ code: 0 });

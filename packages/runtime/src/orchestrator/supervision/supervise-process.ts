@@ -1,6 +1,6 @@
 /**
- * One process, of an agent or of a connector, from its first frame to its last: its messages, and whether it still
- * answers. `SupervisedProcess` decides what follows from it.
+ * One process of an agent or a connector, from its first frame to its last: its messages, and whether it still answers.
+ * `SupervisedProcess` decides what follows.
  */
 import type { JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
@@ -22,22 +22,22 @@ export interface Pong {
   readonly n: number;
 }
 
-/** Hears what happens, in order; `exited` comes once and last. None of them may throw. */
+/** Receives everything that happens, in order; `exited` comes once and last. None may throw. */
 export interface ProcessListener<Up> {
-  /** Every message but the answers to its pings. */
+  /** Every message except answers to pings. */
   message(message: Up): void;
-  /** A frame that was not let in, and why, with its code. */
+  /** A frame that was rejected, with the code and the reason. */
   refused(problem: string): void;
-  /** It did not answer in time. */
+  /** The process did not answer in time. */
   hung(): void;
   exited(exit: ChildExit): void;
-  /** It closed its channel and lives on. */
+  /** The process closed its channel and lives on. */
   cutOff(): void;
-  /** A message of this type could not be sent to it, although it lives. */
+  /** A message of this type could not be sent, although the process lives. */
   unsent(type: string, problem: string, thrown: unknown): void;
 }
 
-/** How long a process may live on when its channel is closed. */
+/** The time that a process may live with a closed channel. */
 const WITHOUT_CHANNEL_MS = 1_000;
 
 export interface RunningProcess<Down> {
@@ -47,7 +47,7 @@ export interface RunningProcess<Down> {
   kill(): void;
 }
 
-/** `start` is the first message, and tells the process who it is. The heartbeat's policy is asked for at every beat. */
+/** `start` is the first message and identifies the process. The heartbeat's policy is read at every beat. */
 export function superviseProcess<Down extends { readonly type: string }, Up extends { readonly type: string }>(
   child: ChildProcess<Down | Upkeep, Up | Pong>,
   start: AgentStart | ConnectorStart,
@@ -64,7 +64,7 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
     else listener.message(message);
   });
   channel.onRefused(({ code, message }) => listener.refused(`${code}: ${message}`));
-  // A process that ends closes its channel on the way. One that lives on without it can neither be told nor heard.
+  // A process that ends closes its channel on the way. One that lives on without a channel cannot be reached.
   channel.onClose(() => {
     callOffKill = clock.after(WITHOUT_CHANNEL_MS, () => listener.cutOff());
   });
@@ -73,13 +73,13 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
     callOffKill();
     listener.exited(exit);
   });
-  // It is JSON: the plan it was made from was checked.
+  // Safe: the plan was checked, so this is JSON.
   say({ type: 'start', plan: copyJsonObject(start, { omitUndefined: true }) });
   return { pid: child.pid, say, kill: () => void child.kill(0) };
 
   function say(message: Down | Upkeep): void {
     channel.send(message).catch((error: unknown) => {
-      // One that is gone needs no message: its end is told by `exited`.
+      // A process that is gone needs no message: `exited` reports its end.
       if (channel.isClosed) return;
       const { type } = message;
       listener.unsent(type, `${type}: ${error instanceof Error ? error.message : String(error)}`, error);

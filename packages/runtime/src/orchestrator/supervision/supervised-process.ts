@@ -1,6 +1,6 @@
 /**
- * Feeds the machine of this room with what happens to one process, and does what it says. It decides nothing itself. An
- * agent's instance and a connection are each a supervised process, with work and words of their own.
+ * Gives the machine of this room the inputs of one process, and performs its actions. The machine makes all decisions.
+ * An agent instance and a connection are each a supervised process, with their own work and messages.
  */
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -21,7 +21,7 @@ import type { SupervisionPolicy } from './supervision-policy.ts';
 /** Actions that are not about the process or its timers. */
 export type OwnAction = Exclude<InstanceAction, { readonly type: `process.${string}` | `timer.${string}` }>;
 
-/** None of the methods that a subclass implements may throw, except `spawn`. */
+/** Methods that a subclass implements must not throw, except `spawn`. */
 export abstract class SupervisedProcess<Down, Up> {
   readonly #clock: Clock;
   readonly #timers: NamedTimers<InstanceTimer>;
@@ -45,12 +45,12 @@ export abstract class SupervisedProcess<Down, Up> {
     return this.#process?.pid;
   }
 
-  /** To its process, if it has one. */
+  /** Sends to its process, if it has one. */
   say(message: Down): void {
     this.#process?.say(message);
   }
 
-  /** Only from the line of inputs, see `post`. */
+  /** Called only from the queue of inputs, see `post`. */
   step(input: InstanceInput): void {
     const before = this.#state;
     const { state, actions } = stepInstance(before, input, this.#clock.elapsed(), this.policy());
@@ -59,24 +59,24 @@ export abstract class SupervisedProcess<Down, Up> {
     for (const action of actions) this.#perform(action);
   }
 
-  /** Kills its process without a word of the machine, which hears of its end. */
+  /** Kills its process without an action of the machine, which learns of its end. */
   protected kill(): void {
     this.#process?.kill();
   }
 
-  /** Puts an input into the line of inputs: nothing is stepped inside a step. */
+  /** Adds an input to the queue of inputs: no step runs inside another step. */
   protected abstract post(input: InstanceInput): void;
   /** Read at every step: a reload may change it. */
   protected abstract policy(): SupervisionPolicy;
   /** May throw `E_PROCESS_START`. */
   protected abstract spawn(process: number, listener: ProcessListener<Up>): RunningProcess<Down>;
-  /** Hears of every step, before its actions are done. */
+  /** Called after every step, before its actions are performed. */
   protected abstract stepped(before: InstanceState, input: InstanceInput): void;
   protected abstract perform(action: OwnAction): void;
   protected abstract heard(process: number, message: Up): void;
-  /** Its process is gone. */
+  /** Called when its process is gone. */
   protected abstract lost(): void;
-  /** A message of this type could not be sent to its process, although that lives. */
+  /** A message of this type could not be sent to its process, although the process lives. */
   protected abstract unsent(process: number, type: string, problem: string, thrown: unknown): void;
   protected abstract report(level: LogLevel, event: string, message: string): void;
 

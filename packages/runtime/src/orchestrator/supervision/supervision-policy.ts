@@ -2,11 +2,11 @@ import type { IdlePolicy, RestartPolicy } from '../../config/swarm-policy.ts';
 import { defaultRestartPolicy } from './backoff.ts';
 import { defaultIdlePolicy } from './idle.ts';
 
-/** Every number of one instance's supervision. */
+/** The numbers of one instance's supervision. */
 export interface SupervisionPolicy {
   readonly restart: RestartPolicy;
   readonly idle: IdlePolicy;
-  /** Processes that may die in the middle of one event's turn; then the event is a dead letter. */
+  /** Processes that may die during the turn of one event; then the event is a dead letter. */
   readonly crashesBeforeDeadLetter: number;
   /** From the spawn to `ready`. */
   readonly startTimeoutMs: number;

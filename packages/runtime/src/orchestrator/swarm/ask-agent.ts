@@ -1,6 +1,6 @@
 /**
- * An event and the end of its turn, whoever asks: a client of the swarm, or a connector. It is accepted on the one way in;
- * waiting for it adds nothing to what happens.
+ * Delivers an event and waits for the end of its turn, for clients of the swarm and connectors. The event is accepted
+ * the normal way; the wait changes nothing.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
@@ -9,35 +9,38 @@ import { turnIdOf } from '../../ports/ids.ts';
 import type { SwarmAgents } from './swarm-agents.ts';
 
 export interface AskAgentOptions {
-  /** Aborting it cancels the turn, whose end is still waited for. */
+  /** Aborting it cancels the turn; the call still waits for its end. */
   readonly cancel?: AbortSignal | undefined;
-  /** Why it was cancelled. */
+  /** The reason of the cancel. */
   readonly reason: string;
-  /** Told when a cancel is durable, or there was nothing to cancel any more. */
+  /** Called when a cancel is durable, or there was nothing left to cancel. */
   readonly onCancelled?: (() => void) | undefined;
-  /** Aborting it gives up waiting: rejects with its reason. */
+  /** Aborting it ends the wait: rejects with its reason. */
   readonly left?: AbortSignal | undefined;
-  /** Told once, before anything else, when the event is on disk. */
+  /** Called once, before anything else, when the event is on disk. */
   readonly onAccepted?: ((acceptance: Acceptance) => void) | undefined;
-  /** Hears only of this turn. */
+  /** Receives notices of this turn only. */
   readonly onNotice?: ((notice: SwarmNotice) => void) | undefined;
-  /** Of these; of all when absent. */
+  /** Notice types to deliver; all when absent. */
   readonly types?: WatchFilter['types'] | undefined;
 }
 
-/** **Errors** — those of `SwarmAgents.accept`, `E_CALLS_FULL`, and why nobody will tell how the turn ended. */
+/**
+ * Asks an agent. **Errors** — those of `SwarmAgents.accept`, `E_CALLS_FULL`, and the reason why the end of the turn
+ * cannot be known.
+ */
 export async function askAgent(
   swarm: SwarmAgents,
   to: AgentAddress,
   event: AgentEvent,
   { cancel, reason, left, onCancelled, onAccepted, onNotice, types }: AskAgentOptions,
 ): Promise<TurnEnd> {
-  // Before it is accepted: its turn may be over when that is known.
+  // Before the acceptance: its turn may be over by then.
   const waiter = swarm.waiters.wait(to, event.id);
   const filter = { ...toInstanceAddress(to), eventId: event.id, ...(types && { types }) };
   const unwatch = onNotice === undefined ? () => undefined : swarm.watchers.add(filter, onNotice);
   const gone = Promise.withResolvers<never>();
-  // Who left before it was accepted does not want to hear of it.
+  // A caller that left before the acceptance gets no rejection.
   gone.promise.catch(() => undefined);
   const leave = () => gone.reject(left?.reason);
   const giveUp = () => void swarm.cancel(to, event.id, reason).then(() => onCancelled?.());

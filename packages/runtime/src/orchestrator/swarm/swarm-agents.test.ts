@@ -1,4 +1,4 @@
-// The swarm on agents that are no processes, and on a real disk: who gets what, in which order, and what a crash does.
+// The swarm with agents that are not processes, and a real disk: delivery, order, and crashes.
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -30,7 +30,7 @@ const name = ({ agentName, instanceKey }: AgentAddress) => `${agentName}/${insta
 const echo: FakeAnswer = async ({ at, event }) => `${name(at)}: ${event.input}`;
 
 describe('an event', () => {
-  test('R-01 goes to the process of its agent and instance, which is started when it is needed', async () => {
+  test('R-01 goes to the process of its agent and instance, which is started on demand', async () => {
     const { agents, send } = await openSwarm(echo);
     expect(agents.children).toHaveLength(0);
     const ends = await Promise.all([
@@ -67,7 +67,7 @@ describe('an event', () => {
     expect(order.indexOf('end free')).toBeLessThan(order.indexOf('end 1'));
   });
 
-  test('is on disk before anybody is told, and refused when its agent or its key is none', async () => {
+  test('is on disk before it is acknowledged, and rejected for an unknown agent or an invalid key', async () => {
     const { swarm, journal } = await openSwarm(async () => new Promise(() => undefined));
     const event = eventOf('kept');
     expect(await swarm.accept({ agentName: 'a', instanceKey: 'default' }, event, false)).toEqual({ duplicate: false });
@@ -85,7 +85,7 @@ describe('an event', () => {
     expect(await journal.instances()).toHaveLength(1);
   });
 
-  test('that comes again is handled once, and whoever waits for it gets the same answer', async () => {
+  test('that comes again is handled once, and all waiting callers get the same answer', async () => {
     let turns = 0;
     const { send } = await openSwarm(async () => `turn ${++turns}`);
     const again = { id: 'same' };
@@ -120,8 +120,8 @@ describe('an event', () => {
   });
 });
 
-describe('who begins to watch in the middle of a turn', () => {
-  test('is told what it wrote so far when he asks for it, and nothing of it when it is over', async () => {
+describe('a watcher that begins in the middle of a turn', () => {
+  test('gets the backlog of the turn on request, and nothing when the turn is over', async () => {
     const told = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const { send, swarm } = await openSwarm(async ({ child, event }) => {
@@ -153,7 +153,7 @@ describe('who begins to watch in the middle of a turn', () => {
     expect(hear(true)).toEqual([]);
   });
 
-  test('is told nothing of a process that died: the next one begins again', async () => {
+  test('gets nothing of a process that died: the next one begins again', async () => {
     let isFirst = true;
     const { send, swarm } = await openSwarm(async ({ child, event }) => {
       const names = { turnId: `turn-${event.id}`, stepId: 's', stepIndex: 0 };
@@ -171,7 +171,7 @@ describe('who begins to watch in the middle of a turn', () => {
 });
 
 describe('a process that dies', () => {
-  test('R-03 in the middle of a turn is replaced, its event handled by the next one, and nobody else notices', async () => {
+  test('R-03 in the middle of a turn is replaced, the next one handles its event, and no other instance notices', async () => {
     let kills = 2;
     const { agents, send } = await openSwarm(async (turn) => {
       if (turn.event.input !== 'fatal' || kills-- <= 0) return echo(turn);
@@ -194,7 +194,7 @@ describe('a process that dies', () => {
     expect(lines.find(({ event }) => event === 'event.dead_lettered')).toMatchObject({ agent: 'a', level: 'error' });
   });
 
-  test('R-03 is started again only after the backoff, however much comes in meanwhile', async () => {
+  test('R-03 is started again only after the backoff, however many events arrive meanwhile', async () => {
     const starts: number[] = [];
     const { send } = await openSwarm(
       async (turn) => {
@@ -213,7 +213,7 @@ describe('a process that dies', () => {
     for (const [index, least] of [60, 120, 240].entries()) expect(waits[index]).toBeGreaterThanOrEqual(least);
   });
 
-  test('R-03 the events that were accepted before the orchestrator ended are handled by the next one, in order', async () => {
+  test('R-03 events accepted before the orchestrator ended are handled by the next one, in order', async () => {
     const before = await openSwarm(async () => new Promise(() => undefined));
     for (const input of ['1', '2', '3']) {
       await before.swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf(input), false);
@@ -234,7 +234,9 @@ describe('a process that dies', () => {
   });
 });
 
-/** Follows a script: `ask b; ask c` asks them one after the other; the script of the next one is what is in brackets. */
+/**
+ * Follows a script: `ask b; ask c` asks them one after the other; the part in brackets is the script for the callee.
+ */
 const obey: FakeAnswer = async ({ at, event, call }) => {
   const [, verb, target = '', rest = ''] = /^(ask|tell) (\S+) ?(.*)$/.exec(event.input ?? '') ?? [];
   if (verb === undefined) return `${name(at)} says ${event.input}`;
@@ -246,7 +248,7 @@ const obey: FakeAnswer = async ({ at, event, call }) => {
 };
 
 describe('agents that ask each other', () => {
-  test('A-05 start whom they ask, and get the answer', async () => {
+  test('A-05 start their callee, and get the answer', async () => {
     const { send, agents } = await openSwarm(obey);
     expect(textOf(await send('a', 'ask b ask c hello'))).toContain('c/default says hello');
     expect(agents.started.map(({ at }) => at.agentName)).toEqual(['a', 'b', 'c']);
@@ -272,7 +274,7 @@ describe('agents that ask each other', () => {
     expect(ends.toSorted()).toEqual(['a/default says the end', 'a/default told b', 'b/default told a']);
   });
 
-  test('A-04 would wait for each other through their queues: the one who closes the circle is refused', async () => {
+  test('A-04 cannot wait for each other through their queues: the request that closes the circle is rejected', async () => {
     const both = Promise.withResolvers<void>();
     let asking = 0;
     const { send } = await openSwarm(async (turn) => {
@@ -294,7 +296,7 @@ describe('agents that ask each other', () => {
         return outcome.status === 'failed' ? `${outcome.error.code}: ${outcome.error.message}` : 'answered';
       }
       if (turn.event.input !== 'slow') return 'quick';
-      // On a busy machine it may have begun late.
+      // On a busy machine the turn may have begun late.
       if (!turn.signal.aborted) await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
       cancelled.resolve(turn.signal.reason);
       return 'too late';
@@ -308,14 +310,14 @@ describe('agents that ask each other', () => {
     expect(lines.some(({ event }) => event === 'reply.late')).toBe(true);
   });
 
-  test('A-06 are told who there is when they ask nobody', async () => {
+  test('A-06 get the list of agents when they ask an unknown one', async () => {
     const { send } = await openSwarm(obey);
     expect(textOf(await send('a', 'ask zoe x'))).toBe(
       'E_AGENT_UNKNOWN: There is no agent "zoe". Agents: a, b, c, d, e.',
     );
   });
 
-  test('A-05 of two tenants never meet: neither answers nor instances', async () => {
+  test('A-05 of two tenants never mix: neither answers nor instances', async () => {
     const { send, agents } = await openSwarm(obey);
     const tenants = Array.from({ length: 20 }, (_, index) => `tenant-${index}`);
     const ends = await Promise.all(
@@ -348,7 +350,7 @@ describe('agents that ask each other', () => {
     expect(deaths.size).toBe(0);
   });
 
-  test('hold all processes there may be, and still get whom they wait for', async () => {
+  test('hold all slots, and still get their callees', async () => {
     const { send } = await openSwarm(obey, { maxProcesses: 2 });
     const ends = await Promise.all([send('a', 'ask b ask c x'), send('a', 'ask b y', { instanceKey: 'two' })]);
     expect(ends.map(textOf).every((text) => text.includes('says'))).toBe(true);
@@ -356,7 +358,7 @@ describe('agents that ask each other', () => {
 });
 
 describe('a swarm in which one agent writes to many', () => {
-  test('T-06 a person who asks another, warm agent waits for no start, and for at most one with a cold agent', async () => {
+  test('T-06 a person who asks another agent waits for no start if it is warm, and for at most one if it is cold', async () => {
     const gate = Promise.withResolvers<void>();
     const keys = Array.from({ length: 60 }, (_, index) => `key-${index}`);
     const { send, swarm, agents } = await openSwarm(
@@ -415,8 +417,8 @@ describe('a swarm with one process', () => {
   });
 });
 
-describe('a swarm that is stopped', () => {
-  test('R-07 lets turns finish, whoever is waited for last, and starts nothing new', async () => {
+describe('a stopping swarm', () => {
+  test('R-07 lets turns finish, awaited instances last, and starts nothing new', async () => {
     const asked = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const { send, swarm, agents, journal } = await openSwarm(async (turn) => {
@@ -437,7 +439,7 @@ describe('a swarm that is stopped', () => {
     expect(await journal.pending({ agentName: 'c', instanceKey: 'default' })).toHaveLength(1);
   });
 
-  test('R-07 starts nothing for what reaches the disk when all is over; it is there at the next start', async () => {
+  test('R-07 starts nothing for events written after the end; the next start handles them', async () => {
     const { swarm, agents, journal } = await openSwarm(echo);
     await swarm.drain(1_000, new AbortController().signal);
     for (const isAwaited of [true, false]) {
@@ -448,7 +450,7 @@ describe('a swarm that is stopped', () => {
     expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(2);
   });
 
-  test('R-07 kills what is not finished within the grace period, and keeps its event', async () => {
+  test('R-07 kills turns that are not finished within the grace, and keeps their events', async () => {
     const { swarm, agents, journal } = await openSwarm(async () => new Promise(() => undefined));
     await swarm.accept({ agentName: 'a', instanceKey: 'default' }, eventOf('endless'), false);
     await swarm.instances.until(
@@ -459,7 +461,7 @@ describe('a swarm that is stopped', () => {
     expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
   });
 
-  test('R-07 does not wait for one that has no process', async () => {
+  test('R-07 does not wait for an instance without a process', async () => {
     const backoff = { quickCrashes: 1, baseMs: 600_000, maxMs: 600_000 };
     const { swarm, journal } = await openSwarm(
       async ({ child }) => {

@@ -1,6 +1,6 @@
 /**
- * The agents of a swarm and everything between them: who gets an event, who has a process, who waits for whom, who
- * watches. It is put together here; each part decides for itself.
+ * The agents of a swarm and the parts between them: delivery, processes, calls, watchers. They are put together here;
+ * each part decides for itself.
  */
 import type { AgentAddress, AgentEvent, AgentInstance, JsonValue } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
@@ -55,7 +55,7 @@ export interface SwarmDeps {
   readonly startChild: AgentChildren['start'];
   /** Secrets are masked already. Must not throw. */
   log(line: LogLine): void;
-  /** An agent got ready, and this is what it loaded. Must not throw. */
+  /** Called when an agent got ready, with its description. Must not throw. */
   described(agentName: string, description: AgentDescription): void;
 }
 
@@ -66,7 +66,7 @@ export class SwarmAgents {
   readonly approvals: Approvals;
   readonly #deps: SwarmDeps;
   readonly #events: Required<SwarmListener>;
-  /** Told in this order: a calling agent hears of an answer before clients and watchers do. */
+  /** Called in this order: a calling agent gets an answer before clients and watchers do. */
   readonly #listeners: readonly SwarmListener[];
   readonly #broker: CallBroker;
   readonly #mailboxes: Mailboxes;
@@ -127,7 +127,7 @@ export class SwarmAgents {
     return this.#deps.currentPlan.value.names;
   }
 
-  /** The one way in; see `Mailboxes`. */
+  /** The only way in; see `Mailboxes`. */
   accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     return this.#mailboxes.accept(to, event, isAwaited);
   }
@@ -137,7 +137,10 @@ export class SwarmAgents {
     return this.#mailboxes.cancel(at, eventId, reason);
   }
 
-  /** The instance goes, with its events: `remove` takes it off the disk while it has no process and accepts nothing. */
+  /**
+   * Removes the instance with its events: `remove` deletes it from the disk while it has no process and accepts
+   * nothing.
+   */
   async discard<Value>(address: AgentAddress, grace: Grace, remove: () => Promise<Value>): Promise<Value> {
     const takeOff = async () => {
       const removed = await remove();
@@ -153,7 +156,7 @@ export class SwarmAgents {
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
   }
 
-  /** An instance comes: `make` puts it on the disk while it has no process and accepts nothing. */
+  /** Adds an instance: `make` creates it on disk while it has no process and accepts nothing. */
   async admit<Value>(address: AgentAddress, grace: Grace, make: () => Promise<Value>): Promise<Value> {
     const takeIn = async () => {
       const made = await make();
@@ -164,7 +167,7 @@ export class SwarmAgents {
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeIn));
   }
 
-  /** The instance begins anew: `reset` makes it so while it has no process. */
+  /** Resets the instance: `reset` runs while it has no process. */
   async resetInstance(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
     await this.instances.whileAsleep(address, grace, async () => {
       await reset();
@@ -177,8 +180,8 @@ export class SwarmAgents {
   }
 
   /**
-   * Handles inputs accepted before this orchestrator started, or before these agents were there. Returns how
-   * many events that are.
+   * Handles inputs accepted before this orchestrator started, or before these agents were declared. Returns the number
+   * of events.
    */
   async wake(only?: ReadonlySet<string>): Promise<number> {
     let woken = 0;
@@ -203,13 +206,13 @@ export class SwarmAgents {
     return woken;
   }
 
-  /** A person, or a reload, says that it is worth another try. */
+  /** Called by a person's restart, or a reload: allows another try. */
   async forgive(address: AgentAddress): Promise<void> {
     this.instances.post(address, { type: 'forgive' });
     await this.#unread.tryAgain(address);
   }
 
-  /** See `drainInstances`. Nothing is accepted any more, and nobody gets an answer afterwards. */
+  /** See `drainInstances`. Nothing is accepted any more, and no caller gets an answer afterwards. */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#mailboxes.close();
     const callersOf = (address: AgentAddress) => this.#broker.callersOf(address);
@@ -297,7 +300,7 @@ export class SwarmAgents {
           payload: frame.payload,
         }));
       case 'log':
-        // The channel says whose line it is.
+        // The channel identifies the owner of the line.
         return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
       case 'dropped': {
         const { delta, log, 'runtime.event': events } = frame.counts;
@@ -309,7 +312,7 @@ export class SwarmAgents {
     }
   }
 
-  /** Everybody of the swarm who has a process, work or a conversation. */
+  /** Lists the instances with a process, work or a conversation. */
   list(): readonly AgentInstance[] {
     const { agents } = this.#deps.currentPlan.value;
     return [...this.instances.known()]
@@ -324,18 +327,18 @@ export class SwarmAgents {
     this.#tell(() => ({ type: 'turn.ended', end }));
   }
 
-  /** Nobody will get an answer from this instance to what it was asked so far. */
+  /** Fails the open requests to this instance: they will get no answer. */
   failRequests(address: AgentAddress, error: FrameError): void {
     this.#events.requestsFailed(address, error);
   }
 
-  /** Tells every process who is in the swarm now. */
+  /** Sends the present list of agents to every process. */
   tellAgents(): void {
     const { cards } = this.#deps.currentPlan.value;
     for (const instance of this.instances.all()) instance.say({ type: 'agents.changed', agents: cards });
   }
 
-  /** A line that a child printed; secrets are masked in it. */
+  /** Logs a line that a child printed, with secrets masked. */
   printed(whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>, output: ChildOutput): void {
     this.log(lineOfOutput(output, whose, this.#deps.clock.now()));
   }
@@ -358,5 +361,5 @@ function eventKey(at: AgentAddress, eventId: string): string {
   return JSON.stringify([addressKey(at), eventId]);
 }
 
-/** A list for a model to read, and for a frame to carry. */
+/** The length of a list that a model reads and a frame carries. */
 const MOST_LISTED = 1_000;

@@ -1,5 +1,5 @@
 // Whole swarms, simulated: the machines of all instances, the slots and the broker together, in one process, with
-// random call graphs, on a clock of its own. Disk and processes are as unreliable as the seed says; a failure prints it.
+// random call graphs and their own clock. The seed decides how unreliable disk and processes are; a failure prints it.
 import { expect, test } from 'bun:test';
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ interface Options {
   readonly agents: number;
   readonly roots: number;
   readonly maxProcesses: number;
-  /** How often something may go wrong; then the rest of the run is calm. */
+  /** The number of faults; then the rest of the run is calm. */
   readonly faults: number;
 }
 
@@ -35,7 +35,7 @@ interface Process {
   isAskedToGo: boolean;
   isKilled: boolean;
   turn?: Turn;
-  /** Frames without an end, by callId. */
+  /** Open frames by callId. */
   readonly open: Map<string, Frame>;
 }
 
@@ -55,7 +55,7 @@ interface Call {
 interface Frame {
   readonly turn: Turn;
   readonly effect: string;
-  /** Only the answer to this very question says it back. */
+  /** Repeated only by the answer to this question. */
   readonly question: string;
   ends: number;
   isProcessGone: boolean;
@@ -65,7 +65,7 @@ interface Instance {
   readonly address: AgentAddress;
   state: typeof newInstance;
   process: Process | undefined;
-  /** On disk. */
+  /** Events on disk. */
   readonly accepted: AgentEvent[];
   readonly effects: Set<string>;
   readonly results: Map<string, TurnResult>;
@@ -153,14 +153,14 @@ class Swarm {
   #accept(to: AgentAddress, event: AgentEvent): void {
     const instance = this.#instance(to);
     const known = instance.accepted.findIndex(({ id }) => id === event.id);
-    // A request whose turn was finished before is asked for again: its process knows the result.
+    // A request with a finished turn is asked again: its process knows the result.
     if (known >= 0 && event.replyTo === undefined) return;
     if (known < 0) instance.accepted.push(event);
     const seq = known < 0 ? instance.accepted.length - 1 : known;
     this.#input(instance, { type: 'work', seq, event: instance.accepted[seq] ?? event });
   }
 
-  /** What can happen when all goes well. */
+  /** The possible events of a run without faults. */
   #deeds(): (() => void)[] {
     const deeds: (() => void)[] = [];
     const [delivery] = this.#deliveries;
@@ -213,7 +213,7 @@ class Swarm {
         faults.push(() => this.#do(this.broker.cancelled(instance.address, callId)));
     }
     faults.push(() => this.#restart());
-    // Timeouts, and whatever else waits for its time.
+    // Timeouts and all other timers.
     for (const name of this.#timers.keys()) faults.push(() => this.#ring(name));
     return faults;
   }
@@ -222,7 +222,7 @@ class Swarm {
     const [next] = [...this.#timers].toSorted(([, left], [, right]) => left.at - right.at);
     if (next === undefined) return false;
     const [name] = next;
-    // When everything rests and nothing went wrong, a request that must time out to end is a deadlock.
+    // When everything rests and there were no faults, a request that ends only by timeout is a deadlock.
     if (this.#options.faults === 0) expect(name).not.toStartWith('call');
     this.#ring(name);
     return true;
@@ -377,7 +377,7 @@ class Swarm {
     const { process, address } = instance;
     if (process === undefined) throw new Error('a turn without a process');
     expect(process.turn).toBeUndefined();
-    // Nothing crosses instances, and who asks is known, however many hops away.
+    // Nothing crosses instances, and the original caller is known over any number of hops.
     expect(event.instanceKey).toBe(address.instanceKey);
     expect(event.auth).toEqual({ root: event.traceId });
     expect(instance.accepted).toContainEqual(event);
@@ -418,7 +418,7 @@ class Swarm {
     if (known !== undefined) return this.#finish(instance, process, known);
     if (turn.isDeadLetter) return this.#finish(instance, process, failure('E_DEAD_LETTER'));
     if (turn.isCancelled) {
-      // A careful process says what it no longer waits for; one that does not has it said by the end of its turn.
+      // Some processes withdraw a frame they no longer wait for; for the others the end of the turn does it.
       if (this.#random() < 0.5) {
         for (const callId of openFrames(process)) this.#do(this.broker.cancelled(instance.address, callId));
       }
@@ -434,7 +434,7 @@ class Swarm {
       );
     }
     turn.round++;
-    // Unlike real ones these ids are the same at other instances: only the caller's address keeps them apart.
+    // Unlike real ones, these ids repeat at other instances: only the caller's address tells them apart.
     const number = instance.accepted.findIndex(({ id }) => id === event.id);
     for (const [index, call] of calls.entries()) this.#ask(instance, process, call, `${number}:${turn.round}.${index}`);
   }
@@ -448,7 +448,7 @@ class Swarm {
     open.set(callId, frame);
     this.#frames.push(frame);
     const metadata = { budget: Number(event.metadata?.['budget'] ?? 0) - 1 };
-    // What a process claims about itself is forged throughout.
+    // All claims of a process about itself are forged.
     const claims = { auth: { root: 'forged' }, traceId: 'forged', callChain: [], source: event.source };
     const asked = { ...event, ...claims, id: effect, input: question, metadata, instanceKey: 'forged' };
     const moment = { date: new Date(this.#now), now: this.#now };
@@ -525,7 +525,7 @@ class Swarm {
 
 const tenants = ['tenant-1', 'tenant-2'];
 
-/** Of the running turn; those of an earlier one, which did not wait, get their end too. */
+/** The frames of the running turn; sends of an earlier turn get their end too. */
 function openFrames({ open, turn }: Process): string[] {
   return [...open].filter(([, frame]) => frame.turn === turn).map(([callId]) => callId);
 }
@@ -560,7 +560,7 @@ const swarms = fc.record({
   maxProcesses: fc.integer({ min: 1, max: 5 }),
 });
 
-test('A-03 A-04 R-02 R-03 random call graphs with crashes, restarts, timeouts, cancels and refusals: every request ends once, nothing crosses, nothing is lost', () => {
+test('A-03 A-04 R-02 R-03 random call graphs with crashes, restarts, timeouts, cancels and rejections: every request ends once, nothing crosses, nothing is lost', () => {
   const seen = { answers: 0, lateReplies: 0, restarts: 0, codes: new Set<string>() };
   fc.assert(
     fc.property(swarms, fc.integer({ min: 1, max: 40 }), (options, faults) => {
@@ -573,7 +573,7 @@ test('A-03 A-04 R-02 R-03 random call graphs with crashes, restarts, timeouts, c
     }),
     { numRuns: 520 },
   );
-  // The runs were not all the same harmless one.
+  // Proves that the runs were not all trivial.
   expect(seen.answers).toBeGreaterThan(500);
   expect(seen.lateReplies).toBeGreaterThan(50);
   expect(seen.restarts).toBeGreaterThan(50);
@@ -584,7 +584,7 @@ test('A-03 A-04 R-02 R-03 random call graphs with crashes, restarts, timeouts, c
   expect(seen.codes).toContain('E_INBOX_FULL');
 }, 60_000);
 
-test('A-04 A-05 random call graphs in which nothing goes wrong come to their end without one timeout, whatever maxProcesses', () => {
+test('A-04 A-05 random call graphs without faults end without a timeout, for any maxProcesses', () => {
   let beyond = 0;
   fc.assert(
     fc.property(swarms, (options) => {

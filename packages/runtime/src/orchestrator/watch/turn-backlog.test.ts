@@ -4,8 +4,8 @@ import { TurnBacklog } from './turn-backlog.ts';
 
 const at = { agentName: 'a', instanceKey: 'k' };
 
-describe('what turns that run have told so far', () => {
-  test('is how a turn began, its tools, and what its step has written', () => {
+describe('the backlog of running turns', () => {
+  test('has the beginning of a turn, its tools, and the output of its step', () => {
     const backlog = new TurnBacklog();
     backlog.happened(at, 'turn.started', { turnId: 'turn-1' });
     backlog.happened(at, 'step.started', { stepIndex: 0 });
@@ -23,7 +23,7 @@ describe('what turns that run have told so far', () => {
     ]);
   });
 
-  test('is not what a step before wrote, nor what was taken back', () => {
+  test('has no output of earlier steps, and no discarded output', () => {
     const backlog = new TurnBacklog();
     backlog.wrote(at, '1', text0('Let me see.'));
     backlog.wrote(at, '1', { ...text0('It is'), stepId: 's1', stepIndex: 1 });
@@ -36,7 +36,7 @@ describe('what turns that run have told so far', () => {
     expect(written(backlog)).toEqual([]);
   });
 
-  test('is forgotten when the turn is over, of that instance alone', () => {
+  test('is removed at the end of the turn, for that instance alone', () => {
     const backlog = new TurnBacklog();
     backlog.wrote(at, '1', text0('x'));
     backlog.wrote({ ...at, instanceKey: 'other' }, '2', text0('y'));
@@ -44,7 +44,7 @@ describe('what turns that run have told so far', () => {
     expect(written(backlog)).toEqual(['y']);
   });
 
-  test('is bounded: of too much the end, and it says so', () => {
+  test('is bounded: of too much output it keeps the end, and says so', () => {
     const backlog = new TurnBacklog();
     backlog.happened(at, 'turn.started', {});
     for (let n = 0; n < 1_000; n += 1) {

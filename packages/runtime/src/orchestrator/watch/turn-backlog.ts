@@ -1,8 +1,8 @@
 /**
- * What the turns that run have told so far, for whoever begins to watch in the middle of one: what began it, its tools, and
- * what its step has written. A turn that is over is forgotten: what it said can be read.
+ * The notices of running turns so far, for a watcher that begins in the middle of one: the beginning, the tools, and
+ * the output of the present step. A finished turn is removed, because its messages can be read.
  *
- * Bounded: one turn for each instance that runs one, and of a turn as much as the constants say.
+ * Bounded: one turn per busy instance, and for each turn the limits below.
  */
 import type { AgentAddress, JsonObject, TurnDelta } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
@@ -10,9 +10,9 @@ import type { DeltaNotice, InstanceAddress, RuntimeEventNotice, SwarmNotice } fr
 import { addressKey } from '../address/address-key.ts';
 import type { AgentFrame, SwarmListener } from '../instances/swarm-listener.ts';
 
-/** Characters that one step has written, of text and of reasoning each. Beyond it the end is kept. */
+/** Characters of text, and of reasoning, that one step has written. Above this the end is kept. */
 const LONGEST_TEXT = 256 * 1024;
-/** Of one turn. Beyond it the newest are kept. */
+/** Runtime events of one turn. Above this the newest are kept. */
 const MOST_EVENTS = 200;
 const KEPT_EVENTS = /^(?:turn\.started|step\.started|tool\.|approval\.)/;
 
@@ -62,7 +62,7 @@ export class TurnBacklog implements SwarmListener {
     const { written } = turn.step;
     const { text, isCut } = written[delta.type];
     const longer = text + delta.text;
-    // Not with every word: cutting costs as much as what is left.
+    // Not with every delta: cutting costs as much as the rest is long.
     const isTooLong = longer.length > 2 * LONGEST_TEXT;
     written[delta.type] = { text: isTooLong ? longer.slice(-LONGEST_TEXT) : longer, isCut: isCut || isTooLong };
   }
@@ -71,7 +71,7 @@ export class TurnBacklog implements SwarmListener {
     if (!KEPT_EVENTS.test(name)) return;
     if (name === 'turn.started') this.over(at);
     const turn = this.#turnOf(at);
-    // What the step before wrote is a message by now.
+    // The output of the step before is a message by now.
     if (name === 'step.started') turn.step = undefined;
     turn.events.push({ type: 'runtime.event', at: turn.at, name, payload });
     if (turn.events.length > 2 * MOST_EVENTS) turn.events = turn.events.slice(-MOST_EVENTS);
@@ -81,7 +81,7 @@ export class TurnBacklog implements SwarmListener {
     this.#turns.delete(addressKey(at));
   }
 
-  /** Turn by turn, in the order in which it was told. */
+  /** Yields the notices turn by turn, in their order. */
   *notices(): Generator<SwarmNotice> {
     for (const { at, events, step } of this.#turns.values()) {
       yield* events.slice(-MOST_EVENTS);

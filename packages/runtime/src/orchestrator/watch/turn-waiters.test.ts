@@ -15,8 +15,8 @@ const endOf = (eventId: string): TurnEnd => ({
 const outcome = (end: Promise<TurnEnd>) =>
   Promise.race([end.then(({ eventId }) => eventId).catch((error: unknown) => error), Bun.sleep(1).then(() => 'waits')]);
 
-describe('who waits for a turn', () => {
-  test('hears of the end of that turn at that instance, as everybody who waits for it', async () => {
+describe('a caller that waits for a turn', () => {
+  test('gets the end of that turn at that instance, like all its callers', async () => {
     const waiters = new TurnWaiters();
     const [one, two] = [waiters.wait(at, '1'), waiters.wait(at, '1')];
     const other = waiters.wait(at, '2');
@@ -28,7 +28,7 @@ describe('who waits for a turn', () => {
     expect(await outcome(elsewhere.end)).toBe('waits');
   });
 
-  test('hears that its instance cannot start, or that all is over', async () => {
+  test('gets an error when its instance cannot start, or the swarm ends', async () => {
     const waiters = new TurnWaiters();
     const [one, two] = [waiters.wait(at, '1'), waiters.wait({ ...at, agentName: 'b' }, '2')];
     waiters.failed(at, 'no start');

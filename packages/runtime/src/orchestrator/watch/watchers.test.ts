@@ -29,7 +29,7 @@ test.each([
   [{ eventId: '2' }, 0],
   [{ types: ['delta', 'log'] as const }, 2],
   [{ types: ['turn.ended'] as const, eventId: '1' }, 1],
-])('whoever watches with %j hears of %d of four', (filter, count) => {
+])('a watcher with %j gets %d of four notices', (filter, count) => {
   const watchers = new Watchers(() => []);
   const heard: SwarmNotice[] = [];
   const stop = watchers.add(filter, (notice) => void heard.push(notice));
@@ -47,7 +47,7 @@ test.each([
   [{ soFar: true }, 4],
   [{ soFar: true, types: ['delta'] as const }, 1],
   [{ soFar: true, agent: 'b' }, 0],
-])('whoever comes late and watches with %j is told %d of four that were before', (filter, count) => {
+])('a late watcher with %j gets %d of four earlier notices', (filter, count) => {
   const heard: SwarmNotice[] = [];
   new Watchers(() => notices).add(filter, (notice) => void heard.push(notice));
   expect(heard).toHaveLength(count);

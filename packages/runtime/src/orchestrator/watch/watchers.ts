@@ -1,4 +1,4 @@
-/** Whoever watches the swarm. Nothing is made for nobody: ask `isWatched` before building a notice. */
+/** The watchers of a swarm. Check `isWatched` before building a notice: without watchers none is built. */
 import type { SwarmNotice, WatchFilter } from '../../control/swarm.ts';
 import { eventIdOf } from '../../ports/ids.ts';
 
@@ -11,7 +11,7 @@ export class Watchers {
   readonly #watchers = new Set<Watcher>();
   readonly #soFar: () => Iterable<SwarmNotice>;
 
-  /** `soFar`: for whoever wants to know what he missed. */
+  /** `soFar`: the backlog for watchers that ask for it. */
   constructor(soFar: () => Iterable<SwarmNotice>) {
     this.#soFar = soFar;
   }
@@ -20,7 +20,7 @@ export class Watchers {
     return this.#watchers.size > 0;
   }
 
-  /** Returns what ends it. What was told so far is told before it returns. */
+  /** Returns a function that ends the watch. The backlog is delivered before it returns. */
   add(filter: WatchFilter, listener: (notice: SwarmNotice) => void): () => void {
     const watcher = { filter, listener };
     if (filter.soFar === true) for (const notice of this.#soFar()) if (fits(filter, notice)) listener(notice);
