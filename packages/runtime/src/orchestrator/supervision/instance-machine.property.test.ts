@@ -1,4 +1,4 @@
-// Random lives of one instance, in a world that keeps its own books: what it saw, not what the machine says it did.
+// Random lives of one instance, in a world that keeps its own records of what happened, independent of the machine.
 import { expect, test } from 'bun:test';
 import type { AgentEvent } from '@goondan/types';
 import fc from 'fast-check';
@@ -25,10 +25,10 @@ interface Process {
   turn?: string;
   toldToCancel?: string;
   wasAskedToGo: boolean;
-  /** Its start failed for good, or the store ended its turn. */
+  /** The start failed for good, or the store ended the turn. */
   failure?: FrameError;
   isForgiven?: true;
-  /** By us: for being late, or for a fault of its own. */
+  /** Killed by us: because it was late, or for its own fault. */
   killed?: 'late' | 'fault';
 }
 
@@ -48,18 +48,18 @@ class World {
   healthyMs = 0;
   notBefore = 0;
   spawns = 0;
-  /** The last start failed for good, and nobody has asked since. */
+  /** True when the last start failed for good, and no request came since. */
   isBarred = false;
   /** Events whose last turn the store ended. */
   readonly excused = new Set<string>();
-  /** Events without an answer whose senders were not told that none comes. */
+  /** Unanswered events whose senders have not got an error. */
   readonly waiting = new Set<string>();
 
   input(input: InstanceInput): void {
     const { state, actions } = stepInstance(this.state, input, this.now, policy);
     this.state = state;
     for (const action of actions) this.act(action);
-    // F-12: nobody waits for one that does not start.
+    // F-12: no sender waits for an instance that does not start.
     if (state.phase.name === 'doesNotStart') expect([...this.waiting]).toEqual([]);
   }
 
@@ -88,7 +88,7 @@ class World {
         this.send(action.event, action.deadLetter);
         return;
       case 'turn.cancel':
-        // Of the turn that runs, or of the one that begins now.
+        // The running turn, or the one that begins now.
         expect(this.accepted[this.finished.length]).toBe(action.eventId);
         expect(this.cancelled.has(action.eventId)).toBe(true);
         if (this.process) this.process.toldToCancel = action.eventId;
@@ -115,7 +115,7 @@ class World {
     }
   }
 
-  /** Set while an input says that the process did something wrong. */
+  /** Set while an input reports a fault of the process. */
   faulty = false;
   isAskingToGo = false;
 
@@ -162,7 +162,7 @@ class World {
     this.input({ type: 'work', seq: 1, event: eventOf(id) });
   }
 
-  /** Somebody deleted the conversation; with a process that would be a mistake, and changes nothing. */
+  /** Deletes the conversation; with a process this would be a mistake, and changes nothing. */
   discard(): void {
     this.input({ type: 'discard', error: { code: 'E_INSTANCE_DELETED', message: 'gone' } });
     if (this.process !== undefined) return;
@@ -187,7 +187,7 @@ class World {
   becomeReady(): void {
     const { process } = this;
     if (process === undefined || process.readySince !== undefined || process.killed) return;
-    // One that is on its way out is not healthy for saying so.
+    // A process that is ending does not become healthy by its `ready`.
     if (!process.wasAskedToGo) process.readySince = this.now;
     this.input({ type: 'ready', process: process.number });
   }
@@ -202,7 +202,7 @@ class World {
     this.faulty = false;
   }
 
-  /** The store ends the turn that runs: it is damaged, or has no room. */
+  /** The store ends the running turn: it is damaged, or full. */
   loseTurn(pick: number): void {
     const { process } = this;
     if (process?.turn === undefined || process.killed) return;
@@ -213,7 +213,7 @@ class World {
     this.faulty = false;
   }
 
-  /** A person says that it is worth another try. */
+  /** A person allows another try. */
   forgive(): void {
     this.crashes = this.healthyMs = this.notBefore = 0;
     this.isBarred = false;
@@ -221,7 +221,7 @@ class World {
     this.input({ type: 'forgive' });
   }
 
-  /** The orchestrator cannot read its inbox; with a process that changes nothing. */
+  /** The orchestrator cannot read its inbox; with a process this changes nothing. */
   damage(): void {
     if (this.process === undefined) this.isBarred = true;
     this.input({ type: 'damaged', error: { code: 'E_STORE_CORRUPT', message: 'bad line' } });
@@ -287,7 +287,7 @@ class World {
     this.isAskingToGo = false;
   }
 
-  /** What a process that is gone had still said, and what no process may say. */
+  /** Late messages of a dead process, and messages that no process may send. */
   lie(pick: number): void {
     const process = pick % 2 === 0 ? this.spawns - 1 : this.spawns + 1;
     if (this.process === undefined) this.input({ type: 'exited', process: this.spawns, code: 0, signal: null });
@@ -311,12 +311,12 @@ class World {
     this.now = end;
   }
 
-  /** A timer that rings although it is not its time. */
+  /** A timer that fires too early. */
   ringEarly(pick: number): void {
     this.input({ type: 'timer', timer: (['backoff', 'start', 'idle', 'grace'] as const)[pick % 4] ?? 'idle' });
   }
 
-  /** From now on everything goes well. */
+  /** From now on there are no faults. */
   settle(): void {
     for (let round = 0; round < 10_000; round++) {
       if (this.process?.killed || (this.process?.wasAskedToGo && this.process.turn === undefined)) this.exit();
@@ -391,7 +391,7 @@ function eventOf(id: string): AgentEvent {
 
 const lives = fc.array(fc.tuple(fc.constantFrom(...Object.keys(deeds)), fc.nat(200)), { maxLength: 200, size: 'max' });
 
-test('F-12 T-04 R-02 R-03 no life of an instance loses or reorders an event, runs two turns, gets around the backoff, tries again unasked, or blames an event for the store', () => {
+test('F-12 T-04 R-02 R-03 in any life of an instance no event is lost or reordered, no two turns run, no start skips the backoff, no retry comes unasked, and no event counts a failure of the store', () => {
   fc.assert(
     fc.property(lives, (life) => {
       const world = new World();
@@ -404,7 +404,7 @@ test('F-12 T-04 R-02 R-03 no life of an instance loses or reorders an event, run
   );
 });
 
-test('R-07 whatever happens before, a drained instance is without a process after its grace, with its events in order', () => {
+test('R-07 after any history, a drained instance has no process after its grace, and its events in order', () => {
   fc.assert(
     fc.property(lives, fc.nat(100), (life, graceMs) => {
       const world = new World();

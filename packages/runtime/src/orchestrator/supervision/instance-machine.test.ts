@@ -30,7 +30,7 @@ const result: TurnResult = { turnId: 'turn', finishReason: 'text_response' };
 const badExtension = { code: 'E_EXT_LOAD', message: 'no such file' } as const;
 const noProcess = { code: 'E_PROCESS_START', message: 'no memory' } as const;
 
-/** One instance, its time, and what every input made it do. */
+/** One instance, its time, and the actions of every input. */
 class Driven {
   state: InstanceState = newInstance;
   now = 0;
@@ -90,7 +90,7 @@ describe('the process of an instance', () => {
     expect(['a', 'b', 'c', 'd'].map((id) => sent(instance.done(id)))).toEqual([['b'], ['c'], ['d'], []]);
   });
 
-  test('R-02 an event that is queued already is not queued again', () => {
+  test('R-02 a queued event is not queued again', () => {
     const instance = new Driven();
     instance.acts(work('a'), work('a'));
     instance.start();
@@ -99,7 +99,7 @@ describe('the process of an instance', () => {
     expect(instance.state.queue).toEqual([]);
   });
 
-  test('R-02 a turn.done for another event than the running one is not heard', () => {
+  test('R-02 a turn.done for another event than the running one is ignored', () => {
     const instance = new Driven();
     instance.acts(work('a'), work('b'));
     instance.start();
@@ -109,7 +109,7 @@ describe('the process of an instance', () => {
     expect(instance.state.queue.map((queued) => queued.event.id)).toEqual(['a', 'b']);
   });
 
-  test('R-03 a crash in mid-turn sends the same event to the next process', () => {
+  test('R-03 a crash during a turn sends the same event to the next process', () => {
     const instance = new Driven();
     instance.acts(work('a'), work('b'));
     instance.start();
@@ -118,7 +118,7 @@ describe('the process of an instance', () => {
     expect(sent(instance.done('a'))).toEqual(['b']);
   });
 
-  test('R-03 after three crashes on an event it goes as a dead letter, and the next one follows', () => {
+  test('R-03 after three crashes an event is sent as a dead letter, and the next one follows', () => {
     const instance = new Driven();
     instance.acts(work('bad'), work('good'));
     instance.start();
@@ -133,7 +133,7 @@ describe('the process of an instance', () => {
     );
   });
 
-  test('R-03 a dead letter whose folding crashes is sent again as one, not announced twice and never dropped', () => {
+  test('R-03 a dead letter whose folding crashes is sent again as one, announced once and never dropped', () => {
     const instance = new Driven();
     instance.acts(work('bad', 3));
     for (let crash = 0; crash < 4; crash++) {
@@ -143,7 +143,7 @@ describe('the process of an instance', () => {
     expect(instance.state.queue.map((queued) => queued.event.id)).toEqual(['bad']);
   });
 
-  test('R-03 a person can end the backoff: what crashed is forgotten, and the next crash is the first', () => {
+  test('R-03 a person can end the backoff: crashes are forgotten, and the next crash is the first', () => {
     const instance = new Driven();
     instance.do(work('a'));
     for (let crash = 0; crash < 5; crash++) {
@@ -159,7 +159,7 @@ describe('the process of an instance', () => {
     expect(instance.state).toMatchObject({ phase: { name: 'inLine' }, restarts: { crashes: 1 } });
   });
 
-  test('R-03 traffic does not get around the backoff', () => {
+  test('R-03 new events do not skip the backoff', () => {
     const instance = new Driven();
     instance.acts(work('a', -100));
     for (let crash = 1; crash <= 4; crash++) {
@@ -175,7 +175,7 @@ describe('the process of an instance', () => {
     expect(instance.acts({ type: 'timer', timer: 'backoff' })).toEqual([{ type: 'slot.ask' }]);
   });
 
-  test('R-03 nor does a pause without work', () => {
+  test('R-03 a pause without work does not skip the backoff', () => {
     const instance = new Driven();
     for (let crash = 1; crash <= 5; crash++) {
       instance.acts(work(`${crash}`));
@@ -208,7 +208,7 @@ describe('the process of an instance', () => {
     expect(crashAfter(600_000)).toBe(1);
   });
 
-  test('R-03 a process that ends by itself while it is ready is a crash, whatever its code', () => {
+  test('R-03 a ready process that ends by itself is a crash, whatever its exit code', () => {
     const instance = new Driven();
     instance.acts(work('a'));
     instance.start();
@@ -228,7 +228,7 @@ describe('the process of an instance', () => {
     expect(sent(instance.start())).toEqual(['a']);
   });
 
-  test('R-03 what an earlier process says is not heard', () => {
+  test('R-03 messages of an earlier process are ignored', () => {
     const instance = new Driven();
     instance.acts(work('a'), work('b'));
     instance.start();
@@ -246,14 +246,14 @@ describe('the process of an instance', () => {
   });
 });
 
-describe('a start that fails', () => {
+describe('a failed start', () => {
   const failStart = (instance: Driven): InstanceAction[] => {
     const granted = instance.acts({ type: 'slot.granted' });
     const failed = instance.acts({ type: 'start.failed', process: instance.process, error: noProcess });
     return [...granted, ...failed, ...instance.exit(null)];
   };
 
-  test('kills what is left of the process and counts as a crash', () => {
+  test('kills the rest of the process and counts as a crash', () => {
     const instance = new Driven();
     instance.acts(work('a'));
     expect(failStart(instance)).toEqual([
@@ -266,7 +266,7 @@ describe('a start that fails', () => {
     expect(instance.state.queue[0]?.crashes).toBe(0);
   });
 
-  test('fails the waiting requests after three in a row, keeps the events, and goes on under the backoff', () => {
+  test('fails the waiting requests after three in a row, keeps the events, and continues with the backoff', () => {
     const instance = new Driven();
     instance.acts(work('a'));
     const told = [1, 2, 3, 4].map(() => failStart(instance).filter(({ type }) => type === 'requests.fail').length);
@@ -286,7 +286,7 @@ describe('a start that fails', () => {
     expect(instance.state.startError).toBeUndefined();
   });
 
-  test('an exit, a hang and a deadline before `ready` are such, with a code of their own', () => {
+  test('is also an exit, a hang or a deadline before `ready`, each with its own code', () => {
     const policy = { ...defaultSupervisionPolicy, startAttempts: 1 };
     const inputs: InstanceInput[] = [
       { type: 'exited', process: 1, code: 7, signal: null },
@@ -303,7 +303,7 @@ describe('a start that fails', () => {
     expect(messages.map(({ message }) => message).join()).toMatch(/ended with code 7.*did not answer.*within 60000 ms/);
   });
 
-  test('a start timer that rings early is set again', () => {
+  test('a start timer that fires early is set again', () => {
     const instance = new Driven();
     instance.acts(work('a'), { type: 'slot.granted' });
     instance.now = 10;
@@ -333,18 +333,18 @@ describe('an idle process', () => {
     expect(instance.acts(work('b'))).toEqual([{ type: 'slot.ask' }]);
   });
 
-  test('hibernates earlier when somebody needs its slot', () => {
+  test('hibernates earlier when its slot is needed', () => {
     expect(idle().acts({ type: 'hibernate' })).toEqual([{ type: 'process.drain', process: 1, graceMs: 10_000 }]);
   });
 
-  test('a busy one does not', () => {
+  test('does not hibernate while it is busy', () => {
     const instance = idle();
     instance.acts(work('b'));
     expect(instance.acts({ type: 'hibernate' }, { type: 'timer', timer: 'idle' })).toEqual([]);
     expect(instance.state.phase.name).toBe('busy');
   });
 
-  test('work that comes while it goes waits for the next process', () => {
+  test('that is ending leaves new work for the next process', () => {
     const instance = idle();
     instance.acts({ type: 'hibernate' });
     expect(instance.acts(work('b'))).toEqual([]);
@@ -378,7 +378,7 @@ describe('a drain', () => {
     expect(instance.acts(work('c'))).toEqual([]);
   });
 
-  test('R-07 kills when the grace period is over; that is no crash, and the event stays', () => {
+  test('R-07 kills when the grace is over; that is not a crash, and the event stays', () => {
     const instance = busy();
     instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'stop' });
     instance.now = 29_999;
@@ -389,13 +389,13 @@ describe('a drain', () => {
     expect(instance.state).toMatchObject({ restarts: { crashes: 0 }, queue: [{ crashes: 0 }, {}] });
   });
 
-  test('R-07 with no grace kills at once', () => {
+  test('R-07 without a grace kills at once', () => {
     expect(busy().acts({ type: 'drain', graceMs: 0, afterwards: 'stop' })).toEqual([
       { type: 'process.kill', process: 1 },
     ]);
   });
 
-  test('R-07 asked again, it may be shortened and not lengthened', () => {
+  test('R-07 may be shortened by a second drain, and not lengthened', () => {
     const instance = busy();
     instance.acts({ type: 'drain', graceMs: 1_000, afterwards: 'serve' });
     instance.acts({ type: 'drain', graceMs: 9_000, afterwards: 'stop' });
@@ -415,7 +415,7 @@ describe('a drain', () => {
     expect(instance.state).toMatchObject({ phase: { name: 'stopped' }, queue: [{}] });
   });
 
-  test('R-07 of one that starts asks it to go; its `ready` changes nothing', () => {
+  test('R-07 of a starting process asks it to end; its `ready` changes nothing', () => {
     const instance = new Driven();
     instance.acts(work('a'), { type: 'slot.granted' }, { type: 'drain', graceMs: 5, afterwards: 'stop' });
     expect(instance.acts({ type: 'ready', process: 1 })).toEqual([]);
@@ -423,7 +423,7 @@ describe('a drain', () => {
     expect(instance.state).toMatchObject({ phase: { name: 'stopped' }, startFailures: 0 });
   });
 
-  test('that only replaces the process goes on with the queue', () => {
+  test('that only replaces the process continues with the queue', () => {
     const instance = busy();
     instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });
     instance.done('a');
@@ -431,7 +431,7 @@ describe('a drain', () => {
     expect(sent(instance.start())).toEqual(['b']);
   });
 
-  test('a turn that is left, because it waits for people, is no crash: the next process gets the event again', () => {
+  test('a left turn, which waits for people, is not a crash: the next process gets the event again', () => {
     const instance = busy();
     instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });
     expect(instance.acts({ type: 'turn.left', process: 1 })).toEqual([]);
@@ -441,7 +441,7 @@ describe('a drain', () => {
     expect(instance.state.queue[0]?.crashes).toBe(0);
   });
 
-  test('one whose turn waits for people makes room when it is asked to, and is not hurried', () => {
+  test('an instance whose turn waits for people makes room on request, without a deadline', () => {
     const instance = busy();
     expect(conditionOf(instance.state, true, true)).toBe('held');
     const [drain] = instance.acts({ type: 'leave' });
@@ -452,21 +452,21 @@ describe('a drain', () => {
     expect(sent(instance.start())).toEqual(['b']);
   });
 
-  test('nobody leaves a turn who was not asked to go', () => {
+  test('a process that was not asked to end cannot leave its turn', () => {
     const instance = busy();
     expect(instance.do({ type: 'turn.left', process: 1 })).toMatchObject([{ event: 'frame.ignored' }]);
     instance.exit();
     expect(instance.state.restarts.crashes).toBe(1);
   });
 
-  test('a turn that crashes while it is drained is a crash', () => {
+  test('a turn that crashes during a drain is a crash', () => {
     const instance = busy();
     instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });
     instance.exit();
     expect(instance.state).toMatchObject({ restarts: { crashes: 1 }, queue: [{ crashes: 1 }, {}] });
   });
 
-  test('a turn.done on its way when the process was killed counts', () => {
+  test('a turn.done that arrives after the kill counts', () => {
     const instance = busy();
     instance.acts({ type: 'heartbeat.missed', process: 1 });
     expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), result }]);
@@ -478,7 +478,7 @@ describe('a drain', () => {
 describe('a cancelled event', () => {
   const cancel = (eventId: string): InstanceInput => ({ type: 'cancel', eventId, reason: 'timeout' });
 
-  test('whose turn runs: the process is told, once', () => {
+  test('with a running turn: the process is told, once', () => {
     const instance = new Driven();
     instance.acts(work('a'));
     instance.start();
@@ -507,12 +507,12 @@ describe('a cancelled event', () => {
     expect(instance.acts(cancel('a'))).toEqual([]);
   });
 
-  test('that is not there does nothing', () => {
+  test('that is unknown does nothing', () => {
     expect(new Driven().do(cancel('x'))).toEqual([]);
   });
 });
 
-test('every phase that must end has its timer, and takes it along', () => {
+test('every phase that must end has its timer, and clears it at its end', () => {
   const instance = new Driven();
   const timers = (...inputs: InstanceInput[]) => instance.do(...inputs).filter(({ type }) => type.startsWith('timer.'));
   expect(timers(work('a'), { type: 'slot.granted' })).toEqual([{ type: 'timer.set', timer: 'start', at: 60_000 }]);

@@ -1,32 +1,34 @@
 /**
- * The life of one instance's process, as one pure step: what is known, what happens, what is to be done.
+ * The life of one instance's process, as one pure step: a state and an input give the next state and the actions.
  *
  * Invariants (the other files of a step cite them):
- * 1. At most one process: a spawn follows `slot.granted` in `inLine`, and `inLine` is entered without a process only.
+ * 1. At most one process: a spawn follows `slot.granted` in `inLine`, and `inLine` is entered only without a process.
  * 2. At most one turn: `turn.send` follows `ready` or the end of the turn before, and is for the first of the queue.
- * 3. An event leaves the queue by its own `turn.done`, or because it is no longer in the inbox (`discard`), and by
- *    nothing else: a crash sends the same event again.
- * 4. Events are sent in the order in which they came; an event that came again while it is queued is the same one.
- * 5. Every start passes `seekProcess`, which knows no exception to the backoff; only a person can end one (`forgive`).
- *    Somebody who asks an instance that does not start is no exception either: they are told at once, and the one try
- *    that they get comes when the backoff is over.
- * 6. After `crashesBeforeDeadLetter` crashes in its turn an event is sent as a dead letter, until that is done. Clients
- *    and agents that wait are told when a process ends even then.
- * 7. What an earlier process says is not heard: frames carry the number of their process.
- * 8. A process that was killed or asked to go ends: every way there sets a deadline or kills.
- * 9. Killed by us for being late is no crash; hung, or gone by itself, is one, and the running event's if a turn ran.
- * 10. After `startAttempts` failed starts in a row, who waits for an answer is told at once, then and with every
- *     further event; the events stay, and starts go on under the backoff.
- * 11. An instance whose start failed with an error that another try alone does not change (`isFinal`) is tried once:
- *     who waits is told at once, its events stay, and it is `doesNotStart` until new work comes (one try each time), or
- *     `forgive`. A turn that ended because the conversation is damaged is the same.
- * 12. A turn that the store ended (`isStoreFault`) is no crash of its event, here or in the log of the turn. Its process
- *     is started again under the backoff; who waits is told when the next start is further away than `startTimeoutMs`.
- * 13. A turn that waits for people may be left by a process that was asked to go (`turn.left`): its event stays in the
- *     queue, and the end of that process is no crash.
- * 14. One that is kept (`keep`: a connection) has a process whether there is work or not, until `drain` stops it. It never
- *     idles, every start that failed is tried again, and a failure that its ready process reports ends that process. One
- *     that was asked to go has all of its grace, whether it answers or not.
+ * 3. An event leaves the queue only by its own `turn.done`, or because it is no longer in the inbox (`discard`). A
+ * crash sends the same event again.
+ * 4. Events are sent in the order of arrival; a repeated event that is still queued is the same one.
+ * 5. Every start passes `seekProcess`, which never skips the backoff; only a person can end it (`forgive`). A request
+ * to an instance that does not start is not an exception: its caller gets the error at once, and its one try comes when
+ * the backoff is over.
+ * 6. After `crashesBeforeDeadLetter` crashes in its turn an event is sent as a dead letter, until it is folded. Waiting
+ * clients and agents get an error when a process crashes even then.
+ * 7. Messages of an earlier process are ignored: frames carry the number of their process.
+ * 8. A process that was killed or asked to end does end: every way there sets a deadline or kills.
+ * 9. A kill by us for being late is not a crash. A hang or an exit by itself is one, and counts for the event of the
+ * running turn.
+ * 10. After `startAttempts` failed starts in a row, waiting callers get an error at once, then and with every further
+ * event. The events stay, and starts continue with the backoff.
+ * 11. An instance whose start failed with an error that a retry alone does not change (`isFinal`) is tried once.
+ * Waiting callers get an error at once, its events stay, and it is `doesNotStart` until new work (one try each time) or
+ * `forgive`. A turn that ended because the conversation is damaged has the same effect.
+ * 12. A turn that the store ended (`isStoreFault`) is not a crash of its event, neither here nor in the log of the
+ * turn. Its process is started again with the backoff. Waiting callers get an error when the next start is further away
+ * than `startTimeoutMs`.
+ * 13. A process that was asked to end may leave a turn that waits for people (`turn.left`): the event stays in the
+ * queue, and the end of that process is not a crash.
+ * 14. A kept instance (`keep`: a connection) has a process even without work, until `drain` stops it. It never idles,
+ * every failed start is tried again, and a failure that its ready process reports ends that process. When it is asked
+ * to end it has its whole grace, whether it answers or not.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
@@ -46,7 +48,7 @@ import {
 } from './start-process.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
-/** `now` is on the clock that only grows. */
+/** `now` is on the monotonic clock. */
 export function stepInstance(
   state: InstanceState,
   input: InstanceInput,
@@ -109,7 +111,7 @@ function hear(
   }
 }
 
-/** A timer says only that it is time to look: what is not due, or no longer the case, does nothing. */
+/** A timer only says that it is time to look: if nothing is due any more, nothing happens. */
 function ring(state: InstanceState, timer: InstanceTimer, moment: Moment): InstanceStep {
   const { phase } = state;
   const { now, policy } = moment;
