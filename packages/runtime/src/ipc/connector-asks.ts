@@ -3,7 +3,8 @@
  *
  * Invariants:
  * 1. An ask ends once: with an answer, an error, because whoever asked left, or because the channel closed.
- * 2. The turn does not hang on the ask: when one side is gone the other forgets about it, and only `cancel` ends a turn.
+ * 2. The turn does not hang on the ask: when one side is gone the other forgets about it, and only `cancel` ends a
+ *    turn.
  * 3. No more than `MOST_ASKS` at a time for each channel, whatever the other side is.
  */
 import { type ConnectorAcceptance, type ConnectorAnswer, GoondanError, type TurnDelta } from '@goondan/types';

@@ -2,7 +2,8 @@
  * One channel between two processes: messages in order, checked, bounded, paced.
  *
  * 1. Handed over is not delivered: only an answer after a durable write counts as that (see ../pending-answers.ts).
- * 2. Nothing that comes in can throw here: what is malformed or too long is refused with a code and told to `onRefused`.
+ * 2. Nothing that comes in can throw here: what is malformed or too long is refused with a code and told to
+ *    `onRefused`.
  * 3. `onClose` is told once, after the last message that came.
  */
 import { GoondanError } from '@goondan/types';

@@ -3,15 +3,15 @@
  *
  * Invariants:
  * 1. The channel identifies the asking process: instance, event and trace come from it, and so does the right to take
- * an answer.
+ *    an answer.
  * 2. No frame decides. Only the swarm's control calls `decide`.
  * 3. A request is identified by its instance, turn, position, call and arguments. The same request after a crash joins
- * the open one or gets its answer; anything else is another request.
+ *    the open one or gets its answer; anything else is another request.
  * 4. An answer is durable before it is published, and counts for its one request. It is removed when it is taken, when
- * the request is withdrawn, or with its turn.
+ *    the request is withdrawn, or with its turn.
  * 5. A request expires at `expiresAt`, unanswered or with an answer that was not fetched. The wall clock or the
- * monotonic clock decides, whichever is first there. The first covers a machine that slept, the second a clock that was
- * set back.
+ *    monotonic clock decides, whichever is first there. The first covers a machine that slept, the second a clock that
+ *    was set back.
  * 6. At most `mostOfAll` in total and `mostOfOne` per instance: the next one gets `E_APPROVALS_FULL`.
  */
 import type { AgentAddress, AgentEvent, ApprovalOutcome } from '@goondan/types';

@@ -5,19 +5,19 @@
  * Invariants:
  * 1. The channel identifies the caller: `source`, `auth`, `traceId` and the chain come from it, never from a frame.
  * 2. A frame ends in exactly one `call.end`, unless its process is gone before. A request ends exactly once, in a
- * reply, an error or a timeout, and only the instance it was sent to can answer it.
+ *    reply, an error or a timeout, and only the instance it was sent to can answer it.
  * 3. Instances never wait for each other in a circle. A request that would close one is rejected at once, whether
- * through its own chain (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
+ *    through its own chain (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
  * 4. The same call after a crash of the caller joins the open one or gets its outcome; its deadline stays. So a crash
- * of the caller does not give the request up: it lives until its deadline, or until the end of the asking turn.
+ *    of the caller does not give the request up: it lives until its deadline, or until the end of the asking turn.
  * 5. When a request is given up (timeout, cancel, end of the turn), the callee is cancelled. A later answer is reported
- * and dropped.
+ *    and dropped.
  * 6. Open calls, frames per call and remembered outcomes are bounded (`CallLimits`).
  * 7. The deadline of a request is paused while its callee waits for people, itself or through others (`hold`).
  * 8. A request has one time limit at a time. Until the callee's turn begins it is `queueTimeoutMs` of the callee,
- * without the start of a process, which has its own limit (`startTimeoutMs`). Then it is the request's own timeout, or
- * `turnTimeoutMs` of the callee. After a crash of the callee, the request's own time continues; the callee's time
- * starts again with the turn.
+ *    without the start of a process, which has its own limit (`startTimeoutMs`). Then it is the request's own timeout,
+ *    or `turnTimeoutMs` of the callee. After a crash of the callee, the request's own time continues; the callee's time
+ *    starts again with the turn.
  */
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';

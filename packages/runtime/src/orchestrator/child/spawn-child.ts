@@ -2,10 +2,10 @@
  * The only place where a child of the orchestrator is started.
  *
  * 1. No ambient trust: no bunfig, no `.env`, no auto-install; an environment from a short list; no open file except its
- * channel and its output. It starts in the root folder, because Bun reads the `tsconfig.json` of the folder it starts
- * in to find its program, and agents write into their folders.
+ *    channel and its output. It starts in the root folder, because Bun reads the `tsconfig.json` of the folder it
+ *    starts in to find its program, and agents write into their folders.
  * 2. It leads its own group and session, and carries the tag of the run and its own. So it and everything it starts can
- * be found and ended, without touching other processes.
+ *    be found and ended, without touching other processes.
  * 3. `exited` resolves last: after its last message, and after its remaining processes were ended.
  */
 import { GoondanError } from '@goondan/types';

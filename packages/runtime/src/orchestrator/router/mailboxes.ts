@@ -3,14 +3,14 @@
  *
  * Invariants:
  * 1. A rejected event was not written. An accepted event is durable before the acknowledgement, and before it is
- * handled.
+ *    handled.
  * 2. The events of one instance go to its process in the order of acceptance.
  * 3. An event that was accepted before is not handled again. A pending one stays pending once; a handled one is given
- * to its process again only if a caller waits for the answer, which is then the old one.
+ *    to its process again only if a caller waits for the answer, which is then the old one.
  * 4. No secret of the swarm is written to disk, whatever its sender.
  * 5. After `close`, events without a waiting caller are accepted and left for the next start.
  * 6. A cancel is marked in the inbox before it is confirmed: the turn ends as cancelled, whichever process dies
- * meanwhile.
+ *    meanwhile.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';

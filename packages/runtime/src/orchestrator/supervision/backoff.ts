@@ -3,12 +3,12 @@
  *
  * Invariants:
  * 1. From crash number `quickCrashes` on, a start waits `min(baseMs·2^(n-1), maxMs)`, where n is 1 for that crash and
- * grows by one with each further crash.
+ *    grows by one with each further crash.
  * 2. `notBefore` applies to every start, whatever its cause: there is no second way to a spawn.
  * 3. The count is reset to 0 only after `healthyMs` of readiness without a crash: neither a good turn nor time without
- * a process resets it. Readiness adds up over hibernations.
+ *    a process resets it. Readiness adds up over hibernations.
  * 4. The restart budget: any window of `healthyMs` has fewer than `quickCrashes` restarts without a wait (by 3, crashes
- * before and after a reset are further apart than that).
+ *    before and after a reset are further apart than that).
  */
 
 import type { RestartPolicy } from '../../config/swarm-policy.ts';

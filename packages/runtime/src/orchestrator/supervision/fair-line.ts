@@ -3,9 +3,9 @@
  *
  * Invariants:
  * 1. Instances with input from people come before those with input from agents alone. After `PEOPLE_IN_A_ROW` starts
- * for people the next start is for an agent's input, if there is any: every wait ends.
+ *    for people the next start is for an agent's input, if there is any: every wait ends.
  * 2. Among these, the agent with the fewest processes comes first: a long line of one agent does not delay another.
- * Instances of agents with equally many are served in the order of arrival.
+ *    Instances of agents with equally many are served in the order of arrival.
  * 3. Instances that wait for people come last.
  */
 

@@ -3,9 +3,9 @@
  *
  * Invariants:
  * 1. A process is dead when `missedPings` pings in a row are unanswered at the time of the next one: by default 15 s
- * after the first of them.
+ *    after the first of them.
  * 2. A beat counts one ping, however late the beat comes: after the orchestrator was stopped for an hour, no process
- * counts as dead.
+ *    counts as dead.
  * 3. Only an answer to a sent ping counts, and an older answer changes nothing.
  */
 

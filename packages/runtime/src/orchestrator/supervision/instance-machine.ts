@@ -5,30 +5,30 @@
  * 1. At most one process: a spawn follows `slot.granted` in `inLine`, and `inLine` is entered only without a process.
  * 2. At most one turn: `turn.send` follows `ready` or the end of the turn before, and is for the first of the queue.
  * 3. An event leaves the queue only by its own `turn.done`, or because it is no longer in the inbox (`discard`). A
- * crash sends the same event again.
+ *    crash sends the same event again.
  * 4. Events are sent in the order of arrival; a repeated event that is still queued is the same one.
  * 5. Every start passes `seekProcess`, which never skips the backoff; only a person can end it (`forgive`). A request
- * to an instance that does not start is not an exception: its caller gets the error at once, and its one try comes when
- * the backoff is over.
+ *    to an instance that does not start is not an exception: its caller gets the error at once, and its one try comes
+ *    when the backoff is over.
  * 6. After `crashesBeforeDeadLetter` crashes in its turn an event is sent as a dead letter, until it is folded. Waiting
- * clients and agents get an error when a process crashes even then.
+ *    clients and agents get an error when a process crashes even then.
  * 7. Messages of an earlier process are ignored: frames carry the number of their process.
  * 8. A process that was killed or asked to end does end: every way there sets a deadline or kills.
  * 9. A kill by us for being late is not a crash. A hang or an exit by itself is one, and counts for the event of the
- * running turn.
+ *    running turn.
  * 10. After `startAttempts` failed starts in a row, waiting callers get an error at once, then and with every further
- * event. The events stay, and starts continue with the backoff.
+ *     event. The events stay, and starts continue with the backoff.
  * 11. An instance whose start failed with an error that a retry alone does not change (`isFinal`) is tried once.
- * Waiting callers get an error at once, its events stay, and it is `doesNotStart` until new work (one try each time) or
- * `forgive`. A turn that ended because the conversation is damaged has the same effect.
+ *     Waiting callers get an error at once, its events stay, and it is `doesNotStart` until new work (one try each
+ *     time) or `forgive`. A turn that ended because the conversation is damaged has the same effect.
  * 12. A turn that the store ended (`isStoreFault`) is not a crash of its event, neither here nor in the log of the
- * turn. Its process is started again with the backoff. Waiting callers get an error when the next start is further away
- * than `startTimeoutMs`.
+ *     turn. Its process is started again with the backoff. Waiting callers get an error when the next start is further
+ *     away than `startTimeoutMs`.
  * 13. A process that was asked to end may leave a turn that waits for people (`turn.left`): the event stays in the
- * queue, and the end of that process is not a crash.
+ *     queue, and the end of that process is not a crash.
  * 14. A kept instance (`keep`: a connection) has a process even without work, until `drain` stops it. It never idles,
- * every failed start is tried again, and a failure that its ready process reports ends that process. When it is asked
- * to end it has its whole grace, whether it answers or not.
+ *     every failed start is tried again, and a failure that its ready process reports ends that process. When it is
+ *     asked to end it has its whole grace, whether it answers or not.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';

@@ -4,19 +4,19 @@
  * Invariants:
  * 1. Free slots go to the line in its order (`fair-line.ts`); the only exception is 4.
  * 2. Only idle processes are hibernated to free a slot, and no more than the line needs. The longest idle goes first,
- * among agents that have several processes, then among the last ones of their agents.
+ *    among agents that have several processes, then among the last ones of their agents.
  * 3. There are at most `maxProcesses` processes, except for 4.
  * 4. When every process waits for the answer of another agent, the first awaited instance in line starts beyond the
- * limit. There is always one: the wait-for graph has no circle (`calls/wait-graph.ts`), so it ends at an instance
- * without a process, in line or in backoff. So callers that hold all slots cannot block their callees, and the limit is
- * exceeded only when nothing else can continue. A process beyond the limit is hibernated as soon as it is idle and the
- * line is not empty.
+ *    limit. There is always one: the wait-for graph has no circle (`calls/wait-graph.ts`), so it ends at an instance
+ *    without a process, in line or in backoff. So callers that hold all slots cannot block their callees, and the limit
+ *    is exceeded only when nothing else can continue. A process beyond the limit is hibernated as soon as it is idle
+ *    and the line is not empty.
  * 5. An instance that waits for people comes last in line. Its process ends for others when no idle process does. Its
- * turn is left and continues in the next process.
+ *    turn is left and continues in the next process.
  * 6. The line is bounded where input is accepted (`refuseWhenLineFull`); accepted input always finds its place.
  * 7. The last process of an agent does not end for an agent that has its share already, unless nothing else can
- * continue. The share is an equal part of the slots; if a person or an agent waits for an answer, it is one more than
- * half of them.
+ *    continue. The share is an equal part of the slots; if a person or an agent waits for an answer, it is one more
+ *    than half of them.
  */
 import { GoondanError } from '@goondan/types';
 import { inFairOrder, itself, type LineDemand, type Next } from './fair-line.ts';

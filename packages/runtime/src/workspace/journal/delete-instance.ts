@@ -4,7 +4,7 @@
  *
  * Invariants:
  * 1. Nothing in the folder is touched before the rename is durable: after a loss of power everything is there or
- * nothing.
+ *    nothing.
  * 2. An interrupted deletion is finished: the next owner of the workspace sweeps the rest.
  */
 import { dirname } from 'node:path';

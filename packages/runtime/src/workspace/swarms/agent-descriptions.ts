@@ -6,7 +6,7 @@
  * 1. Recording never waits and never fails a start: problems are warnings.
  * 2. One write at a time, and at most one waiting description per agent: a newer one replaces it.
  * 3. A description that is written already is not written again, so such a start needs no write. The time at which
- * tools were seen makes no difference.
+ *    tools were seen makes no difference.
  * 4. Tools that an extension offered before stay until its current ones are known (`keep-known-tools.ts`).
  */
 import { type AgentDescription, agentDescription } from '../../ipc/from-agent.ts';

@@ -2,7 +2,7 @@
  * The traces of an instance: one file per turn, to which lines are only added.
  *
  * 1. Turns and bytes are bounded, and the oldest files are deleted when a new turn begins. The bytes of one turn are
- * bounded, too.
+ *    bounded, too.
  * 2. Nothing is synced: a loss of power may lose the last lines, but no state.
  * 3. A resumed turn continues in its file.
  */
