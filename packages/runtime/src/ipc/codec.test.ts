@@ -264,20 +264,20 @@ const fromConnector: Samples<FromConnector> = {
 };
 
 describe('every message', () => {
-  test.each(Object.values(toAgent).flat())('to an agent comes out as it went in: $type', (message) => {
+  test.each(Object.values(toAgent).flat())('to an agent arrives unchanged: $type', (message) => {
     expect(agentLanguage.child.decode(agentLanguage.parent.encode(message))).toStrictEqual(message);
   });
-  test.each(Object.values(fromAgent).flat())('from an agent comes out as it went in: $type', (message) => {
+  test.each(Object.values(fromAgent).flat())('from an agent arrives unchanged: $type', (message) => {
     expect(agentLanguage.parent.decode(agentLanguage.child.encode(message))).toStrictEqual(message);
   });
-  test.each(Object.values(toConnector).flat())('to a connector comes out as it went in: $type', (message) => {
+  test.each(Object.values(toConnector).flat())('to a connector arrives unchanged: $type', (message) => {
     expect(connectorLanguage.child.decode(connectorLanguage.parent.encode(message))).toStrictEqual(message);
   });
-  test.each(Object.values(fromConnector).flat())('from a connector comes out as it went in: $type', (message) => {
+  test.each(Object.values(fromConnector).flat())('from a connector arrives unchanged: $type', (message) => {
     expect(connectorLanguage.parent.decode(connectorLanguage.child.encode(message))).toStrictEqual(message);
   });
 
-  test('is a single line, whatever is in it', () => {
+  test('is a single line, whatever it contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.jsonValue(), (input, value) => {
         const metadata = { value: JSON.parse(JSON.stringify(value)) as never };
@@ -290,7 +290,7 @@ describe('every message', () => {
   });
 });
 
-describe('a frame that is refused', () => {
+describe('a rejected frame', () => {
   test.each([
     ['', 'A frame is not JSON.'],
     ['{"type":"pong","n":1', 'A frame is not JSON.'],
@@ -314,7 +314,7 @@ describe('a frame that is refused', () => {
       }),
       'result.responseMessage.data.content is a text, not a list',
     ],
-  ])('%# says why', (frame, message) => {
+  ])('%# gives the reason', (frame, message) => {
     expectRefusal(() => agentLanguage.parent.decode(frame), message);
   });
 
@@ -326,12 +326,12 @@ describe('a frame that is refused', () => {
     ],
     [{ type: 'log', line: { ...line, data: cyclic() } }, 'is nested deeper than 256 levels'],
     [{ type: 'nothing' } as never, 'type is "nothing", none of ready,'],
-  ])('is refused before it is sent: %#', (message, problem) => {
+  ])('is rejected before it is sent: %#', (message, problem) => {
     expectRefusal(() => agentLanguage.child.encode(message), problem);
   });
 });
 
-describe('what may be lost', () => {
+describe('lossy messages', () => {
   test.each([
     ['an agent', agentLanguage.child as Codec<never, unknown>, fromAgent, ['delta', 'runtime.event', 'log']],
     ['a connector', connectorLanguage.child as Codec<never, unknown>, fromConnector, ['log']],
@@ -347,7 +347,7 @@ describe('what may be lost', () => {
 });
 
 describe('an error', () => {
-  test('keeps code, message and what to do on its way', () => {
+  test('keeps its code, message and suggestion on its way', () => {
     const thrown = new GoondanError('E_INBOX_FULL', 'full', {
       suggestion: 'Wait.',
       retryable: true,

@@ -1,9 +1,9 @@
 /**
- * Messages as text and back, the same way for every channel.
+ * Encodes and decodes messages, the same way for every channel.
  *
- * 1. A message is checked on its way out as well: what cannot be read on the other side is its sender's error, not a
- *    silence on the other side.
- * 2. A refusal is a `GoondanError` with `E_IPC_FRAME` that names what is wrong, whatever the bytes were.
+ * 1. A message is checked on its way out, too: the sender gets an error for a message that the other side could not
+ * read.
+ * 2. A rejection is a `GoondanError` with `E_IPC_FRAME` that names the problem, whatever the bytes were.
  * 3. Dates are converted by one check (`date` in check/shape.ts) and nowhere else.
  */
 import { GoondanError } from '@goondan/types';
@@ -13,7 +13,7 @@ import { checkFromConnector, type FromConnector } from './from-connector.ts';
 import { checkToAgent, type ToAgent } from './to-agent.ts';
 import { checkToConnector, type ToConnector } from './to-connector.ts';
 
-/** Messages for people: one may be lost when the other side does not keep up, and the loss is counted. */
+/** Kinds of messages for people: they may be dropped when the other side is too slow, and the loss is counted. */
 export type LossyKind = keyof DroppedCounts;
 
 export interface Codec<Out, In> {
@@ -21,13 +21,13 @@ export interface Codec<Out, In> {
   decode(frame: string): In;
   /** Undefined for a message that must never be dropped. */
   lossyKindOf(message: Out): LossyKind | undefined;
-  /** The message that tells how many were dropped; undefined where nothing ever is. */
+  /** The message with the counts of dropped messages; undefined where nothing is ever dropped. */
   dropped(counts: DroppedCounts): Out | undefined;
 }
 
 const nothingLossy = { lossyKindOf: () => undefined, dropped: () => undefined };
 
-/** What two processes can say to each other: the codec of each end. */
+/** The messages between two processes: the codec of each end. */
 export interface Language<Down, Up> {
   /** The orchestrator's end. */
   readonly parent: Codec<Down, Up>;
@@ -87,7 +87,7 @@ function checked<Value>(check: Check<Value>, value: unknown, type: string): Valu
   }
 }
 
-/** For the message of an error only. */
+/** Returns the type for an error message only. */
 function typeOf(value: unknown): string {
   const type: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'type') : undefined;
   return typeof type === 'string' ? type.slice(0, 60) : '?';

@@ -1,4 +1,4 @@
-/** Both ends of a channel in one process, for tests: everything but the socket is the real thing. */
+/** Both ends of a channel in one process, for tests: everything except the socket is real. */
 import type { Clock } from '../ports/clock.ts';
 import { type Channel, openChannel } from './channel/channel.ts';
 import { type FrameFiles, memoryFrameFiles } from './channel/frame-files.ts';

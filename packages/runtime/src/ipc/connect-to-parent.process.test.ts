@@ -1,4 +1,4 @@
-// Channels between real processes: what a test in one process cannot show.
+// Channels between real processes: for behaviour that one process cannot show.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -115,7 +115,7 @@ describe('a parent and its child', () => {
     expect(await child.exited).toBe(0);
   });
 
-  test('are told once when the child is killed in mid-stream, after its last whole message', async () => {
+  test('learn once when the child is killed in mid-stream, after its last complete message', async () => {
     const { child, channel, messages, refusals, closed, closes, until } = start(`
       for (let n = 0; ; n++) await channel.send({ type: 'pong', n });
     `);
@@ -131,7 +131,7 @@ describe('a parent and its child', () => {
     });
   });
 
-  test('lose nothing that was handed over when the child exits right after', async () => {
+  test('lose no sent message when the child exits right after', async () => {
     const { child, messages, closed } = start(`
       for (let n = 0; n < 500; n++) await channel.send({ type: 'pong', n });
       process.exit(7);
@@ -152,7 +152,7 @@ describe('a parent and its child', () => {
     expect(messages).toHaveLength(990);
   });
 
-  test('let the child go when the parent closes, and the parent when the child never reads', async () => {
+  test('end the child when the parent closes, and free the parent when the child never reads', async () => {
     const { child, channel } = start(`for (;;) Bun.sleepSync(1_000);`);
     const sent = channel.send({ type: 'start', plan: { text: 'x'.repeat(900_000) } }).catch((error: unknown) => error);
     await Bun.sleep(50);
@@ -163,8 +163,8 @@ describe('a parent and its child', () => {
   });
 });
 
-describe('a child that does not keep to the rules', () => {
-  test('costs the parent no memory with a frame that never ends', async () => {
+describe('a misbehaving child', () => {
+  test('costs the parent no memory with an endless frame', async () => {
     const body = `
       const piece = Buffer.alloc(1 << 20, 'x');
       for (let sent = 0; sent < 300 * 2 ** 20; ) {
@@ -187,7 +187,7 @@ describe('a child that does not keep to the rules', () => {
     await child.exited;
   });
 
-  test('does not keep the parent from its other work with a flood', async () => {
+  test('does not block the parent with a flood', async () => {
     const { child, channel, messages, until } = start(`
       const lines = Buffer.from('{"type":"pong","n":1}\\n'.repeat(2_000));
       for (let rest = lines; ; rest = rest.length === 0 ? lines : rest) {
@@ -203,7 +203,7 @@ describe('a child that does not keep to the rules', () => {
     channel.close();
   });
 
-  test('does not get far with nonsense', async () => {
+  test('is disconnected after too many malformed frames', async () => {
     const { child, refusals, closed } = start(`
       channel.onMessage(() => undefined);
       for (let n = 0; n < 1_000; n++) { try { writeSync(3, 'nonsense\\n'); } catch { break; } }
@@ -231,7 +231,7 @@ describe('a process', () => {
     expect(existsSync('nowhere')).toBe(false);
   });
 
-  test('whose listener throws goes on with the next message, and hears of the error', async () => {
+  test('whose listener throws continues with the next message, and the error is reported', async () => {
     const { child, channel, messages, until } = start(`
       process.on('uncaughtException', ({ message }) => void channel.send({ type: 'start.failed', error: { code: 'E_EXT_INIT', message } }));
       channel.onMessage(() => { throw new Error('a bug'); });

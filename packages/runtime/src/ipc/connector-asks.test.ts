@@ -38,7 +38,7 @@ function connect(answerAsk: AnswerAsk) {
 }
 
 describe("a connector's ask", () => {
-  test('is told that it is accepted, what happens, and how it ended, in this order', async () => {
+  test('gets its acceptance, its deltas and its end, in this order', async () => {
     const got: unknown[] = [];
     const { ask, told, asker } = connect(async (id, each, { onAccepted, onDelta }) => {
       got.push([id, each]);
@@ -52,7 +52,7 @@ describe("a connector's ask", () => {
     expect(asker.size).toBe(0);
   });
 
-  test('that wants no deltas gets none', async () => {
+  test('without a listener for deltas gets none', async () => {
     const { asker } = connect(async (_id, _event, { onDelta }) => ({
       ...answer,
       response: onDelta === undefined ? 'nobody listens' : 'somebody listens',
@@ -61,14 +61,14 @@ describe("a connector's ask", () => {
     expect(response).toBe('nobody listens');
   });
 
-  test('that is refused rejects with the reason', async () => {
+  test('that is rejected rejects with the reason', async () => {
     const { ask } = connect(async () => {
       throw new GoondanError('E_INBOX_FULL', 'full', { retryable: true });
     });
     expect(await failure(ask('e-1').answer)).toMatchObject({ code: 'E_INBOX_FULL', message: 'full', retryable: true });
   });
 
-  test('F-03 is not told where in the bundle a turn, or the start of its agent, failed', async () => {
+  test('F-03 does not learn where in the bundle a turn, or the start of its agent, failed', async () => {
     const place = { file: 'extensions/rules.ts', line: 14, column: 7 };
     const error = { code: 'E_EXT_MIDDLEWARE', message: 'x is not defined', extension: 'rules' };
     const { ask } = connect(async (id) => {
@@ -84,7 +84,7 @@ describe("a connector's ask", () => {
   test.each([
     ['T-05 where on this machine a damaged file is', 'E_STORE_CORRUPT', '/home/me/.goondan/a/inbox.jsonl is damaged'],
     ['F-03 lines that a server of the operator printed', 'E_MCP_CONNECT', 'It said: at /home/me/server.mjs:3:9'],
-  ] as const)('is not told: %s', async (_what, code, message) => {
+  ] as const)('does not learn: %s', async (_what, code, message) => {
     const damaged = () => new GoondanError(code, message);
     const { ask, parent, child } = connect(async () => {
       throw damaged();
@@ -104,7 +104,7 @@ describe("a connector's ask", () => {
   });
 
   test.each([true, false])(
-    'that is left hears nothing more; the turn is cancelled only on demand: %p',
+    'that is left gets nothing more; the turn is cancelled only on request: %p',
     async (cancel) => {
       let options: Parameters<AnswerAsk>[2] | undefined;
       const { ask, told, asker } = connect((_id, _event, each) => {
@@ -134,7 +134,7 @@ describe("a connector's ask", () => {
     expect(await failure(ask('e-2').answer)).toMatchObject({ code: 'E_IPC_CLOSED' });
   });
 
-  test('is forgotten when the connector is gone, and its turn is not cancelled', async () => {
+  test('is removed when the connector is gone, and its turn is not cancelled', async () => {
     const signals: AbortSignal[] = [];
     const { ask, child } = connect((_id, _event, { left, cancel }) => {
       signals.push(left, cancel);
@@ -147,14 +147,14 @@ describe("a connector's ask", () => {
     expect(signals[1]?.aborted).toBe(false);
   });
 
-  test('has a bound, on both sides', async () => {
+  test('has a limit, on both sides', async () => {
     const { ask, child, parent, asker } = connect(() => new Promise(() => undefined));
     const heard: unknown[] = [];
     const asks = Array.from({ length: MOST_ASKS }, (_, n) => ask(`e-${n}`));
     for (const { answer: ended } of asks) void failure(ended);
     expect(() => ask('more')).toThrow(expect.objectContaining({ code: 'E_CALLS_FULL', retryable: true }));
     child.onMessage((message) => heard.push(message));
-    // Whoever writes to the channel past our own runner.
+    // Writes to the channel without our own runner.
     await child.send({ type: 'connector.ask', askId: 'mine', id: 'e', event, wantsDeltas: false });
     while (heard.length === 0) await Bun.sleep(1);
     expect(heard).toMatchObject([

@@ -1,11 +1,11 @@
 /**
- * A connector's event whose turn is waited for: the question, what is told while it runs, and its end.
+ * A connector's event with a wait for its turn: the ask, its notices, and its end.
  *
  * Invariants:
- * 1. An ask ends once: with an answer, an error, because whoever asked left, or because the channel closed.
- * 2. The turn does not hang on the ask: when one side is gone the other forgets about it, and only `cancel` ends a
- *    turn.
- * 3. No more than `MOST_ASKS` at a time for each channel, whatever the other side is.
+ * 1. An ask ends once: with an answer, an error, because the connector left, or because the channel closed.
+ * 2. The turn does not depend on the ask: when one side is gone the other forgets the ask, and only `cancel` ends a
+ * turn.
+ * 3. At most `MOST_ASKS` at a time per channel, whatever the other side does.
  */
 import { type ConnectorAcceptance, type ConnectorAnswer, GoondanError, type TurnDelta } from '@goondan/types';
 import type { Channel } from './channel/channel.ts';
@@ -19,14 +19,14 @@ export const MOST_ASKS = 256;
 export interface AskListeners {
   /** Must not throw. */
   readonly onAccepted: (acceptance: ConnectorAcceptance) => void;
-  /** Absent: nobody wants them. Must not throw. */
+  /** Receives deltas; absent when none are wanted. Must not throw. */
   readonly onDelta?: (delta: TurnDelta) => void;
 }
 
-/** What a connector's ask needs while it waits; the connector's side. */
+/** An open ask, on the connector's side. */
 export interface OpenAsk {
   readonly answer: Promise<ConnectorAnswer>;
-  /** Nobody waits any more: nothing is told from now on, and `answer` rejects with `reason`. */
+  /** Ends the wait: nothing is delivered from now on, and `answer` rejects with `reason`. */
   leave(reason: unknown, cancel: boolean): void;
 }
 
@@ -64,7 +64,7 @@ export class ConnectorAsker {
       leave: (reason, cancel) => {
         if (this.#take(askId) === undefined) return;
         answer.reject(reason);
-        // It fails when the orchestrator is gone, and then nobody has to be told.
+        // A failure means that the orchestrator is gone, and needs no message.
         this.#channel.send({ type: 'ask.left', askId, cancel }).catch(() => undefined);
       },
     };
@@ -91,7 +91,10 @@ export class ConnectorAsker {
   }
 }
 
-/** What the orchestrator does about an ask. `left` aborts when nobody waits any more, `cancel` when the turn is to end. */
+/**
+ * The orchestrator's handler of an ask. `left` aborts when the connector no longer waits, `cancel` when the turn must
+ * end.
+ */
 export type AnswerAsk = (
   id: string,
   event: HeardEvent,
@@ -101,7 +104,7 @@ export type AnswerAsk = (
 /** The orchestrator's side. */
 export function answerConnectorAsks(channel: Channel<ToConnector, FromConnector>, answer: AnswerAsk): void {
   const open = new Map<string, { readonly left: AbortController; readonly cancel: AbortController }>();
-  // What cannot be sent was for a process that is gone, or reads nothing: it asks again with the same id.
+  // An unsent message was for a process that is gone, or does not read: it asks again with the same id.
   const tell = (message: ToConnector) => void channel.send(message).catch(() => undefined);
   const leave = (askId: string, cancel: boolean) => {
     const ask = open.get(askId);

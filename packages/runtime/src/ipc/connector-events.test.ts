@@ -34,14 +34,14 @@ describe("a connector's event", () => {
     expect(await emitted).toBe(true);
   });
 
-  test('that is refused rejects with the reason', async () => {
+  test('that is rejected rejects with the reason', async () => {
     const { emit } = connect(async () => {
       throw new GoondanError('E_INBOX_FULL', 'full', { retryable: true });
     });
     expect(await failure(emit('e-1', event))).toMatchObject({ code: 'E_INBOX_FULL', message: 'full', retryable: true });
   });
 
-  test('gets its own answer, whatever the order', async () => {
+  test('gets its own answer, in any order', async () => {
     const writes = new Map<string, PromiseWithResolvers<void>>();
     const { emit } = connect((id) => {
       const write = Promise.withResolvers<void>();
@@ -58,7 +58,7 @@ describe("a connector's event", () => {
     expect(a).toMatchObject({ code: 'E_EVENT_INVALID', message: 'disk' });
   });
 
-  test('whose answer cannot come any more rejects', async () => {
+  test('rejects when its answer cannot come any more', async () => {
     const { parent, emit } = connect(() => new Promise(() => undefined));
     const emitted = failure(emit('e-1', event));
     await Bun.sleep(5);

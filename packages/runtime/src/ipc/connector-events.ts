@@ -1,4 +1,4 @@
-/** A connector's event and its acknowledgement: sent is nothing, accepted means that it is on disk. */
+/** A connector's event and its acknowledgement: sent proves nothing, accepted means that it is on disk. */
 import { GoondanError } from '@goondan/types';
 import type { Channel } from './channel/channel.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
@@ -7,7 +7,7 @@ import type { FromConnector, HeardEvent } from './from-connector.ts';
 import { PendingAnswers } from './pending-answers.ts';
 import type { ToConnector } from './to-connector.ts';
 
-/** Resolves when the event is accepted; rejects with why not, or `E_IPC_CLOSED` when that stays unknown. */
+/** Resolves when the event is accepted; rejects with the reason, or with `E_IPC_CLOSED` when the result is unknown. */
 export type EmitConnectorEvent = (id: string, event: HeardEvent) => Promise<void>;
 
 /** The connector's side. */
@@ -24,7 +24,7 @@ export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): 
   });
   return async (id, event) => {
     const accepted = pending.wait(id);
-    // Whichever fails first is what the caller hears.
+    // The caller gets the first of the two failures.
     const sent = channel.send({ type: 'connector.event', id, event }).catch((error: unknown) => {
       pending.refuse(id, error);
     });
@@ -32,7 +32,7 @@ export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): 
   };
 }
 
-/** The orchestrator's side: `accept` resolves after the durable write. Returns what ends it. */
+/** The orchestrator's side: `accept` resolves after the durable write. Returns a function that ends it. */
 export function acceptConnectorEvents(
   channel: Channel<ToConnector, FromConnector>,
   accept: EmitConnectorEvent,
@@ -46,7 +46,7 @@ export function acceptConnectorEvents(
         (error: unknown) =>
           channel.send({ type: 'connector.refused', id, error: withoutPlace(toFrameError(error, 'E_EVENT_INVALID')) }),
       )
-      // The connector is gone, or reads nothing: it asks again with the same id, and is told then.
+      // The connector is gone, or does not read: it sends the same id again, and gets its answer then.
       .catch(() => undefined);
   });
 }

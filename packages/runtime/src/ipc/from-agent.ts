@@ -1,6 +1,6 @@
 /**
- * What an agent's process says to the orchestrator. Nothing here says who it is: the orchestrator knows whose channel
- * it is, and stamps source, auth and the chain of calls itself.
+ * Messages of an agent process to the orchestrator. None of them says who the sender is: the orchestrator knows the
+ * owner of the channel, and sets source, auth and the chain of calls itself.
  */
 import type {
   AgentAddress,
@@ -53,50 +53,50 @@ export interface LayerSummary {
   readonly buffers: boolean;
 }
 
-/** How many messages of each kind were let go because the other side did not keep up. */
+/** The number of dropped messages per kind, because the other side was too slow. */
 export interface DroppedCounts {
   readonly delta: number;
   readonly log: number;
   readonly 'runtime.event': number;
 }
 
-/** What an agent turned out to be made of when it was loaded. */
+/** The parts of a loaded agent. */
 export interface AgentDescription {
-  /** In the order they were loaded. */
+  /** In the order of loading. */
   readonly extensions: readonly string[];
   /** Outermost first, kind by kind. */
   readonly layers: readonly LayerSummary[];
   /** Names of all its tools, in the order of the catalog. */
   readonly tools: readonly string[];
-  /** The tools that extensions registered; absent when there is none. */
+  /** Tools that extensions registered; absent when there are none. */
   readonly registered?: readonly RegisteredToolSummary[];
-  /** Extensions whose tools nobody knows yet, because what they need was not connected; absent when there is none. */
+  /** Extensions whose tools are not known yet, because their server is not connected; absent when there are none. */
   readonly unknown?: readonly string[];
 }
 
 export interface RegisteredToolSummary {
   readonly name: string;
   readonly extension: string;
-  /** When the extension was last known to offer it. */
+  /** The time at which the extension was last known to offer it. */
   readonly seenAt: string;
 }
 
-/** An agent about itself: its parts, and the statuses of things its extensions need. */
+/** An agent's description of itself: its parts, and the statuses of its extensions. */
 export interface AgentSelf extends AgentDescription {
-  /** Statuses of extensions that have one; absent when none has. */
+  /** Statuses of extensions; absent when no extension has one. */
   readonly statuses?: readonly ExtensionStatusChanged[];
 }
 
 export type FromAgent =
   | ({ readonly type: 'ready' } & AgentSelf)
-  /** It is another one now: a server was connected or lost, tools came or went. */
+  /** The agent has changed: a server was connected or lost, tools were added or removed. */
   | ({ readonly type: 'described' } & AgentSelf)
   | { readonly type: 'start.failed'; readonly error: FrameError }
-  /** The turn gave no result: its conversation cannot be read, or what it did cannot be written. The process ends. */
+  /** The turn gave no result: its conversation cannot be read, or its work cannot be written. The process ends. */
   | { readonly type: 'turn.lost'; readonly eventId: string; readonly error: FrameError }
-  /** After the commit. */
+  /** Sent after the commit. */
   | ({ readonly type: 'turn.done'; readonly eventId: string } & TurnOutcome)
-  /** An answer that was committed before this process started, and that nobody is known to have got. */
+  /** An answer that was committed before this process started, without proof that it was delivered. */
   | { readonly type: 'reply'; readonly eventId: string; readonly result: TurnResult }
   | { readonly type: 'delta'; readonly eventId: string; readonly delta: TurnDelta }
   | { readonly type: 'runtime.event'; readonly name: string; readonly payload: JsonObject }
@@ -108,7 +108,7 @@ export type FromAgent =
       readonly kind: 'request' | 'send';
       readonly to: AgentAddress;
       readonly event: AgentEvent;
-      /** How long a request waits; as long as the callee's turn may run when absent. */
+      /** The timeout of a request; the callee's `turnTimeoutMs` when absent. */
       readonly timeoutMs?: number;
       readonly timeoutField?: RequestTimeoutField;
     }
@@ -116,7 +116,7 @@ export type FromAgent =
   | { readonly type: 'call.cancelled'; readonly callId: string }
   /** Answered by `agents.listed` with the same `callId`. */
   | { readonly type: 'agents.list'; readonly callId: string }
-  /** A person is to be asked about a tool call of the running turn. Answered by `approval.ended` with the same `callId`. */
+  /** Asks for approval of a tool call of the running turn. Answered by `approval.ended` with the same `callId`. */
   | {
       readonly type: 'approval.ask';
       readonly callId: string;
@@ -127,12 +127,12 @@ export type FromAgent =
       readonly reason: string;
       readonly expiresInMs: number;
     }
-  /** Nobody waits for the answer any more. */
+  /** The turn no longer waits for the answer. */
   | { readonly type: 'approval.withdrawn'; readonly callId: string }
-  /** The answer is kept with the turn. */
+  /** The answer is stored with the turn. */
   | { readonly type: 'approval.taken'; readonly id: string }
   | { readonly type: 'pong'; readonly n: number }
-  /** The last message: everything is cleaned up, and nothing runs but a turn that waits for people and is left there. */
+  /** The last message: everything is cleaned up, and only a turn that waits for people may be left. */
   | { readonly type: 'drained'; readonly leavesTurn?: boolean }
   /** The last message of a process that was started to replay a turn. */
   | { readonly type: 'replayed'; readonly outcome: ReplayOutcome }

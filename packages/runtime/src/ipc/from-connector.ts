@@ -1,4 +1,4 @@
-/** What a connector's process says to the orchestrator. */
+/** Messages of a connector process to the orchestrator. */
 import type { ConnectorEvent } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';
 import { isSpanId, isTraceId } from '../trace/span-id.ts';
@@ -20,21 +20,21 @@ import {
 } from './check/shape.ts';
 import { type DroppedCounts, droppedCounts, logLine } from './from-agent.ts';
 
-/** What a connector heard, as it travels: the id stands beside it, and when it happened is known. */
+/** A connector event on the wire: its id is a separate field, and its time is set. */
 export interface HeardEvent extends Omit<ConnectorEvent, 'id' | 'createdAt'> {
   readonly createdAt: Date;
 }
 
 export type FromConnector =
-  /** It listens. */
+  /** The connector listens. */
   | { readonly type: 'ready' }
-  /** It cannot start, or cannot go on, and ends. */
+  /** The connector cannot start, or cannot continue, and ends. */
   | { readonly type: 'failed'; readonly error: FrameError }
   /** Answered by `connector.accepted` or `connector.refused`. The same id twice is the same event. */
   | { readonly type: 'connector.event'; readonly id: string; readonly event: HeardEvent }
   /**
-   * The same, and the end of its turn is to be told: `ask.accepted`, `ask.delta` when it wants them, `ask.ended`. Whoever
-   * asks twice for one event has two asks.
+   * Like `connector.event`, with a wait for the end of the turn: answered by `ask.accepted`, `ask.delta` if wanted,
+   * `ask.ended`. Two asks for one event are separate.
    */
   | {
       readonly type: 'connector.ask';
@@ -43,11 +43,11 @@ export type FromConnector =
       readonly event: HeardEvent;
       readonly wantsDeltas: boolean;
     }
-  /** Nobody waits for that ask any more; `cancel` ends its turn. */
+  /** The connector no longer waits for that ask; `cancel` ends its turn. */
   | { readonly type: 'ask.left'; readonly askId: string; readonly cancel: boolean }
   | { readonly type: 'log'; readonly line: LogLine }
   | { readonly type: 'pong'; readonly n: number }
-  /** The last message: it hears nothing more, and every event was answered. */
+  /** The last message: the connector accepts nothing more, and every event was answered. */
   | { readonly type: 'drained' }
   /** Sent by the channel itself. */
   | { readonly type: 'dropped'; readonly counts: DroppedCounts };

@@ -1,22 +1,24 @@
-/** Every bound of a channel, and what happens at it. */
+/** The limits of a channel, and what happens at each. */
 export interface ChannelLimits {
-  /** A frame on the wire. A longer message goes by file; a longer frame that comes in is skipped, `E_IPC_SIZE`. */
+  /**
+   * Bytes of a frame on the wire. A longer message goes by file; a longer incoming frame is skipped with `E_IPC_SIZE`.
+   */
   readonly longestFrame: number;
-  /** A message that goes by file. A longer one is refused, `E_IPC_SIZE`. */
+  /** Bytes of a message by file. A longer one is rejected with `E_IPC_SIZE`. */
   readonly longestFile: number;
-  /** Messages handed to `send` and not yet to the system. At the bound `send` rejects, `E_IPC_FULL`. */
+  /** Messages given to `send` and not yet to the system. At the limit `send` rejects with `E_IPC_FULL`. */
   readonly mostWaiting: number;
   readonly mostWaitingBytes: number;
-  /** Of these, messages that may be lost. At the bound the oldest is dropped and counted. */
+  /** Lossy messages among them. At the limit the oldest is dropped and counted. */
   readonly mostLossy: number;
   readonly mostLossyBytes: number;
   /**
-   * What is taken from the other side. Past it reading pauses, and the other side has to wait. A frame counts one, and
-   * so does each piece in which bytes come: single messages get half of this.
+   * The reading speed. Above it reading pauses, and the other side has to wait. A frame counts one, and so does each
+   * chunk of bytes: single messages get half of this.
    */
   readonly framesPerSecond: number;
   readonly bytesPerSecond: number;
-  /** Malformed frames. At the bound the channel closes: whoever is there does not speak our language. */
+  /** Malformed frames. At the limit the channel closes: the other side is not our runner. */
   readonly mostRefused: number;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { PendingAnswers } from './pending-answers.ts';
 
 describe('pending answers', () => {
-  test('end once, each with its own', async () => {
+  test('end once, each with its own answer', async () => {
     const pending = new PendingAnswers<number>();
     const [a, b] = [pending.wait('a'), pending.wait('b')];
     expect(pending.answer('b', 2)).toBe(true);
@@ -14,11 +14,11 @@ describe('pending answers', () => {
     expect(pending.size).toBe(0);
   });
 
-  test('do not take an answer to a question nobody asked', () => {
+  test('ignore an answer without a question', () => {
     expect(new PendingAnswers<number>().answer('toString', 1)).toBe(false);
   });
 
-  test('refuse the same id twice, and more than they may hold', async () => {
+  test('reject the same id twice, and more than their limit', async () => {
     const pending = new PendingAnswers<number>(1);
     const first = pending.wait('a');
     expect(await pending.wait('a').catch((error: unknown) => error)).toMatchObject({ code: 'E_IPC_FRAME' });

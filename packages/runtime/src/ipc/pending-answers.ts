@@ -1,6 +1,6 @@
 /**
- * Questions that wait for their answer, by id. Each ends once: with an answer, a refusal, or the end of the channel. An
- * answer nobody waits for (any more) is told to whoever brings it, and changes nothing.
+ * Questions that wait for their answer, by id. Each ends once: with an answer, a rejection, or the end of the channel.
+ * An answer without a waiting question changes nothing, and its caller is told.
  */
 import { GoondanError } from '@goondan/types';
 
@@ -15,12 +15,12 @@ export class PendingAnswers<Answer> {
     return this.waiting.size;
   }
 
-  /** One more would be refused: then the question must not be sent either. */
+  /** True when one more would be rejected: then the question must not be sent either. */
   get isFull(): boolean {
     return this.waiting.size >= this.most;
   }
 
-  /** Rejects `E_IPC_FULL` when too many wait, `E_IPC_FRAME` when this id waits already. */
+  /** Rejects with `E_IPC_FULL` when too many wait, with `E_IPC_FRAME` when this id is waiting already. */
   async wait(id: string): Promise<Answer> {
     if (this.waiting.has(id)) throw new GoondanError('E_IPC_FRAME', `"${id}" waits for an answer already.`);
     if (this.isFull) {
@@ -31,14 +31,14 @@ export class PendingAnswers<Answer> {
     return answer.promise;
   }
 
-  /** False when nobody waits for this one. */
+  /** Returns false when no question waits under this id. */
   answer(id: string, answer: Answer): boolean {
     const waiting = this.take(id);
     waiting?.resolve(answer);
     return waiting !== undefined;
   }
 
-  /** False when nobody waits for this one. */
+  /** Returns false when no question waits under this id. */
   refuse(id: string, error: unknown): boolean {
     const waiting = this.take(id);
     waiting?.reject(error);
@@ -49,7 +49,7 @@ export class PendingAnswers<Answer> {
     for (const id of [...this.waiting.keys()]) this.refuse(id, error);
   }
 
-  /** Nobody gets an answer any more, and no refusal either: for a process that is about to end. */
+  /** Drops all questions without an answer or a rejection, for a process that is about to end. */
   forgetAll(): void {
     this.waiting.clear();
   }

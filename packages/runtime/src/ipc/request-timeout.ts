@@ -1,4 +1,4 @@
-/** How long a request to another agent waits for the answer, counted from the start of the callee's turn. */
+/** The timeout of a request to another agent, counted from the start of the callee's turn. */
 import { type Check, oneOf } from './check/shape.ts';
 
 export interface RequestTimeout {
@@ -11,13 +11,13 @@ export type RequestTimeoutField = 'timeoutMs' | 'requestTimeoutMs';
 
 export const requestTimeoutField: Check<RequestTimeoutField> = oneOf('timeoutMs', 'requestTimeoutMs');
 
-/** A wait of a request, as the one that ran out is named in the error. */
+/** A time limit of a request, for the error that names it. */
 export interface RequestBound {
   readonly ms: number;
   readonly field: RequestTimeoutField | 'turnTimeoutMs' | 'queueTimeoutMs';
 }
 
-/** The sentence after the name of the agent. */
+/** Returns the sentence after the name of the agent. */
 export function describeLate({ ms, field }: RequestBound): string {
   if (field === 'queueTimeoutMs') return `did not begin its turn within ${ms} ms (its policy.queueTimeoutMs)`;
   return `did not answer within ${ms} ms of the start of its turn (${whose[field]})`;

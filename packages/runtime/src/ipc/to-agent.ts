@@ -1,4 +1,4 @@
-/** What the orchestrator says to an agent's process. */
+/** Messages of the orchestrator to an agent process. */
 import type { AgentCard, AgentEvent, AgentInstance, ApprovalOutcome, JsonObject, TurnResult } from '@goondan/types';
 import { agentCard, agentEvent, agentInstance } from './check/agent-event.ts';
 import { type FrameError, frameError } from './check/frame-error.ts';
@@ -19,13 +19,13 @@ import {
 } from './check/shape.ts';
 import { turnResult } from './check/turn-result.ts';
 
-/** How a call to another agent ended: a `send` is accepted, a `request` is answered, either can fail. */
+/** The outcome of a call to another agent: a `send` is accepted, a `request` is answered, either can fail. */
 export type CallOutcome =
   | { readonly status: 'accepted' }
   | { readonly status: 'answered'; readonly result: TurnResult }
   | { readonly status: 'failed'; readonly error: FrameError };
 
-/** What became of a question to a person. `id` is for `approval.taken`. */
+/** The outcome of an approval request. `id` is for `approval.taken`. */
 export type ApprovalEnd =
   | { readonly status: 'answered'; readonly answer: ApprovalOutcome & { readonly id: string } }
   | { readonly status: 'failed'; readonly error: FrameError };
@@ -33,28 +33,33 @@ export type ApprovalEnd =
 export type ToAgent =
   /** The first message, once: an `AgentStart`. */
   | { readonly type: 'start'; readonly plan: JsonObject }
-  /** One at a time: the next comes after the `turn.done` of this one. `seq` is the event's place in the inbox. */
+  /** One at a time: the next comes after the `turn.done` of this one. `seq` is the number of the event in the inbox. */
   | {
       readonly type: 'turn';
       readonly event: AgentEvent;
       readonly seq: number;
-      /** It killed its process too often: fold it, run nothing of it. */
+      /** True when the event crashed its process too often: fold it, run nothing of it. */
       readonly deadLetter?: boolean;
       /** The store ended its last turn: that does not count as a crash of this event. */
       readonly isExcused?: boolean;
     }
   | { readonly type: 'cancel'; readonly eventId: string; readonly reason: string }
   | { readonly type: 'call.ended'; readonly callId: string; readonly outcome: CallOutcome }
-  /** The answer to that event was handed on: it need not be kept any more. */
+  /** The answer to that event was delivered: the process need not keep it any more. */
   | { readonly type: 'reply.taken'; readonly eventId: string }
   | { readonly type: 'agents.listed'; readonly callId: string; readonly instances: readonly AgentInstance[] }
   | { readonly type: 'approval.ended'; readonly callId: string; readonly outcome: ApprovalEnd }
-  /** An agent that the turn of this event asked waits for people, or no longer does: its deadlines stand still with it. */
+  /**
+   * An agent that this turn asked waits for people, or no longer does: the deadlines of the turn are paused meanwhile.
+   */
   | { readonly type: 'turn.held'; readonly eventId: string; readonly isHeld: boolean }
-  /** Who is in the swarm from now on. */
+  /** The agents of the swarm from now on. */
   | { readonly type: 'agents.changed'; readonly agents: readonly AgentCard[] }
   | { readonly type: 'ping'; readonly n: number }
-  /** Finish the running turn, clean up within `cleanUpMs` (what is left when absent), say `drained`, all within `graceMs`. */
+  /**
+   * Finish the running turn, clean up within `cleanUpMs` (the rest of the grace when absent), send `drained`, all
+   * within `graceMs`.
+   */
   | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number };
 
 const callOutcome: Check<CallOutcome> = oneByField<'status', CallOutcome>('status', {

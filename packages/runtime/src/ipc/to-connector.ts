@@ -1,4 +1,4 @@
-/** What the orchestrator says to a connector's process. */
+/** Messages of the orchestrator to a connector process. */
 import type { ConnectorAcceptance, ConnectorAnswer, JsonObject, TurnDelta } from '@goondan/types';
 import { type FrameError, frameError } from './check/frame-error.ts';
 import {
@@ -17,21 +17,21 @@ import {
 import { finishReason, tokenUsage, turnError } from './check/turn-result.ts';
 import { type DroppedCounts, droppedCounts, turnDelta } from './from-agent.ts';
 
-/** How an ask ended: its turn is over, however that ended, or nobody can tell. */
+/** The outcome of an ask: its turn is over, successful or not, or its end cannot be known. */
 export type AskOutcome =
   | { readonly status: 'answered'; readonly answer: ConnectorAnswer }
   | { readonly status: 'failed'; readonly error: FrameError };
 
 export type ToConnector =
   | { readonly type: 'start'; readonly plan: JsonObject }
-  /** The event with this id is on disk. Never said before. */
+  /** The event with this id is on disk; never sent before that. */
   | { readonly type: 'connector.accepted'; readonly id: string }
   | { readonly type: 'connector.refused'; readonly id: string; readonly error: FrameError }
   /** The event of that ask is on disk. */
   | { readonly type: 'ask.accepted'; readonly askId: string; readonly acceptance: ConnectorAcceptance }
-  /** May be lost. */
+  /** May be dropped. */
   | { readonly type: 'ask.delta'; readonly askId: string; readonly delta: TurnDelta }
-  /** The last word about that ask. */
+  /** The last message about that ask. */
   | { readonly type: 'ask.ended'; readonly askId: string; readonly outcome: AskOutcome }
   | { readonly type: 'ping'; readonly n: number }
   | { readonly type: 'drain'; readonly graceMs: number }

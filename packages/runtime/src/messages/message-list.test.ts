@@ -14,7 +14,7 @@ const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id).joi
 const numbered = (count: number) => Array.from({ length: count }, (_, number) => `m${number}`);
 
 describe('places', () => {
-  test('a message keeps its place whatever happens to the others', () => {
+  test('a message keeps its place when others change', () => {
     const list = listOf('a', 'b', 'c');
     list.apply(remove('a'), undefined);
     list.apply(replace('b', 'x'), undefined);
@@ -25,7 +25,7 @@ describe('places', () => {
     expect(list.get('x')).toBe(list.at(1));
   });
 
-  test('a range of places leaves the holes out', () => {
+  test('a range of places skips removed messages', () => {
     const list = listOf('a', 'b', 'c', 'd');
     list.apply(remove('b'), undefined);
     expect(idsOf(list.between(0, 3))).toBe('ac');
@@ -40,7 +40,7 @@ describe('places', () => {
     expect([idsOf(list.snapshot()), list.end]).toEqual(['', 0]);
   });
 
-  test('M-08 apply says whether anything changed: an unknown target changes nothing', () => {
+  test('M-08 apply tells whether anything changed: an unknown target changes nothing', () => {
     const list = listOf('a');
     const before = list.snapshot();
     expect(list.apply(remove('x'), undefined)).toBe(false);
@@ -54,7 +54,7 @@ describe('places', () => {
 });
 
 describe('snapshots', () => {
-  test('M-03 a snapshot is immutable, and is the same one until something changes', () => {
+  test('M-03 a snapshot is immutable, and stays the same object until a change', () => {
     const list = listOf('a', 'b');
     const first = list.snapshot();
     expect(Object.isFrozen(first)).toBe(true);
@@ -69,7 +69,7 @@ describe('snapshots', () => {
 });
 
 describe('the lowest rewrite', () => {
-  test('is the lowest place that changed since it was last asked; appending rewrites nothing', () => {
+  test('is the lowest place that changed since the last call; appending rewrites nothing', () => {
     const list = listOf('a', 'b', 'c', 'd');
     expect(list.takeLowestRewrite()).toBe(Number.POSITIVE_INFINITY);
     list.apply(append('e'), undefined);
@@ -85,7 +85,7 @@ describe('the lowest rewrite', () => {
 });
 
 describe('closing holes', () => {
-  test('gives them back once they are the larger half, and says that every place moved', () => {
+  test('removes them once they are the larger half, and reports that every place moved', () => {
     const list = listOf(...numbered(100));
     const kept = numbered(100).filter((_, number) => number % 3 === 0);
     for (const id of numbered(100)) if (!kept.includes(id)) list.apply(remove(id), undefined);
@@ -100,7 +100,7 @@ describe('closing holes', () => {
   test.each([
     ['a short list', 63, 62],
     ['a list with more messages than holes', 100, 49],
-  ])('leaves %s alone', (_what, length, holes) => {
+  ])('does nothing for %s', (_what, length, holes) => {
     const list = listOf(...numbered(length));
     for (const id of numbered(holes)) list.apply(remove(id), undefined);
     list.takeLowestRewrite();
@@ -109,7 +109,7 @@ describe('closing holes', () => {
   });
 });
 
-test('M-01 after every event the list is what a plain array is, and no snapshot taken before has changed', () => {
+test('M-01 after every event the list equals a plain array, and no earlier snapshot has changed', () => {
   const anId = fc.constantFrom('a', 'b', 'c', 'd', 'e');
   const wish = fc.record({
     type: fc.constantFrom('append', 'replace', 'remove', 'truncate'),

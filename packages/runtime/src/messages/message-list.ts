@@ -2,7 +2,7 @@
  * The current messages of a conversation, changed in place at a cost that does not grow with the history.
  *
  * Every message has a place; places are stable until `closeHoles` or `truncate`. A removed message leaves a hole.
- * Snapshots are immutable arrays, made when somebody asks and kept until the next change.
+ * Snapshots are immutable arrays, made on demand and kept until the next change.
  */
 import type { Message, MessageEvent } from '@goondan/types';
 
@@ -18,7 +18,7 @@ export class MessageList {
     return list;
   }
 
-  /** The place the next appended message gets. */
+  /** The place of the next appended message. */
   get end(): number {
     return this.slots.length;
   }
@@ -37,8 +37,8 @@ export class MessageList {
   }
 
   /**
-   * Applies one event; says whether it changed anything (an unknown target does not). `inputId` is the running turn's
-   * own input, which `truncate` spares.
+   * Applies one event; returns whether it changed anything (an unknown target does not). `inputId` is the input of the
+   * running turn, which `truncate` keeps.
    */
   apply(event: MessageEvent, inputId: string | undefined): boolean {
     switch (event.type) {
@@ -66,14 +66,14 @@ export class MessageList {
     return this.slots.slice(from, to).filter((message) => message !== undefined);
   }
 
-  /** The lowest place that was rewritten since this was last asked; infinite when there was none. */
+  /** The lowest place that was rewritten since the last call; infinite when there was none. */
   takeLowestRewrite(): number {
     const lowest = this.lowestRewrite;
     this.lowestRewrite = Number.POSITIVE_INFINITY;
     return lowest;
   }
 
-  /** Gives holes back when they are the larger half. Moves places, so only between turns. */
+  /** Removes holes when they are the larger half. Moves places, so call it only between turns. */
   closeHoles(): void {
     if (this.slots.length < 64 || this.slots.length < 2 * this.places.size) return;
     this.reset(this.between(0, this.end));

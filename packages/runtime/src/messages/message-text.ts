@@ -1,10 +1,10 @@
-/** One Message as one JSON text, always the same for the same message: the base is checked by its bytes. */
+/** Encodes a Message as one JSON text, always the same for the same message: the base is checked by its bytes. */
 import type { Message, MessageEvent } from '@goondan/types';
 
-/** A message as JSON has it. */
+/** A message in JSON. */
 export type StoredMessage = Omit<Message, 'createdAt'> & { readonly createdAt: string };
 
-/** A MessageEvent as JSON has it. */
+/** A MessageEvent in JSON. */
 export type StoredMessageEvent =
   | { readonly type: 'append'; readonly message: StoredMessage }
   | { readonly type: 'replace'; readonly targetId: string; readonly message: StoredMessage }
@@ -15,7 +15,7 @@ export function encodeMessage({ id, data, metadata, createdAt, source }: Message
   return JSON.stringify({ id, data, metadata, createdAt: createdAt.toISOString(), source });
 }
 
-/** `createdAt` is a `Date` again. */
+/** Makes `createdAt` a `Date` again. */
 export function reviveMessage(stored: StoredMessage): Message {
   return { ...stored, createdAt: new Date(stored.createdAt) };
 }
@@ -27,7 +27,7 @@ export function reviveEvent(event: StoredMessageEvent): MessageEvent {
 /** The bytes must have been checked. */
 export function decodeBase(bytes: Uint8Array): Message[] {
   const text = new TextDecoder().decode(bytes);
-  // Checked by the commit record's checksum: these are lines encodeMessage wrote.
+  // Safe: the commit record's checksum proves that encodeMessage wrote these lines.
   return text
     .split('\n')
     .slice(0, -1)

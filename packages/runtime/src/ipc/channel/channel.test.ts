@@ -25,7 +25,7 @@ const delta = (stepIndex: number, text = 'x'): FromAgent => ({
   delta: { type: 'text', text, turnId: 't', stepId: 's', stepIndex },
 });
 
-/** What arrives, and the first so many of it. */
+/** Collects the arriving messages, and waits for the first ones. */
 function listen<Out, In>(channel: Channel<Out, In>) {
   const messages: In[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
@@ -62,7 +62,7 @@ describe('a channel', () => {
     expect(up.messages).toEqual([{ type: 'drained' }]);
   });
 
-  test('holds what comes until somebody listens', async () => {
+  test('holds messages until there is a listener', async () => {
     const [parent, child] = pair();
     await child.send({ type: 'pong', n: 1 });
     await Bun.sleep(5);
@@ -71,7 +71,7 @@ describe('a channel', () => {
     expect(up.messages).toEqual([{ type: 'pong', n: 1 }]);
   });
 
-  test('tells every listener, and no longer one that was taken off', async () => {
+  test('calls every listener, and none that was removed', async () => {
     const [parent, child] = pair();
     const first = listen(parent);
     let second = 0;
@@ -84,7 +84,7 @@ describe('a channel', () => {
     expect(second).toBe(1);
   });
 
-  test('takes a message too long for a frame by file', async () => {
+  test('sends a message too long for a frame by file', async () => {
     const [parent, child] = pair();
     const down = listen(child);
     const input = 'é'.repeat(2_500_000);
@@ -97,12 +97,12 @@ describe('a channel', () => {
     ]);
   });
 
-  test('refuses to send what is too long even for a file', async () => {
+  test('rejects a message too long even for a file', async () => {
     const [parent] = pair({ limits: { longestFile: 1_000 } });
     expect(await codeOf(parent.send({ type: 'start', plan: { text: 'x'.repeat(1_000) } }))).toBe('E_IPC_SIZE');
   });
 
-  test('waits for the other side, up to a bound', async () => {
+  test('waits for the other side, up to a limit', async () => {
     const [parent, child] = pair({ room: 100, limits: { mostWaiting: 10 } });
     const sent = Array.from({ length: 20 }, (_, n) => codeOf(parent.send({ type: 'ping', n })));
     const first = await Promise.race([sent[9], Bun.sleep(10)]);
@@ -128,7 +128,7 @@ describe('a channel', () => {
     const dropped = up.messages.reduce((sum, each) => sum + (each.type === 'dropped' ? each.counts.delta : 0), 0);
     expect(indices.length + dropped).toBe(1_000);
     expect(dropped).toBeGreaterThan(900);
-    // One of the fifty is the one that was being written.
+    // One of the fifty was being written.
     expect(indices.slice(-49)).toEqual(Array.from({ length: 49 }, (_, index) => 951 + index));
     expect(up.messages.at(-1)).toEqual({ type: 'pong', n: 1 });
   });
@@ -147,12 +147,12 @@ describe('a channel', () => {
     const startedAt = performance.now();
     for (let n = 0; n < 500; n++) await child.send({ type: 'pong', n });
     await up.until(500);
-    // A quarter of a second's worth comes at once.
+    // The amount of a quarter of a second comes at once.
     expect(performance.now() - startedAt).toBeGreaterThan(200);
     expect(up.messages).toEqual(Array.from({ length: 500 }, (_, n) => ({ type: 'pong', n })));
   });
 
-  test('counts bytes as well', async () => {
+  test('counts bytes, too', async () => {
     const [parent, child] = pair({ limits: { bytesPerSecond: 100_000 } });
     const up = listen(parent);
     const startedAt = performance.now();
@@ -161,7 +161,7 @@ describe('a channel', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(200);
   });
 
-  test('tells at once who still sends, and at the end who listens, when a wire closes while reading is paced', async () => {
+  test('when a wire closes during a paced read, senders learn it at once and listeners at the end', async () => {
     const wires: WireEvents[] = [];
     const channel = openChannel({
       wire: (events) => {
@@ -182,7 +182,7 @@ describe('a channel', () => {
     expect(up.messages).toHaveLength(400);
   });
 
-  test('hears the last words of one that closed while reading was paced', async () => {
+  test('delivers the last messages of a side that closed during a paced read', async () => {
     const [parent, child] = pair({ limits: { framesPerSecond: 1_000 } });
     const up = listen(parent);
     for (let n = 0; n < 400; n++) await child.send({ type: 'pong', n });
@@ -192,8 +192,8 @@ describe('a channel', () => {
   });
 });
 
-describe('a channel that closes', () => {
-  test('is told at both ends, once, late listeners too', async () => {
+describe('a closing channel', () => {
+  test('is reported at both ends, once, also to late listeners', async () => {
     const [parent, child] = pair();
     listen(child);
     let told = 0;
@@ -209,7 +209,7 @@ describe('a channel that closes', () => {
     expect([parent.isClosed, child.isClosed]).toEqual([true, true]);
   });
 
-  test('refuses what is sent, and what still waits', async () => {
+  test('rejects new and waiting messages', async () => {
     const [parent, child] = pair({ room: 50 });
     const waiting = Array.from({ length: 5 }, (_, n) => codeOf(parent.send({ type: 'ping', n })));
     child.close();
@@ -217,13 +217,13 @@ describe('a channel that closes', () => {
     expect(await codeOf(parent.send({ type: 'ping', n: 9 }))).toBe('E_IPC_CLOSED');
   });
 
-  test('does not mind what may be lost', async () => {
+  test('ignores lossy messages', async () => {
     const [, child] = pair();
     child.close();
     expect(await codeOf(child.send(delta(1)))).toBe('sent');
   });
 
-  test('after a flush has sent everything', async () => {
+  test('has sent everything after a flush', async () => {
     const [parent, child] = pair({ room: 50 });
     const up = listen(parent);
     for (let n = 0; n < 100; n++) void child.send({ type: 'pong', n });
@@ -233,7 +233,7 @@ describe('a channel that closes', () => {
   });
 });
 
-describe('what does not belong on a channel', () => {
+describe('an invalid frame', () => {
   function overRawWire(limits = {}) {
     const [wire, other] = memoryWires();
     const files = memoryFrameFiles();
@@ -244,7 +244,7 @@ describe('what does not belong on a channel', () => {
     return { channel, refusals, files, write: (text: string | Uint8Array) => raw.write(Buffer.from(text)) };
   }
 
-  test('is refused with a code, and the next message is heard', async () => {
+  test('is rejected with a code, and the next message arrives', async () => {
     const { channel, refusals, write } = overRawWire({ longestFrame: 100 });
     const up = listen(channel);
     write('{"type":"start","plan":{}}\n');
@@ -263,7 +263,7 @@ describe('what does not belong on a channel', () => {
     ]);
   });
 
-  test('closes it when there is too much of it', async () => {
+  test('closes the channel after too many', async () => {
     const { channel, refusals, write } = overRawWire({ mostRefused: 10 });
     const up = listen(channel);
     write('nonsense\n'.repeat(50));

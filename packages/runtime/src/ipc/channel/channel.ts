@@ -1,10 +1,11 @@
 /**
  * One channel between two processes: messages in order, checked, bounded, paced.
  *
- * 1. Handed over is not delivered: only an answer after a durable write counts as that (see ../pending-answers.ts).
- * 2. Nothing that comes in can throw here: what is malformed or too long is refused with a code and told to
- *    `onRefused`.
- * 3. `onClose` is told once, after the last message that came.
+ * 1. A sent message is not a delivered one: only an answer after a durable write proves delivery (see
+ * ../pending-answers.ts).
+ * 2. No incoming bytes can throw here: a malformed or too long frame is rejected with a code and reported to
+ * `onRefused`.
+ * 3. `onClose` is called once, after the last message.
  */
 import { GoondanError } from '@goondan/types';
 import { type Clock, systemClock } from '../../ports/clock.ts';
@@ -21,21 +22,21 @@ export interface Channel<Out, In> {
    * Resolves when the system has the message; then it arrives even if this process exits, unless the other one is gone.
    *
    * **Rules** — messages arrive in the order of the calls. `delta`, `log` and `runtime.event` may be dropped when the
-   * other side does not keep up: that resolves too, and the other side gets a `dropped` message with the counts.
+   * other side is too slow: that resolves too, and the other side gets a `dropped` message with the counts.
    * **Errors** — `E_IPC_CLOSED`, `E_IPC_FULL` (retryable), `E_IPC_FRAME`, `E_IPC_SIZE`; `E_DISK_FULL` or `E_STORE_WRITE`
-   * when it is too long for a frame and the disk fails. A message that may be dropped only ever meets `E_IPC_FRAME`.
+   * when it is too long for a frame and the disk fails. A message that may be dropped can only fail with `E_IPC_FRAME`.
    */
   send(message: Out): Promise<void>;
-  /** Reading starts with the first listener. Each returns what takes it off again. */
+  /** Reading starts with the first listener. Returns a function that removes the listener. */
   onMessage(listener: (message: In) => void): () => void;
-  /** A frame that was not let in, and why. */
+  /** Receives each rejected frame's error. */
   onRefused(listener: (error: GoondanError) => void): () => void;
-  /** Told once; a listener that comes too late is told at once. */
+  /** Called once; a late listener is called at once. */
   onClose(listener: () => void): () => void;
   readonly isClosed: boolean;
-  /** Now. What still waits is rejected, what still comes is not heard. */
+  /** Closes at once. Waiting messages are rejected, later ones ignored. */
   close(): void;
-  /** When all that waits is with the system. */
+  /** Closes when all waiting messages are with the system. */
   closeAfterFlush(): Promise<void>;
 }
 
@@ -67,7 +68,7 @@ class WireChannel<Out, In> implements Channel<Out, In> {
   private readonly closeListeners = new Set<() => void>();
   private readonly unread: Uint8Array[] = [];
   private refusals = 0;
-  /** Too much came at once: reading goes on by the clock. */
+  /** True after too much came at once: reading continues by the clock. */
   private resting = false;
   private wireClosed = false;
 
@@ -153,7 +154,7 @@ class WireChannel<Out, In> implements Channel<Out, In> {
   }
 
   private read(): void {
-    // Nobody would hear it: it waits, and so does the other side.
+    // Without a listener the message waits, and so does the other side.
     if (this.messageListeners.size === 0 && this.unread.length > 0) return this.wire.pause();
     while (!this.resting && !this.isClosed) {
       const split = this.splitter.next();
@@ -198,7 +199,7 @@ class WireChannel<Out, In> implements Channel<Out, In> {
     }
   }
 
-  /** The frame itself, or the message in the file it names. */
+  /** Returns the frame itself, or the message in the file it names. */
   private resolve(frame: string): string {
     const name = frame.startsWith(FILE_REFERENCE) ? fileReference.exec(frame)?.[1] : undefined;
     if (name === undefined) return frame;
@@ -222,7 +223,7 @@ class WireChannel<Out, In> implements Channel<Out, In> {
   }
 }
 
-/** A frame like this names a file with the message. No message looks like it: each has a `type`. */
+/** A frame that names a file with the message. No message begins like this: each has a `type`. */
 const FILE_REFERENCE = '{"file":';
 const fileReference = /^\{"file":"([^"\\]{1,100})"\}$/;
 
@@ -230,12 +231,12 @@ function referTo(file: string): string {
   return JSON.stringify({ file });
 }
 
-/** JSON has no line breaks of its own, so a line is a frame. */
+/** JSON has no raw line breaks, so a line is a frame. */
 function toLine(frame: string): Uint8Array {
   return Buffer.from(`${frame}\n`);
 }
 
-/** A listener's own failure is nobody's message: it must not stop the ones behind it, nor pass unseen. */
+/** An error of a listener must not stop the other listeners, and must not go unnoticed. */
 function tell<Value>(listener: (value: Value) => void, value: Value): void {
   try {
     listener(value);

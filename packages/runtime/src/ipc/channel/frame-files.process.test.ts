@@ -37,7 +37,7 @@ describe.each([
     expect(() => files.take(name, 5)).toThrow(expect.objectContaining({ code: 'E_IPC_FRAME' }));
   });
 
-  test('that is too long is refused and removed', () => {
+  test('that is too long is rejected and removed', () => {
     const files = open();
     const name = files.store(Buffer.from('hello!'));
     expect(() => files.take(name, 5)).toThrow(expect.objectContaining({ code: 'E_IPC_SIZE' }));
@@ -46,7 +46,7 @@ describe.each([
 });
 
 describe('the folder', () => {
-  test('is made when it is needed, for its owner only, and removed with what is in it', () => {
+  test('is made on demand, for its owner only, and removed with its contents', () => {
     const files = frameFolder(join(folder, 'deeper'));
     const name = files.store(Buffer.from('secret'));
     expect(statSync(join(folder, 'deeper')).mode & 0o777).toBe(0o700);
@@ -56,7 +56,7 @@ describe('the folder', () => {
     files.remove();
   });
 
-  test('is never left by name', () => {
+  test('cannot be left by a name', () => {
     writeFileSync(join(base, ours), 'outside');
     for (const name of [`../${ours}`, join(base, ours), `./${ours}`, `${ours}\0`, '', '..', `${ours}/x`, 'a.json']) {
       expect(() => frameFolder(folder).take(name, 100)).toThrow(expect.objectContaining({ code: 'E_IPC_FRAME' }));
@@ -64,14 +64,14 @@ describe('the folder', () => {
     expect(readdirSync(base).toSorted()).toEqual([ours, 'frames']);
   });
 
-  test('is never left by a link', () => {
+  test('cannot be left by a link', () => {
     writeFileSync(join(base, 'outside'), 'outside');
     symlinkSync(join(base, 'outside'), join(folder, ours));
     expect(() => frameFolder(folder).take(ours, 100)).toThrow(expect.objectContaining({ code: 'E_IPC_FRAME' }));
     expect(existsSync(join(base, 'outside'))).toBe(true);
   });
 
-  test('may hold a pipe, a folder or a device-sized file, which are refused at once', () => {
+  test('may contain a pipe, a folder or a huge file, which are rejected at once', () => {
     Bun.spawnSync(['mkfifo', join(folder, ours)]);
     expect(() => frameFolder(folder).take(ours, 100)).toThrow('something that is not a file');
     mkdirSync(join(folder, ours));
@@ -82,7 +82,7 @@ describe('the folder', () => {
     expect(() => frameFolder(folder).take(ours, 100)).toThrow(expect.objectContaining({ code: 'E_IPC_SIZE' }));
   });
 
-  test('gives up a second name of a file, and leaves the first', () => {
+  test('removes a second name of a file, and keeps the first', () => {
     writeFileSync(join(base, 'first'), 'kept');
     linkSync(join(base, 'first'), join(folder, ours));
     frameFolder(folder).take(ours, 100);

@@ -1,21 +1,21 @@
 /**
- * Messages too long for a frame, by file: the frame carries a file's name, the file the message. The folder belongs to
- * one channel. A name is only ever joined to that folder when it is one that we could have made, and the file only read
- * when it is a plain file of bounded size: the other side may be bundle code.
+ * Sends messages too long for a frame by file: the frame has the file's name, the file the message. The folder belongs
+ * to one channel. Only a name that we could have made is joined to that folder, and only a plain file of bounded size
+ * is read: the other side may be bundle code.
  */
 import { GoondanError } from '@goondan/types';
 import { newUuid } from '../../ports/ids.ts';
 import { writeFailure } from '../../ports/coded-fs.ts';
 
-/** When a long message comes: loaded earlier, it costs every process 2 ms and 3 MB that few of them need. */
+/** Loaded with the first long message: earlier it would cost every process 2 ms and 3 MB that few of them need. */
 const disk = () => process.getBuiltinModule('node:fs');
 
 export interface FrameFiles {
-  /** Keeps the message under a new name. Throws `E_DISK_FULL`, `E_STORE_WRITE`. */
+  /** Stores the message under a new name. Throws `E_DISK_FULL`, `E_STORE_WRITE`. */
   store(message: Uint8Array): string;
   /** Reads the message and removes it. Throws `E_IPC_FRAME`, `E_IPC_SIZE`. */
   take(name: string, longest: number): Uint8Array;
-  /** Removes the folder and what nobody took. */
+  /** Removes the folder and all unread messages. */
   remove(): void;
 }
 
@@ -26,7 +26,7 @@ export function frameFolder(folder: string): FrameFiles {
       const path = `${folder}/${name}`;
       try {
         disk().mkdirSync(folder, { recursive: true, mode: 0o700 });
-        // `wx`: never through something that is already there.
+        // `wx`: never through an existing file.
         disk().writeFileSync(path, message, { flag: 'wx', mode: 0o600 });
       } catch (error) {
         removeFile(path);
@@ -91,7 +91,7 @@ function readPlainFile(path: string, longest: number): Uint8Array {
 
 function open(path: string): number {
   const { constants, openSync } = disk();
-  // Not through a link, and without waiting for the other end of a pipe that somebody put there.
+  // Not through a link, and without waiting at a pipe.
   const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   try {
     return openSync(path, readOnly);
@@ -104,7 +104,7 @@ function removeFile(path: string): void {
   try {
     disk().unlinkSync(path);
   } catch {
-    // Not there, or a folder: it goes with the channel's folder.
+    // Not there, or a folder: it is removed with the channel's folder.
   }
 }
 

@@ -5,7 +5,7 @@ import { FrameSplitter } from './frame-splitter.ts';
 
 const LONGEST = 20;
 
-/** Everything a splitter says about these chunks, frames as text. */
+/** Returns everything a splitter reports about these chunks, frames as text. */
 function split(chunks: readonly Uint8Array[], longest = LONGEST): string[] {
   const splitter = new FrameSplitter(longest);
   return chunks.flatMap((chunk) => {
@@ -28,7 +28,7 @@ describe('frames', () => {
     expect(split([Buffer.from('{"a":1}\n\n{"b":2}\n{"c"')])).toEqual(['{"a":1}', '', '{"b":2}']);
   });
 
-  test('are the same however the bytes were cut; a long one costs itself only', () => {
+  test('do not depend on how the bytes were split; a long one costs only itself', () => {
     const lines = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '🦆'), maxLength: 12 }), { maxLength: 12 });
     fc.assert(
       fc.property(lines, fc.array(fc.nat(), { maxLength: 20 }), (texts, cuts) => {
@@ -40,13 +40,13 @@ describe('frames', () => {
     );
   });
 
-  test('of exactly the bound pass, and one byte more does not', () => {
+  test('of exactly the limit pass, and one byte more does not', () => {
     const fits = `${'x'.repeat(LONGEST)}\n`;
     expect(split([Buffer.from(`${fits}x${fits}`)])).toEqual([fits.trim(), 'too long']);
     expect(split([Buffer.from(fits.slice(0, 5)), Buffer.from(fits.slice(5))])).toEqual([fits.trim()]);
   });
 
-  test('that never end are refused once, and hold no memory', () => {
+  test('that never end are rejected once, and hold no memory', () => {
     const splitter = new FrameSplitter(1_000_000);
     const chunk = new Uint8Array(100_000).fill(120);
     let refusals = 0;

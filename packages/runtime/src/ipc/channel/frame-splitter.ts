@@ -1,25 +1,25 @@
 /**
- * Bytes as they come → frames, one a line. It never holds more than one frame and the chunk it came in: a frame that
- * grows past the bound is reported once and skipped to its end, so that one bad frame does not cost the next good one.
+ * Splits incoming bytes into frames, one per line. It never holds more than one frame and its last chunk: a frame above
+ * the limit is reported once and skipped to its end, so that one bad frame does not cost the next good one.
  */
 
-/** One frame, or the news that one was too long. */
+/** One frame, or the report that one was too long. */
 export type Split = { readonly frame: Uint8Array } | { readonly tooLong: true };
 
 const NEWLINE = 10;
 const SMALLEST_ROOM = 4_096;
 
 export class FrameSplitter {
-  /** What came and is not split yet. */
+  /** Bytes that are not split yet. */
   private chunk: Uint8Array = nothing;
-  /** The beginning of a frame whose end has not come; it grows by doubling, so that single bytes cost no more. */
+  /** The beginning of an incomplete frame; it grows by doubling, so that single bytes cost no more. */
   private started: Uint8Array = nothing;
   private startedLength = 0;
   private skipping = false;
 
   constructor(private readonly longest: number) {}
 
-  /** Only when `next` has said undefined. */
+  /** Call it only when `next` has returned undefined. */
   push(chunk: Uint8Array): void {
     this.chunk = chunk;
   }
@@ -72,7 +72,7 @@ export class FrameSplitter {
     this.startedLength = length;
   }
 
-  /** Lets the room go too: an idle channel holds nothing. */
+  /** Frees the memory too: an idle channel holds nothing. */
   private forget(): void {
     this.started = nothing;
     this.startedLength = 0;

@@ -1,4 +1,4 @@
-// Frames nobody meant to send: whatever the bytes are, each is a message or a refusal with a code, and none hangs.
+// Malformed frames: whatever the bytes are, each is a message or a rejection with a code, and none hangs.
 import { describe, expect, test } from 'bun:test';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
@@ -48,7 +48,7 @@ const nasty = fc.constantFrom<unknown>(
   '2026-99-99T99:99:99Z',
 );
 
-/** A sample with one value anywhere in it taken out or replaced. */
+/** A sample with one value removed or replaced. */
 const twisted = fc
   .tuple(fc.constantFrom(...samples), fc.nat(), nasty, fc.boolean())
   .map(([sample, at, value, remove]) => {
@@ -63,7 +63,7 @@ const twisted = fc
     );
   });
 
-/** A sample with some of its bytes changed, doubled or gone. */
+/** A sample with some of its bytes changed, doubled or removed. */
 const damaged = fc
   .tuple(
     fc.constantFrom(...samples),
@@ -87,8 +87,8 @@ const frames: fc.Arbitrary<string | Uint8Array> = fc.oneof(
   },
 );
 
-describe('a channel that gets nonsense', () => {
-  test.each(receivers)('refuses it or hears it: %s', (_, receiveBytes) => {
+describe('a channel with malformed frames', () => {
+  test.each(receivers)('rejects or delivers each: %s', (_, receiveBytes) => {
     let heard = 0;
     let refused = 0;
     fc.assert(
@@ -100,7 +100,7 @@ describe('a channel that gets nonsense', () => {
         heard += seen.types.length;
         refused += seen.codes.length;
         expect(seen.codes.filter((code) => !/^E_IPC_(?:FRAME|SIZE)$/.test(code) || !isErrorCode(code))).toEqual([]);
-        // Each line is one or the other, and a frame before them does not cost the good ones.
+        // Each line is rejected or delivered, and a bad frame does not cost the good ones.
         const lines = Buffer.from(frame).toString('latin1').split('\n').length + 2;
         expect(seen.types.length + seen.codes.length).toBe(lines);
         expect(seen.types.some((type) => type === 'ping' || type === 'pong')).toBe(true);
@@ -108,7 +108,7 @@ describe('a channel that gets nonsense', () => {
       }),
       { numRuns: 1_500 },
     );
-    // Both happen, or this test tests nothing.
+    // Both must happen, or the test proves nothing.
     expect(heard).toBeGreaterThan(1_500);
     expect(refused).toBeGreaterThan(1_500);
   });
@@ -120,7 +120,7 @@ interface Seen {
   readonly usedMs: number;
 }
 
-/** What a channel makes of these bytes, cut anywhere. */
+/** Returns the messages and rejections for these bytes, split anywhere. */
 function receive<Out, In extends { readonly type: string }>(
   codec: Codec<Out, In>,
   bytes: Uint8Array,

@@ -1,7 +1,7 @@
-/** Two ends of a wire in one process, for tests: as asynchronous, and as short of room, as the real one. */
+/** Two ends of a wire in one process, for tests: asynchronous and of limited size, like the real one. */
 import type { OpenWire, Wire, WireEvents } from './wire.ts';
 
-/** Bytes between the ends; about what the system keeps for a socket. */
+/** Bytes between the ends; about the size of a socket's buffer. */
 const ROOM = 200_000;
 
 export function memoryWires(room = ROOM): [OpenWire, OpenWire] {
@@ -15,7 +15,7 @@ export function memoryWires(room = ROOM): [OpenWire, OpenWire] {
 class End implements Wire {
   other: End | undefined;
   private events: WireEvents | undefined;
-  /** On their way to this end. */
+  /** Bytes on their way to this end. */
   private arriving: Uint8Array[] = [];
   private size = 0;
   private paused = false;

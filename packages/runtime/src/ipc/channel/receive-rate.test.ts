@@ -5,7 +5,7 @@ import { ReceiveRate } from './receive-rate.ts';
 const rates = { framesPerSecond: 1_000, bytesPerSecond: 100_000 };
 
 describe('the rate of a channel', () => {
-  test('lets a quarter of a second through at once, then asks to wait for what is over', () => {
+  test('lets a quarter of a second through at once, then asks to wait for the excess', () => {
     const rate = new ReceiveRate(rates, 0);
     expect(rate.take(250, 0, 0)).toBe(0);
     expect(rate.take(1, 0, 0)).toBe(1);
@@ -44,7 +44,7 @@ describe('the rate of a channel', () => {
     );
   });
 
-  test('does not mind a clock that goes back', () => {
+  test('tolerates a clock that goes back', () => {
     const rate = new ReceiveRate(rates, 1_000);
     expect(rate.take(1, 0, 0)).toBe(0);
     expect(rate.take(260, 0, 0)).toBe(11);

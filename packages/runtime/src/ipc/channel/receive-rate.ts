@@ -1,9 +1,9 @@
-/** How fast a channel may be read: two buckets that fill with time, one of frames and one of bytes. */
+/** Limits the reading speed of a channel: two buckets that fill with time, one for frames and one for bytes. */
 import type { ChannelLimits } from '../limits.ts';
 
 type Rates = Pick<ChannelLimits, 'framesPerSecond' | 'bytesPerSecond'>;
 
-/** What may come at once after a silence, as time at full rate. */
+/** The burst after a silence, as time at full rate. */
 const BURST_MS = 250;
 
 export class ReceiveRate {
@@ -18,7 +18,7 @@ export class ReceiveRate {
     this.bytes = this.most(rates.bytesPerSecond);
   }
 
-  /** Counts something that was read. Returns how many milliseconds to wait before reading on; 0 is the rule. */
+  /** Counts a read. Returns the milliseconds to wait before the next read; usually 0. */
   take(frames: number, bytes: number, now: number): number {
     const { framesPerSecond, bytesPerSecond } = this.rates;
     const passed = Math.max(0, now - this.at);

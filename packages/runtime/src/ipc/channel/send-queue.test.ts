@@ -5,7 +5,7 @@ import type { LossyKind } from '../codec.ts';
 import { channelLimits } from '../limits.ts';
 import { SendQueue } from './send-queue.ts';
 
-/** A queue over a wire that takes `room` bytes until it is told to take more. */
+/** A queue over a wire that takes `room` bytes until the test allows more. */
 function queueOver(room: number, limits = {}) {
   let free = room;
   let taken = '';
@@ -32,13 +32,13 @@ function queueOver(room: number, limits = {}) {
 }
 
 describe('the queue of a channel', () => {
-  test('hands over at once when there is room', async () => {
+  test('writes at once when there is room', async () => {
     const { push, taken } = queueOver(10);
     await push('abc');
     expect(taken()).toBe('abc');
   });
 
-  test('keeps the order, and finishes a frame the wire began to take', async () => {
+  test('keeps the order, and finishes a frame that the wire has begun', async () => {
     const { push, taken, makeRoom } = queueOver(4);
     const sent = [push('abc'), push('def', 'log'), push('ghi')];
     expect(taken()).toBe('abcd');
@@ -49,7 +49,7 @@ describe('the queue of a channel', () => {
     expect(taken()).toBe('abcdefghi');
   });
 
-  test('drops the oldest of what may be lost, says how many, and resolves them', async () => {
+  test('drops the oldest lossy frames, reports the number, and resolves them', async () => {
     const { push, taken, makeRoom } = queueOver(0, { mostLossy: 2 });
     const must = push('A');
     const lossy = ['1', '2', '3', '4', '5'].map((text) => push(text, text === '2' ? 'log' : 'delta'));
@@ -69,7 +69,7 @@ describe('the queue of a channel', () => {
     expect(taken()).toBe('x(1d 0l 0e)bbb');
   });
 
-  test('does not drop what is half written', () => {
+  test('does not drop a half written frame', () => {
     const { push, taken, makeRoom } = queueOver(1, { mostLossy: 2 });
     void push('aa', 'log');
     void push('bb', 'log');
@@ -78,7 +78,7 @@ describe('the queue of a channel', () => {
     expect(taken()).toBe('aa(0d 1l 0e)cc');
   });
 
-  test('says that it dropped something also when nothing follows, and is empty after that', async () => {
+  test('reports dropped frames even if nothing follows, and is empty after that', async () => {
     const { queue, taken, makeRoom } = queueOver(3);
     queue.drop('delta');
     expect(taken()).toBe('(1d');
@@ -88,7 +88,7 @@ describe('the queue of a channel', () => {
     expect(await emptied).toBe('(1d 0l 0e)');
   });
 
-  test('refuses, with a code, what must arrive and has no room', () => {
+  test('rejects with a code a frame that must arrive and has no room', () => {
     const { queue, push } = queueOver(0, { mostWaiting: 2, mostWaitingBytes: 10 });
     queue.checkRoom(100);
     void push('a');
@@ -98,7 +98,7 @@ describe('the queue of a channel', () => {
     expect(() => queue.checkRoom(1)).toThrow('2 messages (2 bytes) wait to be sent');
   });
 
-  test('tells who waits when the wire closes, and what may be lost is just lost', async () => {
+  test('rejects waiting frames when the wire closes, and resolves lossy ones', async () => {
     const { queue, push } = queueOver(0);
     const must = push('a');
     const lossy = push('b', 'log');
@@ -109,7 +109,7 @@ describe('the queue of a channel', () => {
     await emptied;
   });
 
-  test('never loses or reorders what must arrive, and counts every loss', () => {
+  test('never loses or reorders frames that must arrive, and counts every loss', () => {
     const sends = fc.array(fc.record({ lossy: fc.boolean(), room: fc.nat(3) }), { maxLength: 200 });
     fc.assert(
       fc.property(sends, (list) => {

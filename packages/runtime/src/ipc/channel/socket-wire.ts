@@ -1,19 +1,19 @@
 /**
- * A wire over one end of a socket pair: the extra pipe that `Bun.spawn` gives a child as descriptor 3. Not Bun's own
- * `ipc`, which reads a frame of any size into memory before anybody can refuse it, and whose `send` knows no
+ * A wire over one end of a socket pair: the extra pipe that `Bun.spawn` gives a child as descriptor 3. It is not Bun's
+ * own `ipc`, which reads a frame of any size into memory before it can be rejected, and whose `send` has no
  * back-pressure (docs/decisions/0007-ipc-over-a-socket-pair.md).
  */
 import type { OpenWire, Wire } from './wire.ts';
 
-/** The descriptor a child finds its channel at. */
+/** The descriptor of a child's channel. */
 export const CHANNEL_DESCRIPTOR = 3;
 
 export interface SocketWireOptions {
-  /** False: a process that has nothing else to wait for may end. */
+  /** False lets a process end that waits for nothing else. */
   readonly keepsAlive?: boolean;
 }
 
-/** Takes the descriptor over: it is closed with the wire. */
+/** Takes over the descriptor: it is closed with the wire. */
 export function socketWire(descriptor: number, { keepsAlive = true }: SocketWireOptions = {}): OpenWire {
   return (events) => {
     let socket: Bun.Socket | undefined;
@@ -26,7 +26,7 @@ export function socketWire(descriptor: number, { keepsAlive = true }: SocketWire
     const options: Bun.FdSocketOptions = {
       fd: descriptor,
       socket: {
-        // Called before `connect` returns: a descriptor is connected already.
+        // Called before `connect` returns, because a descriptor is connected already.
         open(opened) {
           socket = opened;
           if (!keepsAlive) opened.unref();
@@ -41,7 +41,7 @@ export function socketWire(descriptor: number, { keepsAlive = true }: SocketWire
         connectError: close,
       },
     };
-    // Bun documents the option and takes it; its overloads of `connect` do not list it.
+    // Safe: Bun documents the option and takes it; its overloads of `connect` omit it.
     void Bun.connect(options as unknown as Bun.UnixSocketOptions).catch(close);
     return wireOf(() => (over ? undefined : socket));
   };

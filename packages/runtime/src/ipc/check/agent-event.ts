@@ -36,7 +36,7 @@ export const agentCard: Check<AgentCard> = object({
   description: optional(text),
 } satisfies FieldsOf<AgentCard>);
 
-/** An event as a frame carries it. Who sent it is not believed from here: the channel says that. */
+/** An event in a frame. Its sender is not trusted from here: the channel decides it. */
 export const agentEvent: Check<AgentEvent> = object({
   id: name,
   type: name,

@@ -11,10 +11,10 @@ const statusFields = {
   withheld: optional(listOf(object({ name: text, problem: text }))),
 } satisfies FieldsOf<ExtensionStatus>;
 
-/** As an extension says it. */
+/** A status as an extension reports it. */
 export const extensionStatus: Check<ExtensionStatus> = object(statusFields);
 
-/** As the runtime tells it. */
+/** A status as the runtime reports it. */
 export const extensionStatusChanged: Check<ExtensionStatusChanged> = object({
   ...statusFields,
   extension: name,

@@ -18,7 +18,7 @@ import {
 const person = object({ name, tags: optional(listOf(object({ label: text }))) });
 
 describe('a check', () => {
-  test('gives back the fields it names and no others', () => {
+  test('returns the fields it names and no others', () => {
     const value: unknown = JSON.parse('{"name":"ada","extra":1,"__proto__":{"x":1}}');
     expect(person(value)).toEqual({ name: 'ada' });
     expect(Object.keys(person(value))).toEqual(['name']);
@@ -33,11 +33,11 @@ describe('a check', () => {
     ['name has 5000 characters; 4096 are allowed', { name: 'x'.repeat(5_000) }],
     ['tags is an object, not a list', { name: 'ada', tags: {} }],
     ['tags[1].label is false, not a text', { name: 'ada', tags: [{ label: 'a' }, { label: false }] }],
-  ])('says where and why: %s', (message, value) => {
+  ])('reports the place and the reason: %s', (message, value) => {
     expect(() => person(value)).toThrow(message);
   });
 
-  test('refuses fields it does not name when it is to be exact', () => {
+  test('rejects unknown fields in exact mode', () => {
     const exact = exactObject({ name, note: optional(text) });
     expect(exact({ name: 'ada' })).toEqual({ name: 'ada' });
     expect(() => exact({ name: 'ada', nmae: 1 })).toThrow('nmae is unknown; known: name, note');
@@ -50,7 +50,7 @@ describe('a check', () => {
     expect(() => object({ toString: text })({})).toThrow('toString is missing');
   });
 
-  test('is not misled by a value with a constructor of its own', () => {
+  test('is not misled by a value with its own constructor', () => {
     const value: unknown = JSON.parse('{"constructor":{"name":{"toString":1}},"toString":1}');
     expect(() => text(value)).toThrow('it is an object, not a text');
     expect(() => person({ name: value })).toThrow(Misfit);
@@ -67,7 +67,7 @@ describe('a date', () => {
     );
   });
 
-  test('is nothing else', () => {
+  test('rejects everything else', () => {
     for (const value of [0, '', 'yesterday', '2026', '2026-13-45T00:00:00.000Z', new Date(NaN), null, {}]) {
       expect(() => date(value)).toThrow('not a date');
     }
@@ -75,7 +75,7 @@ describe('a date', () => {
 });
 
 describe('json', () => {
-  test('is whatever JSON gives', () => {
+  test('accepts whatever JSON gives', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => expect(json(value)).toBe(value as never)));
   });
 
@@ -85,11 +85,11 @@ describe('json', () => {
     ['a is not a plain object', { a: new Map() }],
     ['a is not a plain object', { a: new Date(0) }],
     ['a is a bigint, which JSON cannot hold', { a: 1n }],
-  ])('is nothing else: %s', (message, value) => {
+  ])('rejects everything else: %s', (message, value) => {
     expect(() => jsonObject(value)).toThrow(message);
   });
 
-  test('has an end', () => {
+  test('has a limit', () => {
     const deep: unknown = JSON.parse('['.repeat(10_000) + ']'.repeat(10_000));
     expect(() => json(deep)).toThrow(/^[[\]0]{200}… is nested deeper than 256 levels$/);
     const cycle: Record<string, unknown> = {};
@@ -105,12 +105,12 @@ describe('one of several shapes', () => {
     b: () => object({ type: literal('b') }),
   });
 
-  test('is told by its field', () => {
+  test('is recognised by its field', () => {
     expect(shape({ type: 'a', text: '' })).toEqual({ type: 'a', text: '' });
     expect(shape({ type: 'b', text: 7 })).toEqual({ type: 'b' });
   });
 
-  test('is nothing else', () => {
+  test('rejects everything else', () => {
     for (const value of [{ type: 'c' }, { type: 'toString' }, { type: '__proto__' }, { type: ['a'] }, {}]) {
       expect(() => shape(value)).toThrow('none of a, b');
     }

@@ -1,14 +1,14 @@
 /**
- * Hand-written checks, because a child process may import neither zod nor ajv (start time, memory). A check looks at an
- * unknown value and returns it typed, or throws a {@link Misfit} that says where and why. Objects come back with the
- * fields the shape names and no others, so that nothing unlooked-at gets past the border.
+ * Hand-written checks, because a child process may import neither zod nor ajv (start time, memory). A check takes an
+ * unknown value and returns it typed, or throws a {@link Misfit} with the place and the reason. Objects come back with
+ * the fields of the shape and no others, so that nothing unchecked passes the border.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 
 export type Check<Value> = (value: unknown) => Value;
 
-/** Says where a value stops being what it should be. */
+/** Tells where a value differs from its shape. */
 export class Misfit extends Error {
   override readonly name = 'Misfit';
   constructor(
@@ -18,7 +18,7 @@ export class Misfit extends Error {
     super(`${path === '' ? 'it' : cut(path, LONGEST_PATH)} ${problem}`);
   }
 
-  /** The same, seen from one level further out. */
+  /** Returns the same error, seen from one level further out. */
   under(key: string | number): Misfit {
     const step = typeof key === 'number' ? `[${key}]` : key;
     const joint = this.path === '' || this.path.startsWith('[') ? '' : '.';
@@ -26,14 +26,14 @@ export class Misfit extends Error {
   }
 }
 
-/** A name or an id: not empty, and no longer than anything we make. */
+/** A name or an id: not empty, and no longer than any we make. */
 export const name: Check<string> = (value) => {
   if (typeof value !== 'string' || value === '') throw new Misfit(`is ${describe(value)}, not a text`);
   if (value.length > LONGEST_NAME) throw new Misfit(`has ${value.length} characters; ${LONGEST_NAME} are allowed`);
   return value;
 };
 
-/** Any text, the empty one too. */
+/** Any text, even an empty one. */
 export const text: Check<string> = (value) => {
   if (typeof value !== 'string') throw new Misfit(`is ${describe(value)}, not a text`);
   return value;
@@ -57,7 +57,7 @@ export const number: Check<number> = (value) => {
   return value;
 };
 
-/** The one place where dates cross the border: a Date on its way out, ISO 8601 on the wire, a Date again inside. */
+/** The only place where dates cross the border: a Date on its way out, ISO 8601 on the wire, a Date again inside. */
 export const date: Check<Date> = (value) => {
   const moment =
     value instanceof Date ? value : new Date(typeof value === 'string' && isoDate.test(value) ? value : NaN);
@@ -65,16 +65,16 @@ export const date: Check<Date> = (value) => {
   return moment;
 };
 
-/** Anything JSON can hold. It is not copied: what was parsed from a frame belongs to nobody else. */
+/** Any JSON value. It is not copied: no other code has the value parsed from a frame. */
 export const json: Check<JsonValue> = (value) => {
   checkJson(value, []);
-  // The walk found nothing that JSON cannot hold.
+  // Safe: the walk found nothing that JSON cannot hold.
   return value as JsonValue;
 };
 
 export const jsonObject: Check<JsonObject> = (value) => {
   if (!isPlainObject(value)) throw new Misfit(`is ${describe(value)}, not an object`);
-  // A plain object that is JSON is a JSON object.
+  // Safe: a plain object that is JSON is a JSON object.
   return json(value) as JsonObject;
 };
 
@@ -103,7 +103,7 @@ export function optional<Value>(check: Check<Value>): Optional<Value> {
 }
 
 type Fields = Readonly<Record<string, Check<unknown> | Optional<unknown>>>;
-/** For `satisfies`: a field that somebody adds to `Value` and forgets in its check would be lost on the way. */
+/** For `satisfies`: a field added to `Value` but not to its check would be lost on the way. */
 export type FieldsOf<Value> = Readonly<Record<keyof Value, Check<unknown> | Optional<unknown>>>;
 /** The checks of all fields of `Value`, each for its type. */
 export type ShapeOf<Value> = {
@@ -128,12 +128,12 @@ export function object<const F extends Fields>(fields: F): Check<ObjectOf<F>> {
       if (typeof field === 'function') checked[key] = inside(key, field, item);
       else if (item !== undefined) checked[key] = inside(key, field.optional, item);
     }
-    // Every field of the shape was just checked by its own check.
+    // Safe: every field of the shape was just checked by its own check.
     return checked as ObjectOf<F>;
   };
 }
 
-/** As `object`, but a field that the shape does not name is refused: for what people write, who mistype. */
+/** Like `object`, but rejects fields that the shape does not name: for input that people type. */
 export function exactObject<const F extends Fields>(fields: F): Check<ObjectOf<F>> {
   const check = object(fields);
   return (value) => {
@@ -144,8 +144,8 @@ export function exactObject<const F extends Fields>(fields: F): Check<ObjectOf<F
 }
 
 /**
- * One of several shapes, told apart by a field with a fixed text in each. Each is made when the first of its kind comes:
- * a process starts without those it never meets.
+ * One of several shapes, told apart by a field with a fixed text in each. Each check is made on its first use: a
+ * process starts without those it never needs.
  */
 export function oneByField<Key extends string, Value extends Record<Key, string>>(
   key: Key,
@@ -166,14 +166,14 @@ export function oneByField<Key extends string, Value extends Record<Key, string>
   };
 }
 
-/** A fixed text: what tells the shapes of a union apart. */
+/** A fixed text, which tells the shapes of a union apart. */
 export function literal<const Value extends string>(wanted: Value): Check<Value> {
   return oneOf(wanted);
 }
 
 const LONGEST_NAME = 4_096;
 const DEEPEST = 256;
-/** Of a message for people. */
+/** The length of a path in an error message. */
 const LONGEST_PATH = 200;
 const LONGEST_QUOTE = 60;
 const isoDate = /^[+-]?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
@@ -186,7 +186,7 @@ function inside<Value>(key: string | number, check: Check<Value>, value: unknown
   }
 }
 
-/** Keeps its place in `keys`, which is only put into words when something is wrong. */
+/** Keeps its place in `keys`, which becomes text only for an error. */
 function checkJson(value: unknown, keys: (string | number)[]): void {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
   if (typeof value === 'number' && Number.isFinite(value)) return;
@@ -218,7 +218,7 @@ function misfitAt(keys: readonly (string | number)[], problem: string): Misfit {
   return keys.reduceRight((misfit, key) => misfit.under(key), new Misfit(problem));
 }
 
-/** Never asks the value itself: a frame may bring a `constructor` of its own. */
+/** Uses no property of the value: a frame may bring its own `constructor`. */
 function describe(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
