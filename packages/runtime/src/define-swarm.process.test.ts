@@ -34,8 +34,8 @@ const resources: ResourceDefinition[] = [
 ];
 const files = { 'sum.ts': 'export const handlers = { add: (_ctx, { a, b }) => a + b };\n' };
 
-describe('a swarm that is defined in code', () => {
-  test('R-04 is checked as a bundle is, and starts', async () => {
+describe('a swarm defined in code', () => {
+  test('R-04 is checked like a bundle, and starts', async () => {
     using bundle = temporaryBundle(files);
     using state = temporaryBundle({});
     const defined = await defineSwarm({ folder: bundle.folder, resources });
@@ -49,7 +49,7 @@ describe('a swarm that is defined in code', () => {
     }
   });
 
-  test('R-04 is refused with everything that is wrong', async () => {
+  test('R-04 is rejected with all its problems', async () => {
     using bundle = temporaryBundle(files);
     const wrong: ResourceDefinition[] = [
       ...resources,
@@ -62,7 +62,7 @@ describe('a swarm that is defined in code', () => {
     expect(String(refused)).toContain('defineSwarm:6:1 Agent/other: There is no Model/dmo.');
   });
 
-  test('R-04 holds nothing but JSON', async () => {
+  test('R-04 accepts nothing but JSON', async () => {
     using bundle = temporaryBundle(files);
     const config = { callback: () => 1 };
     // A function where JSON belongs: code that the type checker did not see.

@@ -10,33 +10,35 @@ import type { SwarmPlan } from './config/swarm-plan.ts';
 import { copyJson, NotJson } from './json/copy-json.ts';
 import { defined } from './json/defined.ts';
 
-/** A resource as it stands in a `goondan.yaml`; `apiVersion` may be left out. */
+/** A resource as in a `goondan.yaml`; `apiVersion` is optional. */
 export type ResourceDefinition = {
   [Kind in ResourceKind]: Omit<ResourceOf<Kind>, 'apiVersion'> & { apiVersion?: typeof API_VERSION };
 }[ResourceKind];
 
 export interface SwarmDefinition {
-  /** The folder that entries and prompts are relative to, and must not leave: `import.meta.dir`. */
+  /** The folder of entries and prompts, which must be inside it: `import.meta.dir`. */
   readonly folder: string;
   readonly resources: readonly ResourceDefinition[];
-  /** Which swarm; may be left out when there is one. */
+  /** The name of the swarm; optional when there is only one. */
   readonly swarm?: string;
-  /** Where `valueFrom: { env }` is looked up; `process.env` when absent. */
+  /** The source of `valueFrom: { env }`; `process.env` when absent. */
   readonly environment?: Environment;
-  /** The folder tools work in, for agents that name none; `folder` when absent. */
+  /** The working folder of tools for agents that name none; `folder` when absent. */
   readonly workdir?: string;
 }
 
-/** What `startSwarm` takes. */
+/** A plan for `startSwarm`. */
 export interface DefinedSwarm extends SwarmPlan {
   readonly bundleFolder: string;
   readonly workspace?: string;
 }
 
 /**
- * **Rules** — everything that a bundle is checked for is checked, modules are looked at and not imported. A problem's
- * "line" is the number of the resource.
- * **Errors** — `E_BUNDLE_INVALID`, naming everything at once; those of `resolveSwarm`.
+ * Checks the resources and makes a plan of them.
+ *
+ * **Rules** — the checks are those of a bundle; modules are read and not imported. The "line" of a problem is the number
+ * of the resource.
+ * **Errors** — `E_BUNDLE_INVALID`, with all problems at once; those of `resolveSwarm`.
  *
  * @example
  * const swarm = await startSwarm(await defineSwarm({ folder: import.meta.dir, resources: [model, agent, swarm] }));

@@ -1,6 +1,6 @@
 /**
- * The first door: start a swarm or one agent from your own program, or reach a swarm that runs. At most 30 names. The other
- * doors are `./bundle`, `./control`, `./history` and `./testing`; a name is exported by one of them.
+ * The main door: start a swarm or one agent from your own program, or connect to a running swarm. At most 30 names. The
+ * other doors are `./bundle`, `./control`, `./history` and `./testing`; each name has one door.
  */
 export type { Approver } from './agent/seams/approver.ts';
 export type { Engine } from './agent/seams/engine.ts';

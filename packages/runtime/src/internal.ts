@@ -1,6 +1,6 @@
 /**
- * `@goondan/runtime/internal`: what the other packages of this repository need besides. It is outside of semantic versioning:
- * any release may change or remove a name here. Import it only when you pin the exact version.
+ * `@goondan/runtime/internal`: further names for the other packages of this repository. It is outside of semantic
+ * versioning: any release may change or remove a name here. Import it only when you pin the exact version.
  */
 export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
 export type { Model } from './agent/model/model-port.ts';

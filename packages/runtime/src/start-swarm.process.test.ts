@@ -1,4 +1,4 @@
-// A swarm from code, with real processes: what is there while it runs, and what is left of it.
+// A swarm from code, with real processes: its files while it runs, and its cleanup.
 import { afterEach, describe, expect, test } from 'bun:test';
 import {
   existsSync,
@@ -53,8 +53,8 @@ const failure = (work: Promise<unknown>) =>
   );
 const place = (stateRoot: string) => ({ stateRoot, workspaceId: 'shop' });
 
-describe('a swarm that runs', () => {
-  test('D-06 gives up a reload that is under way when it is stopped', async () => {
+describe('a running swarm', () => {
+  test('D-06 gives up a running reload when it is stopped', async () => {
     const swarm = await start({ readPlan: () => new Promise(() => undefined) });
     const reload = failure(swarm.reload());
     await swarm.stop({ graceMs: 0 });
@@ -76,7 +76,7 @@ describe('a swarm that runs', () => {
     expect(instances).toMatchObject([{ agent: 'clerk', instanceKey: 'default', status: 'idle' }]);
   });
 
-  test('has everything of its own in its workspace, for its owner alone', async () => {
+  test('has all its files in its workspace, for its owner alone', async () => {
     const swarm = await start();
     await swarm.ask({ input: 'hello' });
     const folder = join(swarm.stateRoot, 'workspaces', 'shop');
@@ -90,14 +90,14 @@ describe('a swarm that runs', () => {
       'swarm.json',
       'workspace.lock',
     ];
-    // Nobody waits for what is only for show to be written down.
+    // Files that are only for display are written in the background.
     for (const each of ['layers', 'swarm.json']) while (!existsSync(join(folder, each))) await Bun.sleep(5);
     expect(readdirSync(folder).toSorted()).toEqual(own);
     expect(statSync(join(folder, 'control.sock')).mode & 0o777).toBe(0o600);
     expect(await readOwner(place(swarm.stateRoot))).toMatchObject({ pid: process.pid, swarm: 'shop' });
   });
 
-  test('is the only one of its workspace: the next is told who the first is', async () => {
+  test('is the only one of its workspace: the next one is rejected with the first owner', async () => {
     const { stateRoot } = await start();
     expect(await failure(start({ stateRoot }))).toMatchObject({
       code: 'E_SWARM_RUNNING',
@@ -107,7 +107,7 @@ describe('a swarm that runs', () => {
     expect(await client.status()).toMatchObject({ swarm: 'shop' });
   });
 
-  test('T-02 is found by the name its state root was given, a link too, however deep that is', async () => {
+  test('T-02 is found by its state root, also through a link, however deep it is', async () => {
     const root = newStateRoot();
     const deep = join(root, 'deep/'.repeat(20));
     mkdirSync(deep, { recursive: true, mode: 0o700 });
@@ -119,7 +119,7 @@ describe('a swarm that runs', () => {
     }
   });
 
-  test('tells its log to whoever asked for it, and to a file', async () => {
+  test('writes its log to a listener and to a file', async () => {
     const lines: LogLine[] = [];
     const swarm = await start({ onLog: (line) => void lines.push(line) });
     await swarm.ask({ input: 'hello' });
@@ -137,16 +137,16 @@ describe('a swarm that runs', () => {
   });
 });
 
-describe('a swarm that is stopped', () => {
-  test('R-07 leaves no process, no socket and no owner, and goes on at the next start', async () => {
+describe('a stopped swarm', () => {
+  test('R-07 leaves no process, no socket and no owner, and continues at the next start', async () => {
     const lines: LogLine[] = [];
     const swarm = await start({ onLog: (line) => void lines.push(line) });
     await swarm.ask({ input: 'one' });
     const [instance] = (await swarm.status()).instances;
-    // Until the spare that it took is replaced.
+    // Until its used spare is replaced.
     await Bun.sleep(300);
     await swarm.stop();
-    // Nothing that the guardian had to end.
+    // The guardian had nothing to end.
     expect(lines.filter(({ event }) => event === 'run.left_over')).toEqual([]);
     await swarm.stopped;
     expect(() => process.kill(instance?.pid ?? 0, 0)).toThrow('ESRCH');
@@ -194,7 +194,7 @@ describe('a swarm that is stopped', () => {
     expect(heard).toEqual(['before: null', 'before: 1', 'before: null']);
   });
 
-  test('over its socket is gone when whoever asked is told', async () => {
+  test('over its socket is gone when the client gets the answer', async () => {
     const swarm = await start();
     const client = await connectSwarm(place(swarm.stateRoot));
     await client.stop();
@@ -203,7 +203,7 @@ describe('a swarm that is stopped', () => {
     expect((await next.status()).swarm).toBe('shop');
   });
 
-  test('while somebody waits: who waits is told that it goes on later', async () => {
+  test('with a waiting caller tells it that the turn continues later', async () => {
     const slow = { script: [{ say: 'slow' }], latencyMs: 60_000 };
     const models = { 'Model/scripted': { provider: 'scripted', model: 'test', options: slow } };
     const swarm = await start({ agents: [{ agentName: 'clerk', models }] });
@@ -214,14 +214,14 @@ describe('a swarm that is stopped', () => {
   });
 });
 
-describe('a swarm that cannot be started', () => {
-  test('says everything that is wrong, and leaves nothing', async () => {
+describe('a swarm that cannot start', () => {
+  test('lists all its problems, and leaves nothing', async () => {
     const stateRoot = newStateRoot();
     expect(await failure(start({ stateRoot, name: 'My Shop', agents: [] }))).toMatchObject({ code: 'E_SWARM_PLAN' });
     expect(readdirSync(stateRoot)).toEqual([]);
   });
 
-  test('because its socket has no place gives its workspace back', async () => {
+  test('because of an unusable socket path releases its workspace', async () => {
     const swarm = await start();
     await swarm.stop();
     const folder = join(swarm.stateRoot, 'workspaces', 'shop');

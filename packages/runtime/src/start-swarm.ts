@@ -1,4 +1,4 @@
-/** The same swarm from code that `gdn run` starts from a bundle. */
+/** Starts from code the same swarm that `gdn run` starts from a bundle. */
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { SwarmPlan } from './config/swarm-plan.ts';
@@ -9,28 +9,30 @@ import { stateRoot } from './workspace/layout/state-root.ts';
 import { workspaceId } from './workspace/layout/workspace-id.ts';
 
 export interface StartSwarmOptions extends SwarmPlan {
-  /** Reads the plan again, for `reload()`; what it throws is why nothing changes. */
+  /** Reads the plan again, for `reload()`; if it throws, nothing changes. */
   readonly readPlan?: () => Promise<SwarmPlan>;
-  /** Where conversations are kept: `GOONDAN_STATE_ROOT`, else `~/.goondan`, when absent. */
+  /** The folder of all workspaces; `GOONDAN_STATE_ROOT`, else `~/.goondan`, when absent. */
   readonly stateRoot?: string;
-  /** Swarms that name the same workspace share their conversations. */
+  /** The name of the workspace; swarms with the same one share their conversations. */
   readonly workspace?: string;
-  /** The project this swarm belongs to: two projects never share a workspace by chance. The current folder when absent. */
+  /**
+   * The folder of the bundle, so that two bundles never share a workspace by chance. The current folder when absent.
+   */
   readonly bundleFolder?: string;
   /**
-   * False keeps the start from locking `workspace.lock`, for file systems without `flock`: use it only where no other machine
-   * and no other container can start this swarm.
+   * False skips the lock of `workspace.lock`, for file systems without `flock`. Use it only where no other machine and
+   * no other container can start this swarm.
    */
   readonly flock?: boolean;
-  /** Hears every log line; they are in the workspace's `logs` folder too. Must not throw. */
+  /** Receives every log line; the workspace's `logs` folder has them too. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
 }
 
 /**
  * Starts a swarm: this process becomes its orchestrator, and each agent instance gets a process of its own.
  *
- * **Rules** — what was accepted before is handled first. `stop()` ends it; when this process ends in any other way,
- * everything it started is ended within two seconds, and goes on at the next start.
+ * **Rules** — earlier accepted input is handled first. `stop()` ends the swarm. When this process ends in any other way,
+ * all its processes end within two seconds, and their work continues at the next start.
  * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING` (another process runs this workspace), `E_PROCESS_START`,
  * those of the disk.
  *

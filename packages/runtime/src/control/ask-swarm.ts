@@ -40,7 +40,7 @@ export async function askSwarm(
   }
 }
 
-/** Whether it worked shows in how the turn ends. */
+/** The end of the turn shows whether it worked. */
 async function cancelTurn(
   socket: ControlSocket,
   { agent, instanceKey, eventId }: Acceptance,

@@ -1,6 +1,6 @@
 /**
- * One request to a control socket. It comes back as what the socket answered, or as a `GoondanError`: the swarm's own,
- * or one that says what became of the connection.
+ * Sends one request to a control socket. Returns its answer, or throws a `GoondanError`: that of the swarm, or one
+ * about the connection.
  */
 import { GoondanError } from '@goondan/types';
 import { dirname } from 'node:path';
@@ -31,11 +31,11 @@ export async function callSocket<Request extends object, Answer>(
 
 export interface SocketStream {
   readonly events: AsyncIterable<StreamEvent>;
-  /** To be called however the reading ended. */
+  /** Call it at the end of the read, successful or not. */
   readonly end: () => void;
 }
 
-/** Resolves when the socket began to answer. The events end when it ends, throw when the connection is lost. */
+/** Resolves when the socket begins to answer. The events end with the stream, and throw when the connection is lost. */
 export async function openStream<Request extends object>(
   socket: ControlSocket,
   operation: Operation<Request, unknown>,
@@ -70,7 +70,7 @@ async function send(
     method,
     headers,
     signal,
-    // A connection that is used again may be one to a swarm that is gone, and the request would be sent a second time.
+    // A reused connection may lead to a swarm that is gone, and the request would be sent a second time.
     keepalive: false,
     ...(method === 'GET' ? {} : { body: encode(request) }),
   });
@@ -78,7 +78,7 @@ async function send(
   return response;
 }
 
-/** The advice about another version is this version's: an old swarm does not know what comes after it. */
+/** Uses this version's advice about another version: an older swarm does not know newer ones. */
 function refusalOf(body: unknown, what: string): GoondanError {
   const refusal = readRefusal(body);
   if (refusal.code !== 'E_CONTROL_VERSION') return refusal;
@@ -93,13 +93,13 @@ function encode(body: object): string {
   }
 }
 
-/** A stranger's socket must not be told anything. Throws what the disk says. */
+/** Nothing may be sent to the socket of another user. Throws the error of the disk. */
 function checkFolder(path: string): void {
   const problem = findFolderProblem(dirname(path), currentUserId());
   if (problem !== undefined) throw new GoondanError('E_CONTROL_PATH', `${dirname(path)} ${problem}.`);
 }
 
-/** Passes the chunks on; each is a sign of life. */
+/** Passes the chunks on; each resets the silence. */
 async function* readAlive(socket: ControlSocket, body: AsyncIterable<Uint8Array>, silence: Silence) {
   try {
     for await (const chunk of body) {

@@ -1,6 +1,6 @@
 /**
- * What the control socket answers, as its client reads it. Fields that a newer server adds are let go; dates, which
- * travel as text, are dates again.
+ * Checks the answers of the control socket for its client. Fields of a newer server are ignored; dates, which travel as
+ * text, become dates again.
  */
 import type { ApprovalOutcome } from '@goondan/types';
 import { instanceState } from '../ipc/check/agent-event.ts';
@@ -179,5 +179,5 @@ export const reloadShape: ShapeOf<PlanReconcile> = {
 };
 
 export const errorAnswer: Check<{ readonly error: FrameError }> = object({ error: frameError });
-/** Of a server whose catalogue is newer than ours. */
+/** An error of a server with a newer catalogue. */
 export const foreignErrorAnswer = object({ error: object({ code: name, message: text, suggestion: optional(text) }) });

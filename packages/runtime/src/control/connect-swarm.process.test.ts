@@ -25,13 +25,13 @@ afterEach(() => served.close());
 const address = { agent: 'helper', instanceKey: 'a/b' };
 
 describe('the client of a control socket', () => {
-  test('T-01 tells what was damaged when a conversation was forked', async () => {
+  test('T-01 reports damage found by a fork of a conversation', async () => {
     const made = { messages: 4, unknownStates: [], problems: ['E_STORE_CORRUPT: archive.jsonl is damaged'] };
     served.swarm.forkInstance = async () => made;
     expect(await client.forkInstance({ ...address, as: 'c' })).toEqual(made);
   });
 
-  test('asks what the swarm is asked, and gets what the swarm gives', async () => {
+  test('sends each request of the handle, and returns the swarm’s answer', async () => {
     expect(await client.status()).toEqual(fakeStatus);
     expect(await client.instances()).toEqual(fakeStatus.instances);
     const delivery = { agent: 'helper', input: 'Hello', id: 'e1', metadata: { a: 1 } };
@@ -73,7 +73,7 @@ describe('the client of a control socket', () => {
     ]);
   });
 
-  test('passes on a filter that nothing fits: it is not the same as none', async () => {
+  test('passes on a filter that matches nothing: it differs from no filter', async () => {
     await client.deadLetters({ agent: '', instanceKey: '' });
     await client.restart({ instanceKey: '' });
     for (const filter of [{ types: [] }, { agent: '', instanceKey: '', eventId: '', soFar: false }])
@@ -86,7 +86,7 @@ describe('the client of a control socket', () => {
     ]);
   });
 
-  test('asks, hears what the turn does, and gets its end with dates that are dates', async () => {
+  test('asks, receives the notices of the turn, and gets its end with real dates', async () => {
     const accepted: Acceptance[] = [];
     const notices: SwarmNotice[] = [];
     const ended = client.ask(
@@ -104,7 +104,7 @@ describe('the client of a control socket', () => {
     await until(() => served.server.open === 0);
   });
 
-  test('hears of tool calls that wait for a person', async () => {
+  test('receives tool calls that wait for approval', async () => {
     const notices: SwarmNotice[] = [];
     const watch = await client.watch({ types: ['approval'] }, (notice) => notices.push(notice));
     const about = {
@@ -122,7 +122,7 @@ describe('the client of a control socket', () => {
     watch.end();
   });
 
-  test('cancels the turn when the signal aborts, and still hears how it ended', async () => {
+  test('cancels the turn when the signal aborts, and still gets its end', async () => {
     const abort = new AbortController();
     const ended = client.ask({ id: 'e1' }, { signal: abort.signal });
     await until(() => served.swarm.running.length === 1);
@@ -142,13 +142,13 @@ describe('the client of a control socket', () => {
     expect((await ended).result.error?.code).toBe('E_CANCELLED');
   });
 
-  test('does not ask at all when the signal has aborted', async () => {
+  test('sends nothing when the signal has already aborted', async () => {
     const refused = client.ask({ id: 'e1' }, { signal: AbortSignal.abort() });
     expect(await codeOf(refused)).toBe('E_CANCELLED');
     expect(served.swarm.running).toEqual([]);
   });
 
-  test('leaves its turn to the swarm when it dies, unless it said otherwise', async () => {
+  test('leaves its turn running when it dies, unless it requested otherwise', async () => {
     const script = `
       const { connectSwarm } = await import(process.argv[1]);
       const client = await connectSwarm({ path: process.argv[2] });
@@ -184,7 +184,7 @@ describe('the client of a control socket', () => {
     await watch.ended;
   });
 
-  test('stops the swarm, and knows when it is gone', async () => {
+  test('stops the swarm, and learns when it is gone', async () => {
     const gone = client.stopped;
     await until(() => served.swarm.watching === 1);
     served.swarm.stop = async (options) => {
@@ -221,7 +221,7 @@ describe('the errors of a client', () => {
     expect(await codeOf(client.stop())).toBe('E_STORE_WRITE');
   });
 
-  test('say that nobody is there: no folder, no socket, nobody behind it', async () => {
+  test('report that no swarm is there: no folder, no socket, no listener', async () => {
     for (const path of [join(served.folder, 'none', 'control.sock'), join(served.folder, 'none.sock')]) {
       expect(await errorOf(connectSwarm({ path }))).toMatchObject({
         code: 'E_CONTROL_CLOSED',
@@ -238,7 +238,7 @@ describe('the errors of a client', () => {
     });
   });
 
-  test('say that the swarm went away in the middle', async () => {
+  test('report that the swarm went away in the middle', async () => {
     const answers: Record<string, string> = {
       '/v2/status': ok(JSON.stringify(fakeStatus)),
       '/v2/ask': 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
@@ -256,7 +256,7 @@ describe('the errors of a client', () => {
     });
   });
 
-  test('do not come from a clock that nobody stopped', async () => {
+  test('do not come from a timer that was left running', async () => {
     const clock = manualClock();
     const other = await connectSwarm({ path: served.path }, { clock });
     const ended = other.ask({ id: 'e1' });
@@ -272,7 +272,7 @@ describe('the errors of a client', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('say that the swarm is silent', async () => {
+  test('report that the swarm is silent', async () => {
     const clock = manualClock();
     const patient = await connectSwarm({ path: served.path }, { clock, silenceMs: 1_000 });
     served.swarm.holdNext(new Promise(() => undefined));
@@ -305,13 +305,13 @@ describe('the errors of a client', () => {
     ['E_CONTROL_ANSWER', '500', 'oops'],
     ['E_CONTROL_ANSWER', '500', '{"error":"oops"}'],
     ['E_CONTROL_ANSWER', '409', '{"error":{"code":"E_FROM_THE_FUTURE","message":"New."}}'],
-  ])('%s for what another version may answer: %s %s', async (code, status, body) => {
+  ])('%s for an answer that another version may give: %s %s', async (code, status, body) => {
     await withServer({ '/v2/status': ok(body, status) }, async (path) => {
       expect(await codeOf(connectSwarm({ path }))).toBe(code);
     });
   });
 
-  test('say to restart a swarm that another version started, whatever that one advises', async () => {
+  test('tell to restart a swarm of another version, whatever that version advises', async () => {
     const body = '{"error":{"code":"E_CONTROL_VERSION","message":"This swarm speaks /v1, not /v2.","suggestion":"x"}}';
     await withServer({ '/v2/status': ok(body, '404') }, async (path) => {
       expect(await errorOf(connectSwarm({ path }))).toMatchObject({
@@ -331,7 +331,7 @@ describe('the errors of a client', () => {
     });
   });
 
-  test('do not follow from what a newer server adds', async () => {
+  test('are not caused by fields of a newer server', async () => {
     const notice = { ...delta('Hi'), added: true };
     const stream = [
       'event: accepted\ndata: {"accepted":true,"eventId":"e","agent":"a","instanceKey":"k","turnId":"t","traceId":"x","duplicate":false,"added":1}\n\n',
@@ -351,7 +351,7 @@ describe('the errors of a client', () => {
     });
   });
 
-  test('say that a socket in a folder others can write to is not to be trusted', async () => {
+  test('report a socket in a folder that others can write to as not trusted', async () => {
     chmodSync(served.folder, 0o777);
     expect(await errorOf(connectSwarm({ path: served.path }))).toMatchObject({
       code: 'E_CONTROL_PATH',
@@ -365,7 +365,7 @@ describe('server and client', () => {
   test.each([
     ['in the workspace', ''],
     ['elsewhere, when the workspace is too deep in the disk', 'deep/'.repeat(20)],
-  ])('meet %s', async (_, deep) => {
+  ])('agree on a path %s', async (_, deep) => {
     const root = mkdtempSync(join(tmpdir(), 'meet-'));
     const runtimeFolder = process.env['XDG_RUNTIME_DIR'];
     process.env['XDG_RUNTIME_DIR'] = root;
@@ -409,7 +409,7 @@ function ok(body: string, status = '200'): string {
   return `HTTP/1.1 ${status} X\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** A server that answers each path with these bytes and hangs up. */
+/** Starts a server that answers each path with these bytes and closes the connection. */
 async function withServer(
   answers: Readonly<Record<string, string>>,
   use: (path: string) => Promise<void>,

@@ -15,12 +15,15 @@ import { watchSwarm } from './watch-swarm.ts';
 export type ControlPlace = { readonly path: string } | { readonly stateRoot: string; readonly workspaceId: string };
 
 export interface ConnectOptions {
-  /** How long the swarm may say nothing, 60 000 when absent. Streams say something every 15 s. */
+  /** The longest silence of the swarm, 60 000 when absent. Streams send something every 15 s. */
   readonly silenceMs?: number;
   readonly clock?: Clock;
 }
 
-/** **Errors** — `E_CONTROL_CLOSED` when no swarm runs there, `E_CONTROL_VERSION` when it speaks another protocol. */
+/**
+ * Connects to a running swarm. **Errors** — `E_CONTROL_CLOSED` when no swarm runs there, `E_CONTROL_VERSION` when it
+ * uses another protocol.
+ */
 export async function connectSwarm(place: ControlPlace, options: ConnectOptions = {}): Promise<Swarm> {
   const swarm = remoteSwarm({ silenceMs: 60_000, clock: systemClock, ...options, ...find(place) });
   await swarm.status();
@@ -30,7 +33,7 @@ export async function connectSwarm(place: ControlPlace, options: ConnectOptions 
 function find(place: ControlPlace): Pick<ControlSocket, 'path' | 'what'> {
   if ('path' in place) return { path: place.path, what: `The swarm at ${place.path}` };
   const { stateRoot, workspaceId } = place;
-  // As `startSwarm` does: the name of a socket outside of the workspace is made of its path.
+  // As `startSwarm` does: the name of a socket outside of the workspace depends on its path.
   const folder = workspaceFolder(followLinks(stateRoot), workspaceId);
   const path = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
   return { path, what: `The swarm of workspace "${workspaceId}"` };
@@ -52,10 +55,10 @@ function remoteSwarm(socket: ControlSocket): Swarm {
 function plainMethods(socket: ControlSocket): Pick<Swarm, PlainName> {
   const methods = operationNames.map((name) => [
     name,
-    // Request and answer of an operation belong together, which the compiler cannot see for a name that varies.
+    // Safe: request and answer of an operation belong together, but the compiler cannot see it for a variable name.
     (request: object = {}) => callSocket(socket, operations[name] as Operation<object, unknown>, request),
   ]);
-  // The table has the types of `Swarm`.
+  // Safe: the table has the types of `Swarm`.
   return Object.fromEntries(methods) as Pick<Swarm, PlainName>;
 }
 
@@ -66,7 +69,7 @@ async function stopSwarm(socket: ControlSocket, options: StopOptions): Promise<v
       if (event === 'error') throw readRefusal(data);
     }
   } catch (error) {
-    // It took the connection with it.
+    // The swarm closed the connection with its own end.
     if (!(error instanceof GoondanError && error.code === 'E_CONTROL_CLOSED')) throw error;
   } finally {
     end();
@@ -75,7 +78,7 @@ async function stopSwarm(socket: ControlSocket, options: StopOptions): Promise<v
 
 async function whenStopped(socket: ControlSocket): Promise<void> {
   try {
-    // The notices that are told least.
+    // The rarest notices.
     const { ended } = await watchSwarm(socket, { types: ['dropped'] }, () => undefined);
     await ended;
   } catch (error) {

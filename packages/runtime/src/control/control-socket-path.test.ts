@@ -21,7 +21,7 @@ describe('the place of the control socket', () => {
     expect(controlSocketPath(korean, 'team', environment)).toStartWith('/run/user/1000/');
   });
 
-  test('is else a folder of the user’s own in the runtime folder, the temporary folder, or /tmp', () => {
+  test('is otherwise a folder of the user in the runtime folder, the temporary folder, or /tmp', () => {
     const { runtimeFolder: _, ...without } = environment;
     expect(controlSocketPath(deep, 'team', environment)).toMatch(
       /^\/run\/user\/1000\/goondan-1000\/team-[0-9a-f]{16}\.sock$/,

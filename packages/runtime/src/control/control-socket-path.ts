@@ -1,25 +1,25 @@
 /**
- * Where the control socket of a workspace is. Server and client ask the same function, and it looks at nothing but its
- * arguments: the same inputs give the same path.
+ * Computes the path of a workspace's control socket. Server and client call the same function, which depends on its
+ * arguments only: the same inputs give the same path.
  */
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { shortHash } from '../workspace/layout/path-segment.ts';
 
-/** What decides where a socket goes whose workspace is too deep in the disk. */
+/** Settings for the socket of a workspace whose own path is too long. */
 export interface SocketEnvironment {
-  /** `XDG_RUNTIME_DIR`. One that is not absolute counts as absent. */
+  /** `XDG_RUNTIME_DIR`. A relative path counts as absent. */
   readonly runtimeFolder?: string;
   readonly temporaryFolder: string;
   readonly userId: number;
 }
 
-/** The system takes 107 bytes for the path of a socket, on some systems 103. */
+/** The system allows 107 bytes for the path of a socket, on some systems 103. */
 const LONGEST_PATH = 100;
 
 /**
- * `control.sock` in the workspace's folder. Where that is longer than 100 bytes, a name made of the workspace in a
- * folder of the user's own: in the runtime folder of the system, else in its temporary folder, else in `/tmp`.
+ * Returns `control.sock` in the workspace's folder. If that is longer than 100 bytes, it is a name derived from the
+ * workspace in a folder of the user: in the runtime folder of the system, else in its temporary folder, else in `/tmp`.
  */
 export function controlSocketPath(
   workspaceFolder: string,

@@ -1,11 +1,11 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** The socket a client talks to. */
+/** The socket of a client's swarm. */
 export interface ControlSocket {
   readonly path: string;
-  /** The swarm, in messages. */
+  /** The swarm, for error messages. */
   readonly what: string;
   readonly clock: Clock;
-  /** So long without a byte is too long. */
+  /** The longest time without a byte. */
   readonly silenceMs: number;
 }

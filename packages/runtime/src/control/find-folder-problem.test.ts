@@ -17,13 +17,13 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test('a folder of our own has no problem, also when others may look into it', () => {
+test('our own folder has no problem, even if others can read it', () => {
   expect(findFolderProblem(folder, me)).toBeUndefined();
   chmodSync(folder, 0o755);
   expect(findFolderProblem(folder, me)).toBeUndefined();
 });
 
-test('one that others can write to, that is theirs, or that is a link, has', () => {
+test('a folder that others can write to, that others own, or that is a link, has a problem', () => {
   expect(findFolderProblem(folder, me + 1)).toBe(`belongs to user ${me}`);
   symlinkSync(folder, join(root, 'link'));
   expect(findFolderProblem(join(root, 'link'), me)).toBe('is a link');

@@ -1,8 +1,9 @@
 import { lstatSync } from 'node:fs';
 
 /**
- * What keeps a folder from holding a control socket, or `undefined`: whoever can write to it could put another socket in
- * the place of ours. Both ends ask, because a client must not talk to a stranger either. Throws what the disk says.
+ * Returns the reason why a folder cannot hold a control socket, or `undefined`: anyone who can write to it could
+ * replace our socket. Both ends check it, because a client must not talk to another user's socket either. Throws the
+ * error of the disk.
  */
 export function findFolderProblem(folder: string, userId: number): string | undefined {
   const { uid, mode, ...stat } = lstat(folder);
@@ -15,7 +16,7 @@ export function findFolderProblem(folder: string, userId: number): string | unde
 
 const OTHERS_WRITE = 0o022;
 
-/** Of the name itself: in a folder that everybody writes to, a link may be anybody's. */
+/** Reads the name itself, not its target: in a folder that everyone can write to, anyone may have made a link. */
 function lstat(folder: string) {
   const stat = lstatSync(folder);
   return { uid: stat.uid, mode: stat.mode, isLink: stat.isSymbolicLink(), isFolder: stat.isDirectory() };

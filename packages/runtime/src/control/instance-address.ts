@@ -1,4 +1,6 @@
-/** The edge between the two shapes of an address: `agent` for those who use a swarm, `agentName` for extensions and storage. */
+/**
+ * Converts between the two shapes of an address: `agent` for users of a swarm, `agentName` for extensions and storage.
+ */
 import type { AgentAddress } from '@goondan/types';
 import type { InstanceAddress } from './swarm.ts';
 

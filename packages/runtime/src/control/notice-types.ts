@@ -1,6 +1,6 @@
 import type { SwarmNotice } from './swarm.ts';
 
-/** An object, so that the compiler misses one that is left out. */
+/** An object, so that the compiler reports a missing type. */
 const known: Readonly<Record<SwarmNotice['type'], true>> = {
   delta: true,
   'runtime.event': true,
@@ -11,10 +11,10 @@ const known: Readonly<Record<SwarmNotice['type'], true>> = {
   dropped: true,
 };
 
-/** What a swarm tells those who watch. The compiler takes keys for any text. */
+/** The types of notices. Safe: the compiler sees keys as any text. */
 export const noticeTypes: readonly SwarmNotice['type'][] = Object.keys(known) as (keyof typeof known)[];
 
-/** A newer server may tell more. */
+/** A newer server may send other types. */
 export function isNotice(event: string): boolean {
   return Object.hasOwn(known, event);
 }

@@ -1,7 +1,7 @@
 /**
- * Everything that can be asked of a running swarm over its control socket, once: the client, the server, the fake for
- * tests and the table in docs/control-socket.md follow from it. An operation has the name of the method of `Swarm` that
- * it calls, with the request as its argument and the answer as its result; `ask`, `watch` and `stop` have streams.
+ * The table of all operations of a running swarm over its control socket. The client, the server, the fake for tests
+ * and the table in docs/control-socket.md are derived from it. An operation has the name of its method of `Swarm`,
+ * which takes the request and returns the answer; `ask`, `watch` and `stop` have streams.
  */
 import { isSpanId } from '../trace/span-id.ts';
 import {
@@ -34,38 +34,38 @@ import {
 import { noticeTypes } from './notice-types.ts';
 import type { AskOptions, Delivery, StopOptions, Swarm, TurnEnd, WatchFilter } from './swarm.ts';
 
-/** Fields and operations may be added; whatever is taken away or changes its meaning makes another version. */
+/** Fields and operations may be added; a removal or a change of meaning makes another version. */
 export const PROTOCOL = '/v2';
 
 export const EVENT_STREAM = 'text/event-stream';
 
 export interface Operation<Request, Answer> {
   readonly method: 'GET' | 'POST';
-  /** Below `PROTOCOL`. */
+  /** The path below `PROTOCOL`. */
   readonly path: string;
   /** The query of a GET, the body of a POST. */
   readonly request: Part<Request>;
   readonly answer: Part<Answer> & {
-    /** The JSON of a result. */
+    /** Converts a result to JSON. */
     write(result: Answer): unknown;
   };
-  /** May take as long as it takes: a client waits without a deadline. */
+  /** True when a client waits without a deadline. */
   readonly isPatient?: true;
-  /** Takes a body as long as an input may be. */
+  /** True when its body may be as long as an input. */
   readonly isDelivery?: true;
-  /** Is answered as an event stream: always, or when the client accepts one. */
+  /** When the answer is an event stream: always, or if the client accepts one. */
   readonly stream?: 'always' | 'accepted';
 }
 
 /** A JSON object. */
 interface Part<Value> {
-  /** Its fields; those that may be absent end with a question mark. */
+  /** Its fields; optional ones end with a question mark. */
   readonly fields: readonly string[];
   readonly check: Check<Value>;
 }
 
 type StreamName = 'ask' | 'watch' | 'stop';
-/** The methods that are one request and one answer. */
+/** Methods with one request and one answer. */
 export type PlainName = Exclude<keyof Swarm, StreamName | 'stopped' | 'failure'>;
 export type RequestOf<Name extends PlainName> =
   Parameters<Swarm[Name]> extends [] ? object : NonNullable<Parameters<Swarm[Name]>[0]>;
@@ -80,13 +80,13 @@ interface Operations extends PlainOperations {
 type PlainOperations = { readonly [Name in PlainName]: Operation<RequestOf<Name>, AnswerOf<Name>> };
 
 const nothing = request<object>({});
-/** For filters: the empty one fits nothing, as in a swarm of this process. */
+/** A name in a filter: the empty one matches nothing, as in a swarm of this process. */
 const filterName: Check<string> = (value) => (value === '' ? value : name(value));
 const choice = { agent: optional(filterName), instanceKey: optional(filterName) };
 const reply = { id: name, by: optional(name), note: optional(text) };
 /** An event's number, or a turn's id. */
 const moment: Check<number | string> = (value) => (typeof value === 'number' ? count(value) : name(value));
-/** As a query has it. */
+/** A flag in a query. */
 const flagText: Check<boolean> = (value) => oneOf('true', 'false')(value) === 'true';
 const typeList: Check<WatchFilter['types'] & {}> = (value) =>
   value === '' ? [] : listOf(oneOf(...noticeTypes))(text(value).split(','));
@@ -203,16 +203,16 @@ export const operations: Operations = {
 
 export type OperationName = keyof typeof operations;
 
-/** The compiler takes keys for any text. */
+/** Safe: the compiler sees keys as any text. */
 export const operationNames = Object.keys(operations) as OperationName[];
 
-/** A field that is not named is refused: it is a typing error. */
+/** Rejects unknown fields, which are typing errors. */
 function request<Request extends object>(shape: NoInfer<ShapeOf<Request>>): Part<Request> {
-  // Each field of the shape is checked for its type.
+  // Safe: each field of the shape is checked for its type.
   return { fields: fieldsOf(shape), check: exactObject(shape) as Check<Request> };
 }
 
-/** The result is the whole answer. Fields that a newer server adds are let go. */
+/** The result is the whole answer. Fields of a newer server are ignored. */
 function whole<Answer extends object>(shape: NoInfer<ShapeOf<Answer>>): Operation<unknown, Answer>['answer'] {
   return { fields: fieldsOf(shape), check: object(shape) as Check<Answer>, write: (result) => result };
 }
@@ -222,7 +222,7 @@ function only<Answer>(field: string, check: Check<Answer>): Operation<unknown, A
   const answer = object({ [field]: check });
   return {
     fields: [field],
-    // The shape has no other field.
+    // Safe: the shape has no other field.
     check: (value) => answer(value)[field] as Answer,
     write: (result) => ({ [field]: result }),
   };

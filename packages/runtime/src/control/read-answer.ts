@@ -1,4 +1,4 @@
-/** What a control socket answered, checked; or the error it stands for. */
+/** Checks the answer of a control socket, or throws its error. */
 import { GoondanError } from '@goondan/types';
 import { fromFrameError } from '../ipc/check/frame-error.ts';
 import { type Check, Misfit } from '../ipc/check/shape.ts';
@@ -24,7 +24,7 @@ export function checkAnswer<Answer>(check: Check<Answer>, value: unknown): Answe
   }
 }
 
-/** The swarm's own error. A code that is newer than this catalogue is named in the message. */
+/** Returns the swarm's own error. A code that is not in this catalogue is named in the message. */
 export function readRefusal(body: unknown): GoondanError {
   try {
     return fromFrameError(errorAnswer(body).error);

@@ -13,7 +13,7 @@ describe('the events of a stream', () => {
     ]);
   });
 
-  test('are the same wherever the bytes were cut; the last one counts only when it is whole', async () => {
+  test('do not depend on how the bytes were split; an incomplete last one is ignored', async () => {
     const events = fc.array(fc.record({ event: fc.constantFrom('delta', 'log'), data: fc.jsonValue() }), {
       maxLength: 5,
     });
@@ -26,7 +26,7 @@ describe('the events of a stream', () => {
     );
   });
 
-  test('that are none are an error with a code', async () => {
+  test('that are malformed are an error with a code', async () => {
     const nonsense = Buffer.from('data: {\n\n');
     expect(readAll(nonsense, [])).rejects.toMatchObject({ code: 'E_CONTROL_ANSWER' });
     const endless = Buffer.alloc(64_000_001, 'x');

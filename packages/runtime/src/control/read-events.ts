@@ -1,4 +1,4 @@
-/** The events of a stream, one after the other; comments are let go. */
+/** Reads the events of a stream, one after the other; comments are skipped. */
 import { FrameSplitter } from '../ipc/channel/frame-splitter.ts';
 import { notUnderstood } from './read-answer.ts';
 
@@ -7,10 +7,12 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-/** Bytes; an event is one line of JSON. */
+/** In bytes; an event is one line of JSON. */
 const LONGEST_LINE = 64_000_000;
 
-/** Ends with the stream. Throws `E_CONTROL_ANSWER` for what is no event stream, and what `bytes` throws. */
+/**
+ * Ends with the stream. Throws `E_CONTROL_ANSWER` for anything that is not an event stream, and the errors of `bytes`.
+ */
 export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
   const splitter = new FrameSplitter(LONGEST_LINE);
   const decoder = new TextDecoder();

@@ -1,6 +1,6 @@
 /**
- * The handle of a running swarm: `startSwarm` gives it for a swarm of this process, `connectSwarm` for one that another
- * process runs. Methods take one object and answer asynchronously on both; `operations.ts` says how they travel.
+ * The handle of a running swarm: from `startSwarm` for a swarm of this process, from `connectSwarm` for one of another
+ * process. Methods take one object and answer asynchronously on both; `operations.ts` describes the wire.
  */
 import type {
   AgentInstance,
@@ -29,30 +29,30 @@ export type InstanceChoice = Partial<InstanceAddress>;
 
 /** Input for an agent. */
 export interface Delivery {
-  /** The entry agent when absent. */
+  /** The name of the agent; the entry agent when absent. */
   readonly agent?: string;
   /** `default` when absent. */
   readonly instanceKey?: string;
   readonly input?: string;
-  /** The same id again is the same event; made up when absent. */
+  /** The id of the event: the same id again is the same event; generated when absent. */
   readonly id?: string;
   readonly metadata?: JsonObject;
   readonly auth?: JsonObject;
-  /** 32 hexadecimal digits; made up when absent. */
+  /** 32 hexadecimal digits; generated when absent. */
   readonly traceId?: string;
-  /** The span that asks, of that trace: 16 hexadecimal digits. */
+  /** The asking span of that trace: 16 hexadecimal digits. */
   readonly parentSpanId?: string;
-  /** False: whoever began the trace does not record it. */
+  /** False when the caller does not record the trace. */
   readonly isSampled?: boolean;
 }
 
-/** It is on disk: it will be handled, whatever happens. */
+/** The event is on disk and will be handled, even after a crash. */
 export interface Acceptance extends InstanceAddress {
   readonly accepted: true;
   readonly eventId: string;
   readonly turnId: string;
   readonly traceId: string;
-  /** An event of this id had been accepted before; nothing was added. */
+  /** True when an event with this id had been accepted before; nothing was added. */
   readonly duplicate: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface TurnEnd extends InstanceAddress {
   readonly usage: TokenUsage;
 }
 
-/** What happens in a swarm, for whoever watches. */
+/** An event of a swarm for its watchers. */
 export type SwarmNotice =
   | DeltaNotice
   | RuntimeEventNotice
@@ -73,7 +73,7 @@ export type SwarmNotice =
   | { readonly type: 'log'; readonly line: LogLine }
   | ApprovalNotice
   | InstanceNotice
-  /** The watcher did not keep up: so many notices before this one were let go. */
+  /** The watcher was too slow: this many notices before this one were dropped. */
   | { readonly type: 'dropped'; readonly count: number };
 
 export interface DeltaNotice {
@@ -82,8 +82,8 @@ export interface DeltaNotice {
   readonly eventId: string;
   readonly delta: TurnDelta;
   /**
-   * Present when it stands for all that its step has written before this watcher came: everything, or the `end` of it,
-   * because the beginning is not kept.
+   * Present on the backlog of a late watcher, which covers the output of its step so far: `all` of it, or only the
+   * `end`, because the beginning is not kept.
    */
   readonly soFar?: 'all' | 'end';
 }
@@ -96,10 +96,10 @@ export interface RuntimeEventNotice {
   readonly payload: JsonObject;
 }
 
-/** A tool call waits for a person, or no longer does. Never let go for a watcher that does not keep up. */
+/** A tool call waits for approval, or no longer does. Never dropped for a slow watcher. */
 export interface ApprovalNotice {
   readonly type: 'approval';
-  /** `withdrawn`: its turn ended first, so that nobody needs to answer any more. */
+  /** `withdrawn`: its turn ended first, and no answer is needed. */
   readonly state: 'asked' | 'decided' | 'withdrawn';
   readonly at: InstanceAddress;
   readonly approval: ApprovalSummary;
@@ -107,49 +107,49 @@ export interface ApprovalNotice {
   readonly outcome?: ApprovalOutcome;
 }
 
-/** A conversation changed in a way that is no turn. Never let go for a watcher that does not keep up. */
+/** A conversation changed outside of a turn. Never dropped for a slow watcher. */
 export interface InstanceNotice {
   readonly type: 'instance';
   readonly at: InstanceAddress;
-  /** `forked`: it is a new one; `reset`: it began anew; `deleted`: it is gone. */
+  /** `forked`: a new conversation; `reset`: started over; `deleted`: removed. */
   readonly change: 'forked' | 'reset' | 'deleted';
 }
 
-/** One tool call that a person is asked about. */
+/** One tool call that waits for approval. */
 export type ApprovalSummary = Omit<ApprovalRecord, 'key' | 'answer'>;
 
 /** The decision about one tool call. */
 export interface ApprovalReply {
   readonly id: string;
-  /** Who decides, for the record and for the model; `control` when absent. */
+  /** The name of the person, for the record and for the model; `control` when absent. */
   readonly by?: string;
-  /** For the model to read, when it is denied. */
+  /** A text for the model, if it is denied. */
   readonly note?: string;
 }
 
-/** Everything when empty. */
+/** The filter of a watch; an empty one passes everything. */
 export interface WatchFilter {
   readonly agent?: string;
   readonly instanceKey?: string;
   readonly eventId?: string;
   readonly types?: readonly SwarmNotice['type'][];
-  /** Begins with what the turns that run have told so far: how they began, their tools, what their step has written. */
+  /** True to begin with the backlog of running turns: their beginning, their tools, the output of their step. */
   readonly soFar?: boolean;
 }
 
 export interface InstanceStatus extends InstanceAddress {
   readonly status: AgentInstance['status'];
-  /** Of its process, when it has one. */
+  /** The process id, if it has a process. */
   readonly pid?: number;
-  /** Accepted events whose turn is not over. */
+  /** The number of accepted events whose turn is not over. */
   readonly queued: number;
-  /** Processes that died since it was last healthy. */
+  /** The number of processes that died since it was last healthy. */
   readonly crashes: number;
-  /** Why it does not start. */
+  /** The reason why it does not start. */
   readonly problem?: string;
-  /** Its tool calls that wait for a person; absent when none does. */
+  /** The number of its tool calls that wait for approval; absent when there are none. */
   readonly approvals?: number;
-  /** How things are that its extensions need, MCP servers for example; absent when none says so, or it has no process. */
+  /** The statuses of its extensions, for example of MCP servers; absent when there are none, or it has no process. */
   readonly extensions?: readonly ExtensionStatusChanged[];
 }
 
@@ -169,7 +169,7 @@ export interface SwarmStatus {
   readonly version: string;
   readonly entryAgent: string;
   readonly agents: readonly string[];
-  /** Those that are running or have work; `instances()` has the sleeping ones too. */
+  /** Instances that are running or have work; `instances()` also lists the sleeping ones. */
   readonly instances: readonly InstanceStatus[];
   readonly connections: readonly ConnectionStatus[];
 }
@@ -183,73 +183,85 @@ export interface DeadLetterSummary extends InstanceAddress {
 }
 
 /**
- * **Errors** — those of the swarm, with their code, message and suggestion. From another process also `E_CONTROL_CLOSED`
- * when the swarm is gone, `E_CONTROL_SILENT` when it says nothing, `E_CONTROL_VERSION` when it speaks another protocol,
- * `E_CONTROL_ANSWER` when this version does not understand its answer.
+ * **Errors** — those of the swarm, with their code, message and suggestion. From another process also
+ * `E_CONTROL_CLOSED` when the swarm is gone, `E_CONTROL_SILENT` when it is silent, `E_CONTROL_VERSION` when it uses
+ * another protocol, `E_CONTROL_ANSWER` when this version does not understand its answer.
  */
 export interface Swarm {
-  /** Resolves when it is durable. */
+  /** Delivers an input; resolves when it is durable. */
   deliver(delivery: Delivery): Promise<Acceptance>;
   /**
-   * Delivers, tells what its turn does, and resolves with how it ended, a failed or cancelled turn too. Rejects when the
-   * input is not accepted, before `onAccepted`. Aborting `signal` cancels the turn.
+   * Delivers an input, reports the notices of its turn, and resolves with its end, even of a failed or cancelled turn.
+   * Rejects when the input is not accepted, before `onAccepted`. Aborting `signal` cancels the turn.
    */
   ask(delivery: Delivery, options?: AskOptions): Promise<TurnEnd>;
-  /** Resolves when nothing is missed any more. `listener` must not throw. */
+  /** Starts a watch; from the moment it resolves no notice is missed. `listener` must not throw. */
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<SwarmWatch>;
   /**
-   * Cancels the event's turn, also one that has not begun; without an id, the running turn. False when there is none.
-   * Resolves when that is durable: the turn ends as cancelled, also when the swarm dies before it has.
+   * Cancels the turn of an event, running or pending; without an id, the running turn. False when there is none.
+   * Resolves when the cancel is durable: the turn ends as cancelled, even if the swarm dies first.
    */
   cancel(turn: InstanceChoice & { readonly eventId?: string; readonly reason?: string }): Promise<boolean>;
   status(): Promise<SwarmStatus>;
-  /** Those that sleep, too. */
+  /** Lists all instances, including sleeping ones. */
   instances(): Promise<readonly InstanceStatus[]>;
   /**
-   * Deletes everything of an instance, also of an agent that the swarm no longer has, between turns. Refuses while
-   * accepted inputs are not handled, unless `force`: then they are lost, and who waits for them is told. Afterwards an
-   * event begins a new conversation, also one whose id was known before.
+   * Deletes everything of an instance between turns, even if the swarm no longer has its agent. Rejects while inputs
+   * are pending, unless `force`: then they are lost, and waiting callers get an error. A later event starts a new
+   * conversation, even with a known id.
    */
   deleteInstance(instance: InstanceAddress & DeleteOptions): Promise<DeletedInstance>;
   /**
-   * Makes another instance of the same agent, whose conversation goes on from a moment of this one's. Refuses when there is
-   * one under that key.
+   * Creates another instance of the same agent that continues from a moment of this conversation. Rejects when the key
+   * is in use.
    */
   forkInstance(instance: InstanceAddress & ForkOptions): Promise<ForkedInstance>;
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
   /** Accepts the event again. False when there is no such letter. */
   retryDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
   dropDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
-  /** The tool calls that wait for a person, oldest first. */
+  /** The tool calls that wait for approval, oldest first. */
   approvals(): Promise<readonly ApprovalSummary[]>;
-  /** Lets that call go on, with exactly these arguments. Resolves when it is durable; false when none waits under this id. */
+  /**
+   * Approves a call, with exactly its arguments. Resolves when the answer is durable; false when none waits under this
+   * id.
+   */
   approve(reply: ApprovalReply): Promise<boolean>;
   deny(reply: ApprovalReply): Promise<boolean>;
-  /** Replaces processes between turns; `fresh` starts their conversations anew (what was is kept in the archive). Returns how many. */
+  /**
+   * Replaces processes between turns; `fresh` resets their conversations (the archive keeps the old ones). Returns the
+   * number of replaced processes.
+   */
   restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
   /**
-   * Reads what the swarm is made of again and changes what has changed: processes of changed agents are replaced between
-   * turns, all others stay. Changed parts are started on trial first; a reload that fails changes nothing. Told as
-   * identities: `Agent/coder`.
+   * Reads the plan again and applies its changes: processes of changed agents are replaced between turns, all others
+   * stay. Changed parts are started on trial first; a failed reload changes nothing. Returns the changes as identities:
+   * `Agent/coder`.
    */
   reload(): Promise<PlanReconcile>;
-  /** Drains and ends everything. Resolves when nothing is left; asked again it hurries. */
+  /** Drains and ends everything. Resolves when nothing is left; a second call may shorten the grace. */
   stop(options?: StopOptions): Promise<void>;
-  /** Resolves when the swarm is stopped, whoever asked for it; from another process, however it went away. */
+  /** Resolves when the swarm is stopped, on request or not; from another process, however it went away. */
   readonly stopped: Promise<void>;
-  /** Why the swarm stopped by itself: `E_FENCED` when its workspace was removed or replaced. Only for a swarm of this process. */
+  /**
+   * The reason of a stop that was not requested: `E_FENCED` when its workspace was removed or replaced. Only for a
+   * swarm of this process.
+   */
   readonly failure?: GoondanError | undefined;
 }
 
 export interface AskOptions {
   readonly signal?: AbortSignal;
-  /** Cancels the turn also when this process dies or loses its connection to the swarm. False when absent: the turn goes on. */
+  /**
+   * True cancels the turn when this process dies or loses its connection to the swarm. False when absent: the turn
+   * continues.
+   */
   readonly cancelOnDisconnect?: boolean;
-  /** Told once, after `signal` has aborted: that it is durable, so that the turn does not go on whatever happens now. */
+  /** Called once after `signal` aborts, when the cancel is durable: the turn will not continue, even after a crash. */
   readonly onCancelled?: () => void;
-  /** Told once, before anything else, when the event is on disk. */
+  /** Called once, before anything else, when the event is on disk. */
   readonly onAccepted?: (acceptance: Acceptance) => void;
-  /** Hears only of this turn. */
+  /** Receives notices of this turn only. */
   readonly onNotice?: (notice: SwarmNotice) => void;
 }
 
@@ -260,6 +272,6 @@ export interface SwarmWatch {
 }
 
 export interface StopOptions {
-  /** How long running turns may take; what the swarm says when absent. */
+  /** The grace for running turns; the swarm's own when absent. */
   readonly graceMs?: number;
 }

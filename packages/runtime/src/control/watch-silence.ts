@@ -1,12 +1,12 @@
 import { GoondanError } from '@goondan/types';
 import type { ControlSocket } from './control-socket.ts';
 
-/** A deadline that every sign of life puts off, and the signal that ends a request when it passes. */
+/** A deadline that every received byte extends, and the signal that ends a request when it passes. */
 export interface Silence {
   /** Aborts with `E_CONTROL_SILENT`, or because the reader left. */
   readonly signal: AbortSignal;
   readonly break: () => void;
-  /** The reader has enough. */
+  /** Called when the reader has enough. */
   readonly leave: () => void;
   readonly hasLeft: () => boolean;
   readonly end: () => void;

@@ -16,7 +16,7 @@ export async function watchSwarm(
   const stream = await openStream(socket, operations.watch, filter);
   let hasLeft = false;
   const ended = readNotices(socket, stream, listener, () => hasLeft);
-  // Whoever wants to know asks for it.
+  // The owner of the watch handles the rejection.
   ended.catch(() => undefined);
   return {
     ended,

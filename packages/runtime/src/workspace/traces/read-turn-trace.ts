@@ -49,8 +49,8 @@ const MOST_TURNS = 500;
  * Reads a turn, or all turns of a trace, with the turns of other agents inside the calls that requested them.
  *
  * **Rules** — `id` is the id of a turn, a trace, a turn's span or its event, or a unique beginning of one. Without it,
- * the latest turn that no other agent requested is read. **Errors** — `E_TRACE_UNKNOWN`; `E_TRACE_AMBIGUOUS` with the
- * candidates; `E_STORE_READ`.
+ * the latest turn that no other agent requested is read.
+ * **Errors** — `E_TRACE_UNKNOWN`; `E_TRACE_AMBIGUOUS` with the candidates; `E_STORE_READ`.
  */
 export async function readTurnTrace(place: TracePlace, id?: string): Promise<ReadTrace> {
   const { fs, files } = await open(place);
