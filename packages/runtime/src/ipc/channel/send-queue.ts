@@ -1,9 +1,9 @@
 /**
- * Frames on their way to the wire, in order.
+ * Sends frames to the wire, in order.
  *
- * 1. A frame that must arrive is never dropped: when too many wait, the next one is refused to its sender.
- * 2. A lossy frame is always taken: when too many wait, the oldest of them goes, and a note with the count is what is
- *    written next.
+ * 1. A frame that must arrive is never dropped: when too many wait, the next one is rejected.
+ * 2. A lossy frame is always taken: when too many wait, the oldest is dropped, and a note with the count is written
+ * next.
  * 3. A frame that the wire has begun to take is finished.
  */
 import { GoondanError } from '@goondan/types';
@@ -15,7 +15,7 @@ export type SendLimits = Pick<ChannelLimits, 'mostWaiting' | 'mostWaitingBytes' 
 
 export interface SendQueueParts {
   readonly limits: SendLimits;
-  /** As {@link Wire.write}. */
+  /** See {@link Wire.write}. */
   readonly write: (bytes: Uint8Array) => number;
   /** The bytes of a note about dropped frames. */
   readonly noteFor: (counts: DroppedCounts) => Uint8Array | undefined;
@@ -23,13 +23,13 @@ export interface SendQueueParts {
 
 interface Entry {
   readonly bytes: Uint8Array;
-  /** What it counts for; more than its bytes when most of it stands in a file. */
+  /** Its size for the limits; more than its bytes when most of it is in a file. */
   readonly weight: number;
   readonly lossy: LossyKind | undefined;
   readonly done: PromiseWithResolvers<void>;
 }
 
-/** What the wire is taking: an entry, or a note of our own. */
+/** The item that the wire is taking: an entry, or a note of our own. */
 interface Current {
   readonly bytes: Uint8Array;
   readonly entry: Entry | undefined;
@@ -39,7 +39,7 @@ interface Current {
 const noneDropped: DroppedCounts = { delta: 0, log: 0, 'runtime.event': 0 };
 
 export class SendQueue {
-  // Sets, because the oldest lossy entry has to go from the middle of the queue at no cost.
+  // Sets, because the oldest lossy entry must be removable from the middle of the queue at no cost.
   private readonly entries = new Set<Entry>();
   private readonly lossy = new Set<Entry>();
   private current: Current | undefined;
@@ -74,7 +74,7 @@ export class SendQueue {
     return true;
   }
 
-  /** Resolves when the wire has all of it, or when it was dropped; rejects when the wire closes first. */
+  /** Resolves when the wire has the whole frame, or when it was dropped; rejects when the wire closes first. */
   push(bytes: Uint8Array, weight: number, lossy: LossyKind | undefined): Promise<void> {
     const entry: Entry = { bytes, weight, lossy, done: Promise.withResolvers() };
     this.entries.add(entry);
@@ -88,7 +88,7 @@ export class SendQueue {
     return entry.done.promise;
   }
 
-  /** A lossy frame that is not even taken. */
+  /** Counts a lossy frame that is not even taken. */
   drop(kind: LossyKind): void {
     this.countDropped(kind);
     if (this.entries.size === 0) this.pump();
@@ -118,7 +118,7 @@ export class SendQueue {
     await new Promise<void>((resolve) => this.whenEmpty.push(resolve));
   }
 
-  /** The wire is closed: whoever waits for a frame that had to arrive is told. */
+  /** Called when the wire is closed: rejects the waiting frames that had to arrive. */
   fail(error: GoondanError): void {
     for (const entry of [...this.entries]) {
       this.remove(entry);

@@ -1,4 +1,7 @@
-/** One request, checked by the table of operations, and the answer of the swarm's method of the same name. */
+/**
+ * Checks one request by the table of operations, calls the swarm's method of the same name, and answers with its
+ * result.
+ */
 import { parseJson, readBody, Refusal, type RefuseBody } from '@goondan/types/http';
 import {
   EVENT_STREAM,
@@ -14,7 +17,7 @@ import type { ControlHost } from './control-host.ts';
 import { stopSwarm } from './stop-swarm.ts';
 import { watchEvents } from './watch-events.ts';
 
-/** Throws a refusal. */
+/** Throws a rejection. */
 export async function answerOperation(
   host: ControlHost,
   name: OperationName,
@@ -35,7 +38,7 @@ export async function answerOperation(
     case 'stop':
       return stopSwarm(host, await readRequest(host, operations.stop, request, url), { asStream, left });
     default: {
-      // Request and answer of an operation belong together, which the compiler cannot see for a name that varies.
+      // Safe: request and answer of an operation belong together, but the compiler cannot see it for a variable name.
       const operation = operations[name] as Operation<object, unknown>;
       const method = host.swarm[name] as PlainMethod;
       return writeAnswer(host, operation, method(await readRequest(host, operation, request, url)), left);
@@ -45,7 +48,7 @@ export async function answerOperation(
 
 type PlainMethod = (request: object) => ReturnType<Swarm[PlainName]>;
 
-/** Gives up when the socket closes or nobody waits for the answer any more. */
+/** Stops when the socket closes or the client is gone. */
 async function writeAnswer<Answer>(
   { open }: ControlHost,
   { answer }: Operation<unknown, Answer>,
@@ -72,7 +75,7 @@ async function readRequest<Asked>(
 
 const noQuery = exactObject({});
 
-/** A query as an object. */
+/** Returns a query as an object. */
 function readQuery(parameters: URLSearchParams): Record<string, string> {
   // Without a prototype, `__proto__` is a name like any other.
   const query: Record<string, string> = Object.create(null);

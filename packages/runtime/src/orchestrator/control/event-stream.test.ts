@@ -20,7 +20,7 @@ const asStream = { Accept: 'text/event-stream' };
 const watching = 'GET /v2/events HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('a stream of notices', () => {
-  test('has an event and a line of JSON for each', async () => {
+  test('has an event and a line of JSON for each notice', async () => {
     const response = await served.request('GET', '/v2/events?agent=a&instanceKey=k&eventId=e&types=delta,log');
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(served.swarm.calls).toEqual([
@@ -39,7 +39,7 @@ describe('a stream of notices', () => {
     );
   });
 
-  test('is kept alive by a comment every 15 s, while there is somebody who reads', async () => {
+  test('is kept alive by a comment every 15 s, as long as it has a reader', async () => {
     const clock = manualClock();
     const quiet = await serveFakeSwarm({ clock });
     try {
@@ -66,13 +66,13 @@ describe('a stream of notices', () => {
     await until(() => served.swarm.watching === 0 && served.server.open === 0);
   });
 
-  test('leaves nothing behind of readers who were gone before it began', async () => {
+  test('leaves nothing behind of readers that were gone before it began', async () => {
     const clock = manualClock();
     const stormy = await serveFakeSwarm({ clock });
     try {
       for (let round = 0; round < 300; round++) (await stormy.connect(watching)).end();
       await until(() => stormy.server.open === 0 && stormy.swarm.watching === 0);
-      // Whatever came late, too.
+      // Late readers included.
       await Bun.sleep(50);
       expect([stormy.swarm.watching, stormy.server.open, clock.pending]).toEqual([0, 0, 0]);
     } finally {
@@ -80,7 +80,7 @@ describe('a stream of notices', () => {
     }
   });
 
-  test('is refused when too many are open, and so is a question; orders are not', async () => {
+  test('is rejected when too many are open, and so is a waiting request; other operations are not', async () => {
     const small = await serveFakeSwarm({ limits: { mostOpen: 3 } });
     try {
       const readers = [await small.connect(watching), await small.connect(watching)];
@@ -112,7 +112,7 @@ describe('an event stream', () => {
   const parts = { limits: controlLimits, clock: manualClock() };
   const never = new AbortController().signal;
 
-  test('is over when its reader has enough', async () => {
+  test('ends when its reader has enough', async () => {
     const stream = openStream(parts, never);
     let over = 0;
     stream.onOver(() => (over += 1));
@@ -121,7 +121,7 @@ describe('an event stream', () => {
     expect([over, parts.clock.pending]).toEqual([2, 0]);
   });
 
-  test('is over when its reader was gone before', async () => {
+  test('ends when its reader was gone before', async () => {
     const stream = openStream(parts, AbortSignal.abort());
     let isOver = false;
     stream.onOver(() => (isOver = true));
@@ -131,7 +131,7 @@ describe('an event stream', () => {
     expect(parts.clock.pending).toBe(0);
   });
 
-  test('says nothing after its end', async () => {
+  test('sends nothing after its end', async () => {
     const stream = openStream(parts, never);
     const text = stream.response().text();
     stream.send(encodeEvent(1, 'log'));
@@ -143,8 +143,8 @@ describe('an event stream', () => {
   });
 });
 
-describe('a reader who does not keep up', () => {
-  test('loses deltas, log lines and runtime events, is told how many, and no end of a turn; memory does not grow', async () => {
+describe('a slow reader', () => {
+  test('loses deltas, log lines and runtime events, and gets their number, but no end of a turn; memory does not grow', async () => {
     const reader = await served.connect(watching, { reads: false });
     await until(() => served.swarm.watching === 1);
     const before = memoryInUse();
@@ -155,7 +155,7 @@ describe('a reader who does not keep up', () => {
       // Lets the server run.
       if (number % 100 === 0) await Bun.sleep(0);
     }
-    // 400 MB were told.
+    // 400 MB of notices were sent.
     expect(memoryInUse() - before).toBeLessThan(150_000_000);
     expect(served.swarm.watching).toBe(1);
     expect(served.reported).toEqual([]);
@@ -169,11 +169,11 @@ describe('a reader who does not keep up', () => {
     const dropped = events.reduce((sum, notice) => sum + (notice.type === 'dropped' ? notice.count : 0), 0);
     expect(dropped).toBeGreaterThan(0);
     expect(deltas + dropped).toBe(most + 1);
-    // 1 MB in the queue, and what the sockets hold.
+    // 1 MB in the queue, and the buffers of the sockets.
     expect(deltas * 10_000).toBeLessThan(5_000_000);
   }, 60_000);
 
-  test('is given up when too much of what must arrive waits', async () => {
+  test('is disconnected when too many notices that must arrive are waiting', async () => {
     const reader = await served.connect(watching, { reads: false });
     await until(() => served.swarm.watching === 1);
     for (let number = 0; served.swarm.watching === 1; number++) {
@@ -188,7 +188,7 @@ describe('a reader who does not keep up', () => {
     expect((await served.request('GET', '/v2/status')).status).toBe(200);
   });
 
-  test('does not keep others waiting', async () => {
+  test('does not delay others', async () => {
     await served.connect(watching, { reads: false });
     const reader = await served.connect(watching);
     await until(() => served.swarm.watching === 2);
@@ -200,8 +200,8 @@ describe('a reader who does not keep up', () => {
   });
 });
 
-describe('a question as a stream', () => {
-  test('says accepted, what the turn does, and how it ended, once', async () => {
+describe('an ask as a stream', () => {
+  test('sends accepted, the notices of the turn, and its end, once', async () => {
     const reader = await post('/v2/ask', { id: 'e1' });
     await until(() => reader.received().includes('event: accepted'));
     served.swarm.tell(delta('Hi', 'e1'));
@@ -213,7 +213,7 @@ describe('a question as a stream', () => {
     await until(() => served.server.open === 0);
   });
 
-  test('that is not accepted is refused like any other', async () => {
+  test('is rejected like any other request when it is not accepted', async () => {
     served.swarm.failNext(new GoondanError('E_INBOX_FULL', 'Full.'));
     const refused = await served.request('POST', '/v2/ask', { headers: asStream, body: {} });
     expect([refused.status, refused.headers.get('content-type')]).toEqual([429, 'application/json;charset=utf-8']);
@@ -247,7 +247,7 @@ describe('a question as a stream', () => {
   });
 });
 
-describe('a client that leaves before its turn is over', () => {
+describe('a client that leaves before the end of its turn', () => {
   const clock = manualClock();
 
   beforeEach(async () => {
@@ -270,10 +270,10 @@ describe('a client that leaves before its turn is over', () => {
     ['text/event-stream', 'waiting'],
     ['*/*', 'accepted'],
     ['*/*', 'waiting'],
-  ] as const)('leaves it running: as %s when %s', async (accept, when) => {
+  ] as const)('leaves the turn running: as %s when %s', async (accept, when) => {
     await leave({ id: 'e1' }, accept, when);
     await until(() => served.swarm.running.length === 1);
-    // Nobody hears it, and nothing breaks.
+    // The notice has no reader, and nothing breaks.
     served.swarm.tell(delta('Hi', 'e1'));
     served.swarm.finish('e1', 'Hi');
     await Bun.sleep(20);
@@ -281,18 +281,18 @@ describe('a client that leaves before its turn is over', () => {
     expect([served.server.open, clock.pending]).toEqual([0, 0]);
   });
 
-  test.each(['text/event-stream', '*/*'])('cancels it when it said so: as %s', async (accept) => {
+  test.each(['text/event-stream', '*/*'])('cancels the turn if requested: as %s', async (accept) => {
     await leave({ id: 'e1', cancelOnDisconnect: true }, accept, 'accepted');
     await until(() => served.swarm.cancelled.length === 1);
     expect(served.swarm.cancelled).toEqual(['e1']);
   });
 
-  test('cancels nothing that is over', async () => {
+  test('cancels no finished turn', async () => {
     const client = await post('/v2/ask', { id: 'e1', cancelOnDisconnect: true }, { reads: false });
     await until(() => served.swarm.running.length === 1);
     const { options } = served.swarm.askers.get('e1') ?? {};
     served.swarm.finish('e1', 'x'.repeat(4_000_000));
-    // The end is still on its way when the client leaves, and the server is given time to notice.
+    // The end is still on its way when the client leaves, and the server gets time to notice.
     await Bun.sleep(20);
     client.end();
     await Bun.sleep(50);
@@ -300,8 +300,8 @@ describe('a client that leaves before its turn is over', () => {
   });
 });
 
-describe('many questions at once', () => {
-  test('each gets its own answer', async () => {
+describe('many concurrent asks', () => {
+  test('get their own answers', async () => {
     const ids = Array.from({ length: 200 }, (_, number) => `e${number}`);
     const answers = ids.map(async (id, number) => {
       const headers = number % 2 === 0 ? asStream : {};
@@ -317,8 +317,8 @@ describe('many questions at once', () => {
   });
 });
 
-describe('an order to stop as a stream', () => {
-  test('says stopping, and stopped when nothing is left', async () => {
+describe('a stop as a stream', () => {
+  test('sends stopping, and stopped when nothing is left', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     served.swarm.stop = () => promise;
     const reader = await post('/v2/stop');
@@ -328,7 +328,7 @@ describe('an order to stop as a stream', () => {
     await until(() => reader.received().includes('event: stopped'));
   });
 
-  test('says stopped when the socket closes first', async () => {
+  test('sends stopped when the socket closes first', async () => {
     served.swarm.stop = () => new Promise(() => undefined);
     const reader = await post('/v2/stop');
     await until(() => reader.received().includes('event: stopping'));
@@ -336,7 +336,7 @@ describe('an order to stop as a stream', () => {
     await until(() => reader.received().includes('event: stopped'));
   });
 
-  test('says what went wrong', async () => {
+  test('sends the error', async () => {
     served.swarm.stop = () => Promise.reject(new GoondanError('E_STORE_WRITE', 'No.'));
     const reader = await post('/v2/stop');
     await until(() => reader.received().includes('E_STORE_WRITE'));
@@ -351,7 +351,7 @@ async function post(at: string, asked: object = {}, { accept = 'text/event-strea
   );
 }
 
-/** Every notice so far, without what HTTP puts between pieces. */
+/** Returns every notice so far, without the chunk sizes of HTTP. */
 function readAll(reader: RawConnection): SwarmNotice[] {
   const lines = reader.received().match(/(?<=^data: ).+$/gm) ?? [];
   return lines.map((line) => JSON.parse(line) as SwarmNotice);

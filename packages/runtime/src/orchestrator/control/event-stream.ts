@@ -23,7 +23,7 @@ export function openStream(
   });
 }
 
-/** The bytes of a notice, made once however many watch. */
+/** Encodes each notice once for all watchers. */
 export function noticeEncoder(): (notice: SwarmNotice) => Uint8Array {
   const encoded = new WeakMap<SwarmNotice, Uint8Array>();
   return (notice) => {
@@ -33,7 +33,7 @@ export function noticeEncoder(): (notice: SwarmNotice) => Uint8Array {
   };
 }
 
-/** A comment: no event, but the headers go out with it. */
+/** A comment: not an event, but it sends the headers. */
 export const greeting = new TextEncoder().encode(': watching\n\n');
 
 function total(counts: DroppedCounts): number {

@@ -1,4 +1,4 @@
-// Requests nobody meant to send: whatever they are, each is answered, every refusal has a code, and none hangs.
+// Random and malformed requests: each gets an answer, every rejection has a code, and none hangs.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ let finishing: Timer;
 
 beforeAll(async () => {
   served = await serveFakeSwarm();
-  // Turns that somebody waits for are over at once.
+  // Ends waiting turns at once.
   finishing = setInterval(() => served.swarm.running.forEach((id) => served.swarm.finish(id, 'Done')), 1);
 });
 
@@ -56,7 +56,7 @@ const fields = fc.constantFrom(
 );
 const filled = fc.string({ minLength: 1, unit: 'binary' });
 const choice = { agent: filled, instanceKey: filled };
-/** Of each kind of order, one that may be given. */
+/** A valid request for each operation. */
 const fitting = fc.oneof(
   fc.record(
     { ...choice, input: fc.string(), metadata: fc.dictionary(fc.string(), fc.jsonValue()) },
@@ -90,8 +90,8 @@ const request = fc.record({
   accept: fc.constantFrom('*/*', 'text/event-stream', 'TEXT/EVENT-STREAM; q=0', 'nonsense'),
 });
 
-describe('a control socket that gets nonsense', () => {
-  test('answers it or refuses it with a code', async () => {
+describe('a control socket with malformed requests', () => {
+  test('answers or rejects them with a code', async () => {
     let answered = 0;
     let refused = 0;
     await fc.assert(
@@ -105,13 +105,13 @@ describe('a control socket that gets nonsense', () => {
       }),
       { numRuns: 1_500 },
     );
-    // Both happen, or this test tests nothing.
+    // Both must happen, or the test proves nothing.
     expect(answered).toBeGreaterThan(50);
     expect(refused).toBeGreaterThan(500);
     await expectToBeWell();
   }, 120_000);
 
-  test('survives what is not even HTTP', async () => {
+  test('survives bytes that are not HTTP', async () => {
     const start = fc.constantFrom(
       '',
       'GET ',
@@ -126,7 +126,7 @@ describe('a control socket that gets nonsense', () => {
     await fc.assert(
       fc.asyncProperty(start, rest, async (first, second) => {
         const connection = await served.connect(first + second);
-        // Some of it is the beginning of a request, for which the server waits.
+        // Some bytes are the beginning of a request, for which the server waits.
         const end = performance.now() + 5;
         while (!connection.isClosed() && connection.received() === '' && performance.now() < end) await Bun.sleep(1);
         connection.end();
@@ -156,7 +156,7 @@ async function send({ method, at, body: text, accept }: typeof request extends f
   return answer.error?.code ?? 'answered';
 }
 
-/** Twice more than a second is not the machine's fault. */
+/** Allows one slow attempt, which may be the machine's fault, but not a second one. */
 async function promptly<Value>(action: () => Promise<Value>): Promise<Value> {
   const startedAt = performance.now();
   const value = await action();
@@ -167,7 +167,7 @@ async function promptly<Value>(action: () => Promise<Value>): Promise<Value> {
   return value;
 }
 
-/** Nothing broke inside, nobody is still listening, and it answers. */
+/** Expects no internal error, no open watch, and an answer. */
 async function expectToBeWell(): Promise<void> {
   expect(served.reported).toEqual([]);
   while (served.swarm.watching + served.server.open > 0) await Bun.sleep(5);

@@ -1,10 +1,10 @@
-/** How a refusal looks on the wire: `{ "error": { code, message, suggestion } }`, never a stack. */
+/** Formats a rejection for the wire: `{ "error": { code, message, suggestion } }`, never a stack. */
 import { GoondanError } from '@goondan/types';
 import { refuse as refuseOverHttp, sharedStatuses, type StatusByCode } from '@goondan/types/http';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { ControlHost } from './control-host.ts';
 
-/** Code → HTTP status; 500 for every other. */
+/** HTTP status by code; 500 for every other code. */
 export const controlStatusByCode: StatusByCode = {
   ...sharedStatuses,
   E_AGENT_REQUEST: 400,
@@ -32,7 +32,7 @@ export function errorBody(error: GoondanError): { readonly error: FrameError } {
   return { error: { ...toFrameError(error, 'E_CONTROL_FAILED'), suggestion: error.suggestion } };
 }
 
-/** An error without a code may quote anything, so it goes to the log and not to whoever asked. */
+/** An error without a code may quote anything, so it goes to the log and not to the client. */
 export function codedError({ report }: Pick<ControlHost, 'report'>, thrown: unknown, what: string): GoondanError {
   if (thrown instanceof GoondanError) return thrown;
   report(thrown, what);

@@ -4,7 +4,7 @@ import { type LossyKind, lossyKindOf } from '../../ipc/codec.ts';
 import type { ControlHost } from './control-host.ts';
 import { greeting, openStream } from './event-stream.ts';
 
-/** Everything that fits the filter, until the reader leaves or the swarm stops. */
+/** Sends every notice that matches the filter, until the reader leaves or the swarm stops. */
 export async function watchEvents(host: ControlHost, filter: WatchFilter, left: AbortSignal): Promise<Response> {
   host.checkRoom();
   const stream = openStream(host, left);
@@ -15,7 +15,7 @@ export async function watchEvents(host: ControlHost, filter: WatchFilter, left: 
   return stream.response();
 }
 
-/** Never throws: it is called in the middle of whatever the notice is about. */
+/** Never throws: it is called in the middle of the work that the notice is about. */
 export function sendNotice(
   { encodeNotice, report }: ControlHost,
   stream: EventStream<LossyKind>,
@@ -28,7 +28,7 @@ export function sendNotice(
   }
 }
 
-/** The last event of a stream that outlived the swarm. */
+/** The last event of a stream that was open when the swarm stopped. */
 export function stoppedEvent(): Uint8Array {
   return encodeEvent({}, 'stopped');
 }
