@@ -9,7 +9,7 @@ function openBus() {
 }
 
 describe('the event bus', () => {
-  test('X-13 gives every argument to every handler, in the order they subscribed', () => {
+  test('X-13 passes every argument to every handler, in the order they subscribed', () => {
     const { api } = openBus();
     const heard: unknown[][] = [];
     api.on('tea.ready', (...args) => heard.push(['first', ...args]));
@@ -22,7 +22,7 @@ describe('the event bus', () => {
     ]);
   });
 
-  test('X-13 on() returns what ends the subscription, and only that one', () => {
+  test('X-13 on() returns a function that ends this subscription and no other', () => {
     const { api } = openBus();
     const heard: string[] = [];
     const handler = () => heard.push('heard');
@@ -36,7 +36,7 @@ describe('the event bus', () => {
     expect(heard).toEqual(['heard', 'heard']);
   });
 
-  test('X-13 a handler may unsubscribe and subscribe while an event is on its way', () => {
+  test('X-13 a handler may unsubscribe and subscribe while an event is delivered', () => {
     const { api } = openBus();
     const heard: string[] = [];
     const end = api.on('tea.ready', () => {
@@ -68,7 +68,7 @@ describe('the event bus', () => {
     const { api, failures } = openBus();
     const heard: string[] = [];
     const error = new Error('spilled later');
-    // The contract says void, and people write async handlers all the same.
+    // The type says void, but authors write async handlers.
     const late: () => unknown = async () => {
       await Bun.sleep(0);
       throw error;
@@ -81,11 +81,11 @@ describe('the event bus', () => {
     expect(failures).toEqual([{ event: 'tea.ready', error }]);
   });
 
-  test('X-13 an event nobody listens to is no event', () => {
+  test('X-13 an event without a handler does nothing', () => {
     expect(() => openBus().api.emit('tea.ready', 1)).not.toThrow();
   });
 
-  test('X-14 a runtime event has one payload, which no handler can change', () => {
+  test('X-14 a runtime event has one payload, which is frozen', () => {
     const { bus } = openBus();
     const heard: unknown[][] = [];
     bus.on('turn.started', (payload) => void Reflect.set(Object(payload), 'turnId', 'changed'));
@@ -95,7 +95,7 @@ describe('the event bus', () => {
     expect(heard).toEqual([[started]]);
   });
 
-  test('X-14 a payload is only made when somebody listens', () => {
+  test('X-14 a payload is made only when there is a handler or a watcher', () => {
     const { bus } = openBus();
     const end = bus.on('turn.started', () => undefined);
     end();
@@ -106,7 +106,7 @@ describe('the event bus', () => {
 });
 
 describe("an agent's events", () => {
-  test('X-13 reach every extension of the agent, and none of another', async () => {
+  test('X-13 reach every extension of the agent, and none of another agent', async () => {
     const heard: string[] = [];
     const listener = (name: string) =>
       extension(name, ({ events }) => {
@@ -124,7 +124,7 @@ describe("an agent's events", () => {
     expect(heard).toEqual(['near heard of 2']);
   });
 
-  test('X-13 a handler that throws is logged, and the turn goes on', async () => {
+  test('X-13 a handler that throws is logged, and the turn continues', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('clumsy', ({ events }) => {

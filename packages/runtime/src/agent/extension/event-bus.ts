@@ -1,4 +1,4 @@
-/** The bus inside an agent: the runtime's own events, and whatever extensions tell each other. */
+/** The bus inside an agent: runtime events, and events that extensions emit for each other. */
 import type { ExtensionEventsApi, RuntimeEventName, RuntimeEvents } from '@goondan/types';
 import { STATUS_EVENT } from './extension-statuses.ts';
 
@@ -10,7 +10,7 @@ export class EventBus {
 
   constructor(private readonly onHandlerError: (event: string, error: unknown, extension?: string) => void) {}
 
-  /** Each subscription is its own, even of the same function. `extension`: whose it is. */
+  /** Subscribes a handler of `extension`. The same function may subscribe more than once. */
   on(event: string, handler: Handler, extension?: string): () => void {
     const subscription: Handler = (...args) => this.callOne(event, handler, args, extension);
     const subscribed = this.handlers.get(event) ?? new Set();
@@ -25,7 +25,7 @@ export class EventBus {
     for (const subscription of [...(this.handlers.get(event) ?? [])]) subscription(...args);
   }
 
-  /** The runtime's own events; the payload is only made when somebody listens. */
+  /** Publishes a runtime event; the payload is made only when there is a handler or a watcher. */
   tell<Name extends RuntimeEventName>(event: Name, payload: () => RuntimeEvents[Name]): void {
     if (this.watchers.size === 0 && !this.handlers.has(event)) return;
     const told = Object.freeze(payload());
@@ -33,7 +33,9 @@ export class EventBus {
     this.emit(event, told);
   }
 
-  /** Every event of the runtime itself, and nothing that extensions emit under the same names. It must not throw. */
+  /**
+   * Watches every runtime event, without events that extensions emit under the same names. The watcher must not throw.
+   */
   watch(watcher: (event: RuntimeEventName, payload: object) => void): () => void {
     this.watchers.add(watcher);
     return () => void this.watchers.delete(watcher);
@@ -50,7 +52,10 @@ export class EventBus {
   }
 }
 
-/** The side of the bus that an extension gets. Its own status is told by the runtime, which knows whose it is. */
+/**
+ * The bus as an extension sees it. The runtime publishes the extension's status itself, because it knows which
+ * extension emits it.
+ */
 export function eventsApi(
   bus: EventBus,
   extension: string | undefined,

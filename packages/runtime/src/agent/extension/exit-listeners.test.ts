@@ -8,12 +8,12 @@ afterEach(() => {
 });
 
 describe('beforeExit listeners', () => {
-  test('X-17 that were added while an extension registered are taken off the process, in their order', async () => {
+  test('X-17 that an extension added while it registered are removed from the process, in their order', async () => {
     const ran: string[] = [];
     process.on('beforeExit', () => ran.push('not ours'));
     const listeners = collectExitListeners();
     process.on('beforeExit', () => ran.push('first'));
-    // As the documents do it, though Node's type says void.
+    // Written as in the documents, although Node's type says void.
     const second: () => unknown = async () => {
       await Bun.sleep(1);
       ran.push('second');
@@ -38,7 +38,7 @@ describe('beforeExit listeners', () => {
     expect(calls).toEqual([{ self: process, args: [0] }]);
   });
 
-  test('X-17 of an extension that adds none are none', () => {
+  test('X-17 of an extension without any are an empty list', () => {
     expect(collectExitListeners().collected().takeOff()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Old extensions clean up in `process.on('beforeExit', …)`, which fires neither on SIGTERM nor on process.exit(). The
- * runtime takes the listeners an extension adds while it registers and calls them itself.
+ * runtime takes the listeners that an extension adds while it registers, and calls them itself.
  */
 import type { Cleanup } from '@goondan/types';
 
@@ -10,11 +10,11 @@ export function collectExitListeners() {
     collected() {
       const added = process.listeners('beforeExit').filter((listener) => !before.has(listener));
       return {
-        /** Takes them off the process and gives them, in the order they were added. */
+        /** Removes the listeners from the process and returns them, in the order they were added. */
         takeOff(): Cleanup[] {
           for (const listener of added) process.off('beforeExit', listener);
           return added.map((listener) => async () => {
-            // Typed to give nothing; one that is async is waited for.
+            // The type says void, but an async listener must be awaited.
             await (listener.call(process, 0) as unknown);
           });
         },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ExtensionApi } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 
-describe('the api an extension is given', () => {
+describe('the api of an extension', () => {
   test('X-08 has exactly pipeline, tools, state, events and logger', async () => {
     const keys: string[][] = [];
     await scriptedAgent({ extensions: [extension('looker', (api) => void keys.push(Object.keys(api)))] });
@@ -36,7 +36,7 @@ describe('the api an extension is given', () => {
     expect(await agent.stateOf('first')).toEqual({ set: true });
   });
 
-  test('X-08 its parts work when they are taken out of it', async () => {
+  test('X-08 its functions work when they are taken out of it', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('taker', async (api) => {
@@ -59,7 +59,7 @@ describe('the api an extension is given', () => {
     expect(agent.layers('turn')).toEqual(['taker/turn']);
   });
 
-  test('X-08 nobody can put something else in their place', async () => {
+  test('X-08 its members cannot be replaced', async () => {
     const apis: ExtensionApi[] = [];
     await scriptedAgent({ extensions: [extension('taker', (api) => void apis.push(api))] });
     const [api] = apis;
@@ -69,7 +69,7 @@ describe('the api an extension is given', () => {
     }
   });
 
-  test('X-08 each extension has its own', async () => {
+  test('X-08 is a different object for each extension', async () => {
     const apis: ExtensionApi[] = [];
     const keep = (api: ExtensionApi) => void apis.push(api);
     await scriptedAgent({ extensions: [extension('one', keep), extension('two', keep)] });
@@ -95,7 +95,7 @@ describe('the api an extension is given', () => {
     expect(heard).toEqual(['completed']);
   });
 
-  test('P-18 an async register may add layers after it has waited', async () => {
+  test('P-18 an async register may add layers after an await', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('slow', async ({ pipeline }) => {

@@ -1,4 +1,4 @@
-/** The five parts an extension is given, and nothing else. */
+/** The five members of an extension's api. */
 import { type ExtensionApi, GoondanError, type MiddlewareOptions } from '@goondan/types';
 import type { LayerRegistry } from '../pipeline/layer-registry.ts';
 import type { Tier } from '../../config/declared-extension.ts';
@@ -16,11 +16,11 @@ export interface ExtensionDeps {
   readonly bus: EventBus;
   readonly statuses: ExtensionStatuses;
   readonly loggerFor: (extension: string) => Console;
-  /** Whose what it draws from the clock and from chance while it is loaded; nobody's when absent. */
+  /** The scope for draws of an extension while it is loaded; absent when draws are not recorded. */
   readonly drawScopeFor?: ((extension: string) => DrawScope) | undefined;
 }
 
-/** To be closed when `register` has settled: no more layers. */
+/** Opens the api of an extension. `close` is called when `register` has settled: after that it accepts no layers. */
 export function openExtensionApi(
   deps: ExtensionDeps,
   extension: string,

@@ -11,7 +11,7 @@ function openState(initial: Record<string, JsonValue> = {}) {
   return { states, api: states.api('counter') };
 }
 
-/** An array in an array in an array … */
+/** An array, nested to this depth. */
 function nested(depth: number): JsonValue {
   let value: JsonValue = [];
   for (let level = 1; level < depth; level++) value = [value];
@@ -24,7 +24,7 @@ describe("an extension's state", () => {
   });
 
   test.each<[JsonValue]>([[null], [0], [''], [false], ['text'], [[1, [2]]], [{ a: { b: [null] } }], [nested(256)]])(
-    'X-10 takes any JSON value: %#',
+    'X-10 accepts any JSON value: %#',
     async (value) => {
       const { api } = openState();
       await api.set(value);
@@ -32,11 +32,11 @@ describe("an extension's state", () => {
     },
   );
 
-  test('X-10 whatever JSON goes in comes out the same', async () => {
+  test('X-10 returns any JSON value unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         const { api } = openState();
-        // fast-check's JSON is JSON; negative zero, which JSON text loses, is a number here.
+        // fast-check makes valid JSON; negative zero, which JSON text loses, is a number here.
         await api.set(value as JsonValue);
         expect(await api.get()).toEqual(value as JsonValue);
       }),
@@ -64,7 +64,7 @@ describe("an extension's state", () => {
       })(),
     ],
     ['nested deeper than 256 levels', nested(257)],
-  ])('X-10 is refused when %s, and stays what it was', async (problem, value) => {
+  ])('X-10 is refused when %s, and keeps its value', async (problem, value) => {
     const { api } = openState();
     await api.set({ kept: true });
     // Extensions may not use TypeScript.
@@ -77,7 +77,7 @@ describe("an extension's state", () => {
     expect(await api.get()).toEqual({ kept: true });
   });
 
-  test('X-10 is changed by set alone: values go in and come out as copies', async () => {
+  test('X-10 is changed only by set: values are copied on the way in and out', async () => {
     const { api } = openState();
     const given = { list: [1] };
     await api.set(given);
@@ -96,13 +96,13 @@ describe("an extension's state", () => {
     expect(states.snapshot()).toEqual({ one: 1, two: 2 });
   });
 
-  test('X-12 is what it was given at the start', async () => {
+  test('X-12 starts with its committed value', async () => {
     expect(await openState({ counter: { count: 3 } }).api.get()).toEqual({ count: 3 });
   });
 });
 
 describe('the state of an agent', () => {
-  /** Counts its turns in its state. */
+  /** An extension that counts its turns in its state. */
   const counter = (name = 'counter') =>
     extension(name, ({ pipeline, state }) => {
       pipeline.register('turn', async (ctx) => {
@@ -137,13 +137,13 @@ describe('the state of an agent', () => {
     expect(await second.stateOf('counter')).toEqual({ count: 1 });
   });
 
-  test('X-12 what register sets is written with the first turn', async () => {
+  test('X-12 set by register is written with the first turn', async () => {
     const agent = await scriptedAgent({ extensions: [extension('early', ({ state }) => state.set('set'))] });
     await agent.say('one');
     expect(await agent.stateOf('early')).toBe('set');
   });
 
-  test('X-12 a state that did not change is handed on as the same frozen value, so that a store can tell', async () => {
+  test('X-12 that did not change is passed on as the same frozen value, so that a store can recognize it', async () => {
     const commits: Readonly<Record<string, JsonValue>>[] = [];
     const memory = memoryStore();
     const store: ConversationStore = {
@@ -197,7 +197,7 @@ describe('the state of an agent', () => {
     expect(await agent.stateOf('breaker')).toBe(2);
   });
 
-  test('D-04 X-12 a turn that is cancelled keeps it', async () => {
+  test('D-04 X-12 is kept by a cancelled turn', async () => {
     const cancel = new AbortController();
     const model = { generate: () => (cancel.abort(), new Promise<never>(() => undefined)) };
     const agent = await scriptedAgent({ model, extensions: [counter()] });
@@ -206,7 +206,7 @@ describe('the state of an agent', () => {
     expect(await agent.stateOf('counter')).toEqual({ count: 1 });
   });
 
-  test('D-04 X-12 a turn that could not be committed leaves nothing of it', async () => {
+  test('D-04 X-12 is dropped when the turn could not be committed', async () => {
     const memory = memoryStore();
     let isFull = false;
     const commit: ConversationStore['commit'] = (...turn) =>
@@ -220,7 +220,7 @@ describe('the state of an agent', () => {
     expect(await agent.stateOf('counter')).toEqual({ count: 2 });
   });
 
-  test('X-11 no instance sees that of another', async () => {
+  test('X-11 is not shared between instances', async () => {
     const store = memoryStore();
     const one = await scriptedAgent({ store, instanceKey: 'room-1', extensions: [counter()] });
     const two = await scriptedAgent({ store, instanceKey: 'room-2', extensions: [counter()] });
@@ -232,7 +232,7 @@ describe('the state of an agent', () => {
     expect(await other.stateOf('counter')).toBeUndefined();
   });
 
-  test('X-11 no extension sees that of another', async () => {
+  test('X-11 is not shared between extensions', async () => {
     const seen: JsonValue[] = [];
     const spy = extension('spy', ({ pipeline, state }) => {
       pipeline.register('turn', async (ctx) => {
@@ -247,12 +247,12 @@ describe('the state of an agent', () => {
     expect([await agent.stateOf('one'), await agent.stateOf('two')]).toEqual([{ count: 1 }, { count: 1 }]);
   });
 
-  test('X-10 a layer that sets what is not JSON fails the turn with its code, and the state stays', async () => {
+  test('X-10 a layer that sets a value that is not JSON fails the turn with its code, and the state keeps its value', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('clumsy', ({ pipeline, state }) => {
           pipeline.register('turn', async (ctx) => {
-            // The contract forbids it.
+            // The types forbid it.
             await state.set({ at: new Date(0) } as unknown as JsonValue);
             return ctx.next();
           });

@@ -1,6 +1,6 @@
 /**
- * The JSON each extension keeps for an agent instance. Values go in and come out as copies, so that only `set` can
- * change one. A turn keeps them however it ends; only one that cannot be committed puts them back.
+ * The JSON that each extension keeps for an agent instance. Values are copied on the way in and out, so that only `set`
+ * can change one. A turn keeps its changes however it ends; only a turn that cannot be committed loses them.
  */
 import { type ExtensionStateApi, GoondanError, type JsonValue } from '@goondan/types';
 import { copyJson, NotJson } from '../../json/copy-json.ts';
@@ -14,26 +14,26 @@ export class ExtensionStates {
 
   constructor(
     initial: Readonly<Record<string, JsonValue>>,
-    /** What hides secrets: none is kept. */
+    /** Masks secrets, so that none is kept. */
     private readonly mask: Mask = noSecrets,
   ) {
     this.states = new Map(Object.entries(initial));
     this.committed = initial;
   }
 
-  /** Names of those that are not what the store has. */
+  /** Names of the extensions whose states differ from the store. */
   get unsaved(): readonly string[] {
     const names = new Set([...this.states.keys(), ...Object.keys(this.committed)]);
-    // Each `set` makes another value: what is the same is the very same.
+    // Each `set` makes a new value, so an unchanged state is the same object.
     return [...names].filter((name) => this.states.get(name) !== this.committed[name]);
   }
 
-  /** This snapshot is committed. */
+  /** Notes that this snapshot is committed. */
   saved(snapshot: Readonly<Record<string, JsonValue>>): void {
     this.committed = snapshot;
   }
 
-  /** All states that were ever set, by extension name. Values are frozen copies: share them freely. */
+  /** Returns every state, by extension name. Values are frozen copies and may be shared. */
   snapshot(): Record<string, JsonValue> {
     return Object.fromEntries(this.states);
   }

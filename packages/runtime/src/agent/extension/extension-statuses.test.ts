@@ -7,7 +7,7 @@ import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
 import { describeAgent } from '../process/describe-agent.ts';
 import { tellChanges } from '../process/tell-changes.ts';
 
-/** An agent with an extension that the test speaks for, and one that hears everything. */
+/** An agent with an extension that the test controls, and one that records all statuses. */
 async function start(secrets: readonly string[] = []) {
   const heard: ExtensionStatusChanged[] = [];
   let api: ExtensionApi | undefined;
@@ -22,11 +22,11 @@ async function start(secrets: readonly string[] = []) {
   return { agent, heard, tell, tools: () => api?.tools, all: () => agent.agent.parts.statuses.all() };
 }
 
-test('F-10 an extension says how something is, and everybody hears whose it is', async () => {
+test('F-10 an extension emits a status, and every listener gets it with the extension’s name', async () => {
   const { heard, tell, tools, all } = await start();
   tell({ state: 'connecting' });
   tools()?.register({ name: 'files__look', description: 'A tool.' }, () => null);
-  // It cannot speak for another one, nor of tools that are not there.
+  // An extension cannot set another one's name, or list tools that do not exist.
   tell({ state: 'connected', tools: ['files__look', 'files__nowhere'], extension: 'somebody-else' });
   tell({ state: 'connected', tools: [] });
   expect(heard).toMatchObject([
@@ -34,12 +34,12 @@ test('F-10 an extension says how something is, and everybody hears whose it is',
     { extension: 'files', state: 'connected', tools: ['files__look'] },
     { extension: 'files', state: 'connected', tools: [] },
   ]);
-  // Since it is in this state, not since it was last told.
+  // The time at which the state began, not of the last status.
   expect(heard[2]?.since).toBe(heard[1]?.since ?? '');
   expect(all()).toEqual(heard.slice(-1));
 });
 
-test('F-10 secrets are masked, and everything is bounded', async () => {
+test('F-10 secrets are masked, and every field is bounded', async () => {
   const { tell, tools, all } = await start(['canary-4711']);
   tools()?.register({ name: 'a__b', description: 'A tool.' }, () => null);
   tell({
@@ -65,14 +65,14 @@ test.each([
   { state: 'fine' },
   { state: 'failed', lines: 'a' },
   { state: 'failed', tools: [7] },
-])('F-10 %j is not a status: a warning, and nobody hears of it', async (status) => {
+])('F-10 %j is not a status: it logs a warning, and no listener gets it', async (status) => {
   const { agent, heard, tell, all } = await start();
   tell(status);
   expect({ heard, all: all() }).toEqual({ heard: [], all: [] });
   expect(agent.logs).toMatchObject([{ level: 'warn', extension: 'files', event: 'status.refused' }]);
 });
 
-test('F-10 one that is told in a turn carries its ids', async () => {
+test('F-10 a status emitted during a turn has the ids of that turn', async () => {
   const told: ExtensionStatusChanged[] = [];
   const agent = await scriptedAgent({
     extensions: [
@@ -89,7 +89,7 @@ test('F-10 one that is told in a turn carries its ids', async () => {
   expect(told).toMatchObject([{ turnId: 'turn-event-1', traceId: 'trace-1' }]);
 });
 
-test('F-11 an agent says where its tools come from, which are gone, and of whom nobody knows', async () => {
+test('F-11 an agent describes the extension of each tool, the tools that are gone, and extensions without a list', async () => {
   const { agent, tell, tools } = await start();
   const now = new Date('2026-01-02T03:04:05Z');
   const describe = () => describeAgent(agent.agent, now);
@@ -111,7 +111,7 @@ test('F-11 an agent says where its tools come from, which are gone, and of whom 
   expect(describe().unknown).toBeUndefined();
 });
 
-test('F-10 one that refuses to be looked at is refused in the log, and does not throw at its extension', async () => {
+test('F-10 a status that throws when it is read is logged as refused, and its extension gets no error', async () => {
   const { agent, heard, tell } = await start();
   const { proxy, revoke } = Proxy.revocable([], {});
   revoke();
@@ -120,7 +120,7 @@ test('F-10 one that refuses to be looked at is refused in the log, and does not 
   expect(agent.logs).toMatchObject([{ level: 'warn', extension: 'files', event: 'status.refused' }]);
 });
 
-test('F-10 a status is as old as its state, however often it is told', async () => {
+test('F-10 since is when the state began, however often it is emitted', async () => {
   const clock = manualClock();
   let api: ExtensionApi | undefined;
   const agent = await scriptedAgent({ clock, extensions: [extension('files', (given) => void (api = given))] });
@@ -134,7 +134,7 @@ test('F-10 a status is as old as its state, however often it is told', async () 
   expect(await sinceAfter('failed')).not.toBe(first);
 });
 
-test('F-10 a status that changed in a turn is told before the end of the turn is, without waiting', async () => {
+test('F-10 a status that changed in a turn is sent before the end of the turn, without a delay', async () => {
   const [parent, child] = connectInMemory(agentLanguage);
   const told: FromAgent[] = [];
   parent.onMessage((message) => void told.push(message));

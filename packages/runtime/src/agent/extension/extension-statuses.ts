@@ -1,6 +1,6 @@
 /**
- * Statuses of things outside of the agent that extensions need. The newest of each extension is kept, and told on
- * the bus. A status is foreign: it is checked, secrets are masked, and all of it is bounded.
+ * Statuses of things outside of the agent that extensions need. The newest status of each extension is kept and
+ * published on the bus. A status is foreign data: it is checked, its secrets are masked, and every field is bounded.
  */
 import type { AgentAddress, ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
 import { extensionStatus } from '../../ipc/check/extension-status.ts';
@@ -8,7 +8,7 @@ import { Misfit } from '../../ipc/check/shape.ts';
 import { shortenMasked } from '../../json/shorten-masked.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
 
-/** The event with which an extension says how something is. */
+/** The event with which an extension emits a status. */
 export const STATUS_EVENT = 'extension.status';
 
 const LONGEST_TEXT = 2_000;
@@ -21,9 +21,9 @@ export interface StatusesDeps {
   readonly address: AgentAddress;
   readonly mask: SecretMask;
   readonly now: () => Date;
-  /** One that was refused is not a tool of the agent, whatever its extension says. */
+  /** True for a tool of the agent. A tool that was refused is not one, whatever its extension says. */
   readonly isTool: (name: string) => boolean;
-  /** Ids of the turn that runs. */
+  /** Ids of the running turn. */
   readonly currentTurn: () => { readonly turnId: string; readonly traceId: string } | undefined;
   readonly tell: (changed: ExtensionStatusChanged) => void;
   readonly refuse: (problem: string, extension: string) => void;
@@ -37,7 +37,7 @@ export class ExtensionStatuses {
     this.#deps = deps;
   }
 
-  /** The newest of each extension that has said something. */
+  /** The newest status of each extension that has emitted one. */
   all(): readonly ExtensionStatusChanged[] {
     return [...this.#newest.values()];
   }
@@ -46,7 +46,7 @@ export class ExtensionStatuses {
     return this.#newest.get(extension);
   }
 
-  /** Never throws. */
+  /** Checks, keeps and publishes a status. Never throws. */
   told(extension: string, value: unknown): void {
     const { address, now, currentTurn, tell, refuse } = this.#deps;
     const status = this.#read(value);

@@ -7,14 +7,14 @@ import { extension, extensionFile, scriptedAgent } from '../../testing/index.ts'
 import type { ExtensionDeclaration } from './load-extension.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'goondan-extensions-'));
-/** The bundle, and a place outside of it. */
+/** The bundle; the folder above is outside of it. */
 const root = join(folder, 'bundle');
 const elsewhere = join(folder, 'elsewhere');
 await mkdir(root);
 afterAll(() => rm(folder, { recursive: true }));
 
 let files = 0;
-/** Writes a module of its own name and gives the path to it. */
+/** Writes a module with its own name and returns its path. */
 async function moduleOf(source: string, ending = 'ts'): Promise<string> {
   const entry = `./extension-${++files}.${ending}`;
   await Bun.write(join(root, entry), source);
@@ -33,14 +33,14 @@ async function refusal(declaration: ExtensionDeclaration): Promise<GoondanError>
 /** The logging extension, from a file in the temporary bundle. */
 const file = (entry: string, config?: JsonObject) => extensionFile('logging', root, entry, config);
 
-/** The same with something else in its resource. */
+/** The same extension with a changed resource. */
 function withResource(change: Partial<ExtensionResource>, entry = './index.ts'): ExtensionDeclaration {
   const declaration = file(entry);
   return { ...declaration, resource: { ...declaration.resource, ...change } };
 }
 
 describe('an extension module', () => {
-  test('X-01 exports a named register that gets api and config, and who it is', async () => {
+  test('X-01 exports a named register that gets api, config and its own name', async () => {
     const entry = await moduleOf(`
       export function register(api: any, config: any, identity: any): void {
         api.logger.info(Object.keys(api).join() + ' ' + JSON.stringify(config) + ' ' + JSON.stringify(identity));
@@ -59,7 +59,7 @@ describe('an extension module', () => {
   });
 
   test.each(['@goondan/types', '@goondan/core'])('X-01 may import from %s', async (name) => {
-    // As a bundle beside its node_modules would find it.
+    // Makes packages resolvable, as from a bundle beside its node_modules.
     await symlink(join(import.meta.dir, '../../../../../node_modules'), join(root, 'node_modules')).catch(
       () => undefined,
     );
@@ -76,7 +76,7 @@ describe('an extension module', () => {
     expect((await agent.messages()).map(({ data }) => data.content)).toContain(`from ${name}`);
   });
 
-  test('X-01 the config is its own: what it does to it changes no resource', async () => {
+  test('X-01 the config is a copy: changing it changes no resource', async () => {
     const entry = await moduleOf(`export function register(api, config) { config.list.push('changed'); }`, 'js');
     const config = { list: ['kept'] };
     await scriptedAgent({ extensions: [file(entry, config)] });
@@ -111,7 +111,7 @@ describe('an extension that cannot be loaded', () => {
     expect(String(error.cause)).toContain('no weather today');
   });
 
-  test('X-03 because its register throws what nobody may look at: E_EXT_INIT names extension and file', async () => {
+  test('X-03 because its register throws an object that cannot be read: E_EXT_INIT names extension and file', async () => {
     const traps = `new Proxy({}, { get: no, has: no, ownKeys: no, getPrototypeOf: no })`;
     const entry = await moduleOf(
       `const no = () => { throw 1 }; export const register = () => { throw ${traps}; };`,
@@ -124,7 +124,7 @@ describe('an extension that cannot be loaded', () => {
     ]);
   });
 
-  test('X-03 an error with a code of its own keeps it in the message', async () => {
+  test('X-03 an error with its own code keeps it in the message', async () => {
     const entry = await moduleOf(`export const register = (api) => api.pipeline.register('mutate', () => 1);`, 'js');
     expect((await refusal(file(entry))).message).toMatch(/register failed: .*kinds are turn.* \(E_PIPELINE_KIND\)$/);
   });
@@ -203,7 +203,7 @@ describe('an extension that cannot be loaded', () => {
   });
 
   test('X-16 because its resource has a runtime field: E_EXT_COMPAT with a hint', async () => {
-    // Older resources have it.
+    // Older resources have this field.
     const spec = { entry: './index.ts', runtime: 'node' } as ExtensionResource['spec'];
     expect(await refusal(withResource({ spec }))).toMatchObject({
       code: 'E_EXT_COMPAT',

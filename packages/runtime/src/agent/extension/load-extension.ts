@@ -1,4 +1,7 @@
-/** Loads one extension: its resource, its module, its config, its `register`. Every failure says which one and why. */
+/**
+ * Loads one extension: its resource, its module, its config, its `register`. Every error names the extension and the
+ * reason.
+ */
 import { type Cleanup, type ExtensionModule, type ExtensionResource, GoondanError } from '@goondan/types';
 import { checkExtensionResource } from '../../config/check-extension-resource.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
@@ -11,9 +14,9 @@ import { toTurnError } from '../pipeline/turn-error.ts';
 import { collectExitListeners } from './exit-listeners.ts';
 import { type ExtensionDeps, openExtensionApi } from './extension-api.ts';
 
-/** An extension as an agent's plan names it. */
+/** An extension as an agent's plan declares it. */
 export interface ExtensionDeclaration extends DeclaredExtension {
-  /** The module itself, when it need not be loaded from a file. */
+  /** The module itself, instead of a file to load it from. */
   readonly module?: ExtensionModule;
 }
 
@@ -87,7 +90,7 @@ function checkModule(resource: ExtensionResource, module: unknown): ExtensionMod
   );
 }
 
-/** Each gets its turn, whatever the ones before it did. */
+/** Runs every cleanup, also after one that failed. */
 async function runEach(cleanups: readonly Cleanup[]): Promise<void> {
   const errors: unknown[] = [];
   for (const cleanup of cleanups) {
@@ -102,7 +105,7 @@ async function runEach(cleanups: readonly Cleanup[]): Promise<void> {
 
 const aboutExtensions: ReadonlySet<string> = new Set(['E_EXT_COMPAT', 'E_EXT_CONFIG', 'E_EXT_INIT', 'E_EXT_LOAD']);
 
-/** Errors that are already about the extension keep their code; any other becomes `E_EXT_INIT`. */
+/** Keeps the code of errors about the extension; any other becomes `E_EXT_INIT`. */
 function initError(resource: ExtensionResource, error: unknown): GoondanError {
   if (isAboutExtension(error)) return error;
   const { message, code } = toTurnError(error);
@@ -117,7 +120,7 @@ function isAboutExtension(thrown: unknown): thrown is GoondanError {
   try {
     return thrown instanceof GoondanError && aboutExtensions.has(thrown.code);
   } catch {
-    // It refuses to be looked at.
+    // The object throws when it is read.
     return false;
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister } from '@goondan/types';
 import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
 
-/** An extension that says when it comes and goes. */
+/** An extension that records when it registers and cleans up. */
 function noisy(name: string, said: string[], more: { register?: () => unknown; cleanup?: () => unknown } = {}) {
   const register: ExtensionRegister = async () => {
     said.push(`${name} begins`);
@@ -17,7 +17,7 @@ function noisy(name: string, said: string[], more: { register?: () => unknown; c
   return extension(name, register);
 }
 
-/** As the documents do it, though Node's type knows no async listener. */
+/** Written as in the documents, although Node's type has no async listener. */
 function onExit(listener: () => unknown): void {
   process.on('beforeExit', listener);
 }
@@ -49,7 +49,7 @@ describe('the extensions of an agent', () => {
     expect(agent.layers('turn')).toEqual(['c/turn', 'a/turn', 'b/turn']);
   });
 
-  test('X-03 when one fails, those after it are not begun and those before it are cleaned up, last first', async () => {
+  test('X-03 when one fails, later ones do not start and earlier ones are cleaned up, last first', async () => {
     const said: string[] = [];
     const started = scriptedAgent({
       extensions: [
@@ -69,7 +69,7 @@ describe('the extensions of an agent', () => {
     ]);
   });
 
-  test('X-03 what the failed one hung on the process is taken off again, and not called', async () => {
+  test('X-03 exit listeners of the failed one are removed from the process, and not called', async () => {
     const before = process.listeners('beforeExit');
     const called: string[] = [];
     const started = scriptedAgent({
@@ -85,7 +85,7 @@ describe('the extensions of an agent', () => {
     expect(called).toEqual([]);
   });
 
-  test('X-03 a cleanup that hangs or fails does not keep the error back', async () => {
+  test('X-03 a cleanup that hangs or fails does not hide the error', async () => {
     const clock = manualClock();
     const said: string[] = [];
     const started = scriptedAgent({
@@ -135,7 +135,7 @@ describe('the cleanup of extensions', () => {
     expect(process.listeners('beforeExit')).toEqual(before);
   });
 
-  test('X-17 an extension that returns something else has none', async () => {
+  test('X-17 an extension that returns something else than a function has no cleanup', async () => {
     // Extensions may not use TypeScript.
     const register = (() => 'bye') as unknown as ExtensionRegister;
     const agent = await scriptedAgent({ extensions: [extension('odd', register)] });
@@ -143,7 +143,7 @@ describe('the cleanup of extensions', () => {
     expect(agent.logs).toEqual([]);
   });
 
-  test('X-17 the last loaded goes first, one after the other', async () => {
+  test('X-17 runs one after the other, last loaded first', async () => {
     const said: string[] = [];
     const agent = await scriptedAgent({
       extensions: [noisy('first', said), noisy('second', said, { cleanup: () => Bun.sleep(2) })],
@@ -153,7 +153,7 @@ describe('the cleanup of extensions', () => {
     expect(said).toEqual(['second leaves', 'second is gone', 'first leaves', 'first is gone']);
   });
 
-  test('X-17 one that throws is reported and stops no other', async () => {
+  test('X-17 that throws is reported and does not stop the others', async () => {
     const said: string[] = [];
     const agent = await scriptedAgent({
       extensions: [
@@ -188,7 +188,7 @@ describe('the cleanup of extensions', () => {
     expect(agent.logs.map(({ message }) => message)).toEqual(['cleanup failed: first; second']);
   });
 
-  test('X-17 one that hangs is abandoned when the grace period is over; the others were still called', async () => {
+  test('X-17 that hangs is abandoned when the grace is over; the others were still called', async () => {
     const clock = manualClock();
     const said: string[] = [];
     const agent = await scriptedAgent({

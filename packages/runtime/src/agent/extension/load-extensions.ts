@@ -1,4 +1,4 @@
-/** All extensions of an agent, in the order they are declared: swarm-wide ones first. */
+/** Loads all extensions of an agent in the order they are declared: swarm-wide ones first. */
 import type { Clock } from '../../ports/clock.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { ExtensionDeps } from './extension-api.ts';
@@ -6,11 +6,11 @@ import { type ExtensionDeclaration, type LoadedExtension, loadExtension } from '
 
 export interface LoadedExtensions {
   readonly names: readonly string[];
-  /** Runs every cleanup, last loaded first, within `graceMs` in all. Never throws; reports what went wrong. */
+  /** Runs every cleanup, last loaded first, within `graceMs` in total. Never throws; reports failures. */
   cleanUp(graceMs: number): Promise<void>;
 }
 
-/** `thrown`: by a clean-up that failed. */
+/** `thrown` is the error of a cleanup that failed. */
 export type ReportCleanUp = (message: string, extension: string, thrown?: unknown) => void;
 
 export async function loadExtensions(

@@ -37,11 +37,11 @@ describe('a removed member', () => {
     },
   );
 
-  test.each(removed)('X-18 of %s, %s, used in register, fails the start with that very code', async (owner, member) => {
+  test.each(removed)('X-18 of %s, %s, used in register, fails the start with the same code', async (owner, member) => {
     const started = scriptedAgent({
       extensions: [
         extension('old', (api) => {
-          // As an extension of the old version reads it.
+          // Code of an extension for the old version.
           Reflect.get(owner === 'api' ? api : api.tools, member);
         }),
       ],
@@ -49,7 +49,7 @@ describe('a removed member', () => {
     expect(await started.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_COMPAT' });
   });
 
-  test('X-18 does not make the others unusable: a member that never was is undefined', async () => {
+  test('X-18 does not affect the others: a member that never existed is undefined', async () => {
     const api = await openApi();
     expect(Reflect.get(api, 'never')).toBeUndefined();
     expect(Reflect.get(api.pipeline, 'mutate')).toBeUndefined();

@@ -1,4 +1,7 @@
-/** What older versions of the extension API had. Touching one says what to use instead, rather than `undefined`. */
+/**
+ * Members that older versions of the extension API had. Reading one throws an error that names the replacement, instead
+ * of giving `undefined`.
+ */
 import { GoondanError } from '@goondan/types';
 
 const removedFromApi: Record<string, string> = {
@@ -16,7 +19,7 @@ const removedFromTools: Record<string, string> = {
   list: 'ctx.toolCatalog in a step layer',
 };
 
-/** A prototype for `api`: its own members stay exactly the five. */
+/** Makes a prototype for `api`, so that its own members stay exactly the five. */
 export function removedApiMembers(extension: string): object {
   return throwing('api', removedFromApi, extension);
 }

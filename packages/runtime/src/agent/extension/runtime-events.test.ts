@@ -19,7 +19,7 @@ const call = (city: string) => [
   { afterTool: 'weather__get', say: 'done' },
 ];
 
-/** The payloads an extension gets, each with the name it was told under. */
+/** The payloads that an extension gets, each with its event name. */
 async function tell(options: ScriptedAgentOptions) {
   const told: { name: string; args: unknown[] }[] = [];
   const names: readonly RuntimeEventName[] = [
@@ -40,7 +40,7 @@ async function tell(options: ScriptedAgentOptions) {
     ...options,
     extensions: [
       extension('listener', ({ events }) => {
-        // As an extension that wants them all would write it.
+        // Code of an extension that listens to all events.
         for (const name of names) events.on(name as string, (...args) => told.push({ name, args }));
       }),
       ...(options.extensions ?? []),
@@ -93,7 +93,7 @@ const duration = expect.any(Number);
 const usage = { inputTokens: expect.any(Number), outputTokens: expect.any(Number), totalTokens: expect.any(Number) };
 
 describe('the runtime events', () => {
-  test('X-14 of a turn that goes well: these fields, no others, in this order', async () => {
+  test('X-14 of a turn that succeeds have exactly these fields, in this order', async () => {
     expect(await tell({ script: call('Seoul') })).toEqual([
       { name: 'turn.started', args: [turn] },
       { name: 'step.started', args: [step(0)] },
@@ -106,7 +106,7 @@ describe('the runtime events', () => {
     ]);
   });
 
-  test('X-14 of a turn that fails: what the started ones carry, and the error', async () => {
+  test('X-14 of a turn that fails have the fields of the started ones, and the error', async () => {
     const error = expect.objectContaining({ code: 'E_MODEL_FAILED', message: 'overloaded' });
     expect(await tell({ script: [{ fail: { message: 'overloaded' } }] })).toEqual([
       { name: 'turn.started', args: [turn] },
@@ -116,7 +116,7 @@ describe('the runtime events', () => {
     ]);
   });
 
-  test('X-14 of a step that is tried again: failed, then a new step', async () => {
+  test('X-14 of a retried step are failed, then a new step', async () => {
     const told = await tell({ script: [{ fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'done' }] });
     expect(told.slice(1, 5)).toEqual([
       { name: 'step.started', args: [step(0)] },
@@ -132,7 +132,7 @@ describe('the runtime events', () => {
   test.each([
     ['turn', ['turn.started', 'turn.failed']],
     ['step', ['turn.started', 'step.started', 'step.failed', 'turn.failed']],
-  ] as const)('X-14 when a %s layer throws, the error names the extension', async (kind, names) => {
+  ] as const)('X-14 name the extension in the error when a %s layer throws', async (kind, names) => {
     const told = await tell({ extensions: [thrower(kind)] });
     expect(told.map(({ name }) => name)).toEqual([...names]);
     expect(told.at(-1)?.args[0]).toMatchObject({
@@ -140,7 +140,7 @@ describe('the runtime events', () => {
     });
   });
 
-  test('X-14 a call with an error result ends in tool.completed alone', async () => {
+  test('X-14 a call with an error result ends with tool.completed only', async () => {
     const told = await tell({ script: call('Atlantis') });
     const called = { ...tool, args: '{"city":"Atlantis"}' };
     const error = expect.objectContaining({ code: 'E_TOOL_FAILED', message: expect.stringContaining('no such city') });
@@ -150,7 +150,7 @@ describe('the runtime events', () => {
     ]);
   });
 
-  test('X-14 a call whose chain threw ends in tool.failed alone', async () => {
+  test('X-14 a call whose chain threw ends with tool.failed only', async () => {
     const told = await tell({ script: call('Seoul'), extensions: [thrower('toolCall')] });
     expect(told.filter(({ name }) => name.startsWith('tool.'))).toEqual([
       { name: 'tool.called', args: [tool] },
@@ -163,7 +163,7 @@ describe('the runtime events', () => {
     ]);
   });
 
-  test('X-14 whatever a call is like, it ends exactly once', async () => {
+  test('X-14 every call ends exactly once', async () => {
     const calls = ['weather__get', 'nowhere__get', 'weather__get'].map((name) => ({
       tool: name,
       args: { city: 'Atlantis' },

@@ -4,12 +4,12 @@ import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 
-/** Counts turns outside of them, in a handler of `turn.completed`. */
+/** An extension that counts turns outside of them, in a handler of `turn.completed`. */
 const counter = extension('counter', ({ events, state }) => {
   events.on('turn.completed', () => void state.get().then((count) => state.set(Number(count) + 1)));
 });
 
-/** A store that can fail, and what was committed alone. */
+/** A store that can fail, with a list of the commits of states alone. */
 function failingStore() {
   const memory = memoryStore();
   const alone: Readonly<Record<string, JsonValue>>[] = [];
@@ -36,7 +36,7 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('X-12 in a handler counts every turn, whichever comes next: another turn, the end, another process', async () => {
+  test('X-12 in a handler counts every turn, whether another turn, the end or another process comes next', async () => {
     const { store, alone } = failingStore();
     const first = await scriptedAgent({ store, extensions: [counter] });
     for (const id of ['a', 'b']) await first.say(id, { event: { id } });
@@ -62,7 +62,7 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(await agent.stateOf('timed')).toBe('from a timer');
   });
 
-  test('X-12 by a clean-up is written before the agent is closed', async () => {
+  test('X-12 by a cleanup is written before the agent is closed', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension(
@@ -89,7 +89,7 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('X-12 while a turn runs is that turn’s, whoever sets it: in its records and its commit, and not before', async () => {
+  test('X-12 while a turn runs is part of that turn: in its records and its commit, and not written before', async () => {
     const clock = manualClock();
     const { store, alone } = failingStore();
     const reached = Promise.withResolvers<void>();
@@ -114,7 +114,7 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(alone).toEqual([]);
   });
 
-  test('is tried again while the disk is full, at growing intervals; that is said once, and a turn is not disturbed', async () => {
+  test('is retried while the disk is full, at growing intervals; one warning is logged, and a turn is not disturbed', async () => {
     const clock = manualClock();
     const { store, alone, failing } = failingStore();
     const agent = await scriptedAgent({ clock, store, extensions: [counter] });
@@ -122,7 +122,7 @@ describe('D-03 a state that is set outside a turn', () => {
     await agent.say('one');
     await clock.advance(100_000);
     expect((await agent.say('two')).text).toBe('You said: two');
-    // The state that the handler of the first turn set went with the second.
+    // The state that the handler of the first turn set was committed with the second turn.
     expect(await agent.stateOf('counter')).toBe(1);
     failing.code = undefined;
     await clock.advance(60_000);
@@ -133,7 +133,7 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(told[0]?.message).toContain('cannot be written yet: as the test says');
   });
 
-  test.each([2, 0])('is kept when the disk failed right after the commit before it: %d', async (last) => {
+  test.each([2, 0])('is kept when the disk failed right after the previous commit: %d', async (last) => {
     const clock = manualClock();
     const { store } = failingStore();
     let isFailing = false;
@@ -162,7 +162,7 @@ describe('D-03 a state that is set outside a turn', () => {
     const slow: ConversationStore = {
       ...store,
       async commitStates(...states) {
-        // Other work gets its turn meanwhile.
+        // Other work runs meanwhile.
         for (let hop = 0; hop < 50; hop++) await Promise.resolve();
         const version = await store.commitStates(...states);
         order.push('states');
@@ -179,7 +179,7 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(order.slice(0, 2)).toEqual(['states', 'turn']);
   });
 
-  test('is not warned about while a turn of an earlier process is open, and is tried again soon', async () => {
+  test('logs no warning while a turn of an earlier process is open, and is retried soon', async () => {
     const clock = manualClock();
     const { store, alone, failing } = failingStore();
     const agent = await scriptedAgent({ clock, store, extensions: [] });
@@ -202,7 +202,7 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(alone).toEqual([]);
   });
 
-  test('that cannot be written before the agent goes is named in the log', async () => {
+  test('that cannot be written before the agent ends is named in the log', async () => {
     const { store, failing } = failingStore();
     const agent = await scriptedAgent({ store, extensions: [counter] });
     failing.code = 'E_DISK_FULL';
@@ -214,7 +214,7 @@ describe('D-03 a state that is set outside a turn', () => {
     });
   });
 
-  test('by a process that was overtaken is not written, and is named in the log', async () => {
+  test('by a process with an old epoch is not written, and is named in the log', async () => {
     const clock = manualClock();
     const store = memoryStore();
     const early = extension('early', ({ state }) => state.set('from register'));

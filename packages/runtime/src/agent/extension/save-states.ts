@@ -1,9 +1,9 @@
 /**
- * Writes extension states that were set outside a turn: soon after the change, before the next turn opens, and before the
- * agent goes. While a turn runs nothing is written here: what is set then is in its records and its commit.
+ * Writes extension states that were set outside a turn: soon after the change, before the next turn opens, and before
+ * the agent ends. While a turn runs nothing is written here: a state set then is in the turn's records and its commit.
  *
- * 1. One write at a time, of all states as they are then; nothing waits in a queue.
- * 2. A disk that fails is tried again, at growing intervals, until a write or the commit of a turn has succeeded.
+ * 1. One write at a time, of all current states; nothing waits in a queue.
+ * 2. A failed write is retried, at growing intervals, until a write or the commit of a turn succeeds.
  * 3. States that are given up are named in the log.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
@@ -11,17 +11,17 @@ import { type Clock, sleep } from '../../ports/clock.ts';
 import type { LogLevel } from '../../log/log-sink.ts';
 import type { ExtensionStates } from './extension-states.ts';
 
-/** From the first change to the write, so that it is on the disk within two seconds. */
+/** From the first change to the write, so that it is on disk within two seconds. */
 const SAVE_AFTER_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-/** Before the agent goes. */
+/** Attempts before the agent ends. */
 const LAST_ATTEMPTS = 4;
 const LAST_WAIT_MS = 250;
 
 export interface SaveStatesDeps {
   readonly states: ExtensionStates;
   readonly clock: Clock;
-  /** Commits them; rejects with a code. */
+  /** Commits the states; rejects with a code. */
   readonly commit: (states: Readonly<Record<string, JsonValue>>) => Promise<void>;
   readonly log: (level: LogLevel, message: string) => void;
 }
@@ -32,7 +32,7 @@ export class SaveStates {
   #isClosed = false;
   #saving: Promise<boolean> | undefined;
   #callOff: (() => void) | undefined;
-  /** In a row. */
+  /** Failures in a row. */
   #failures = 0;
 
   constructor(deps: SaveStatesDeps) {
@@ -40,28 +40,28 @@ export class SaveStates {
     deps.states.onSet = () => this.#schedule();
   }
 
-  /** Before a turn opens: what was set before it is written without it. Never rejects. */
+  /** Called before a turn opens: writes states that were set before it. Never rejects. */
   async beginTurn(): Promise<void> {
     await this.flush();
     this.#isInTurn = true;
     this.#unschedule();
   }
 
-  /** It is committed, or could not be. */
+  /** Called when a turn is over, committed or not. */
   endTurn(): void {
     this.#isInTurn = false;
     if (this.#deps.states.unsaved.length === 0) this.#failures = 0;
     this.#schedule();
   }
 
-  /** Whether all states are written. A turn that runs has its own. Never rejects. */
+  /** Resolves with true when all states are written. A running turn writes its own. Never rejects. */
   async flush(): Promise<boolean> {
     if (this.#isInTurn) return true;
     await this.#saving;
     return this.#save();
   }
 
-  /** Tries a few times, for `graceMs` at most; after that nothing more is written. Never rejects. */
+  /** Tries up to 4 times, for at most `graceMs`; after that nothing more is written. Never rejects. */
   async close(graceMs: number): Promise<void> {
     const { clock } = this.#deps;
     const startedAt = clock.elapsed();
@@ -85,7 +85,10 @@ export class SaveStates {
     });
   }
 
-  /** A write that failed may be committed all the same, so another one follows it although the states are as before. */
+  /**
+   * True when another write is needed. A failed write may have been committed, so one follows it even if the states are
+   * as before.
+   */
   get #isUnsaved(): boolean {
     return this.#failures > 0 || this.#deps.states.unsaved.length > 0;
   }
@@ -119,9 +122,9 @@ export class SaveStates {
         states.saved(snapshot);
         return true;
       }
-      // A turn that an earlier process began: its commit takes the states with it.
+      // A turn that an earlier process began is open: its commit includes the states.
       if (code === 'E_STORE_ORDER') return false;
-      // Said once for each time that writing stops working.
+      // Logged once each time that writing stops working.
       if (this.#failures === 0) log('warn', `Extension states cannot be written yet: ${wordsOf(error)}`);
       this.#failures = Math.min(this.#failures + 1, 16);
       return false;

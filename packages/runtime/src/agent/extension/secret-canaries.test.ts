@@ -1,4 +1,4 @@
-// Twenty secrets, planted in everything an extension or a tool can say, must show nowhere.
+// Plants 20 secrets in everything that an extension or a tool can output, and checks that none appears anywhere.
 import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage, createSystemMessage, createUserMessage, type ExtensionRegister } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
@@ -8,7 +8,7 @@ import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const canaries = Array.from({ length: 20 }, (_, number) => `canary-${number} "p&ss"\\w+rd\n${'é'.repeat(number)}/end`);
-/** What is left of a canary in any of its forms. */
+/** Matches any remaining part of a canary, in any of its forms. */
 const feather = /canary|p&ss|p%26ss|p\\u0026ss|w\+rd|w%2Brd/;
 
 const forms = canaries.flatMap((secret) => [
@@ -73,14 +73,14 @@ async function run(more: readonly ExtensionRegister[]) {
   return { agent, turn };
 }
 
-describe('twenty canaries', () => {
-  test('X-15 fly in no log line', async () => {
+describe('the 20 secrets', () => {
+  test('X-15 are in no log line', async () => {
     const { agent } = await run([]);
     expect(agent.logs.length).toBeGreaterThan(200);
     expect(agent.logs.filter((line) => feather.test(JSON.stringify(line)))).toEqual([]);
   });
 
-  test('X-15 fly in no tool result, whoever threw', async () => {
+  test('X-15 are in no tool result, whether a tool or a layer threw', async () => {
     for (const more of [[], [throwIn('toolCall')]]) {
       const { agent, turn } = await run(more);
       expect(turn.text).toBe('done');
@@ -92,14 +92,14 @@ describe('twenty canaries', () => {
     }
   });
 
-  test('X-15 fly in no turn error', async () => {
+  test('X-15 are in no turn error', async () => {
     const { turn } = await run([throwIn('step')]);
     expect(turn.result.error).toMatchObject({ code: 'E_LAYER' });
     expect(turn.result.error?.message).toContain('***');
     expect(JSON.stringify(turn.result)).not.toMatch(feather);
   });
 
-  test('X-15 fly in no runtime event', async () => {
+  test('X-15 are in no runtime event', async () => {
     for (const more of [[throwIn('step')], [throwIn('toolCall')]]) {
       const { agent } = await run(more);
       expect(JSON.stringify(agent.told)).toContain('***');
@@ -107,7 +107,7 @@ describe('twenty canaries', () => {
     }
   });
 
-  test('X-15 fly in no result that went well, whoever made it, and in nothing that is kept', async () => {
+  test('X-15 are in no successful result of a tool or a layer, and in nothing that is stored', async () => {
     const { agent, turn, written } = await runLeaking();
     expect(turn.text).toContain('***');
     expect(written.map((each) => JSON.stringify(each)).filter((text) => text.includes('***')).length).toBeGreaterThan(
@@ -120,23 +120,23 @@ describe('twenty canaries', () => {
     expect(await agent.stateOf('keeper')).toEqual({ keys: forms.map(() => expect.stringContaining('***')) });
   });
 
-  test('X-15 fly in no request to a model, whoever asked', async () => {
+  test('X-15 are in no request to a model, from a step or a layer', async () => {
     const { agent } = await runLeaking();
     expect(agent.requests.length).toBeGreaterThanOrEqual(3);
-    // Not the reply, which is as the script has it.
+    // Without the reply, which comes from the script.
     const asked = agent.requests.map(({ messages, tools, params }) => ({ messages, tools, params }));
     expect(JSON.stringify(asked)).toContain('***');
     expect(JSON.stringify(asked)).not.toMatch(feather);
   });
 
-  test('X-15 fly in no trace', async () => {
+  test('X-15 are in no trace', async () => {
     for (const { turn } of [await runLeaking(), await run([throwIn('toolCall')]), await run([throwIn('step')])]) {
       expect(JSON.stringify(turn.trace)).toContain('***');
       expect(JSON.stringify(turn.trace)).not.toMatch(feather);
     }
   });
 
-  test('X-15 fly to no other agent', async () => {
+  test('X-15 are in no message to another agent', async () => {
     const sent: unknown[] = [];
     const engine: Engine = {
       deliver: async (_to, event) => {
@@ -165,7 +165,7 @@ describe('twenty canaries', () => {
     expect(JSON.stringify(sent)).not.toMatch(feather);
   });
 
-  test('X-15 reach the handler of a tool, when a layer gives it one', async () => {
+  test('X-15 reach the handler of a tool when a layer passes one on', async () => {
     const given: unknown[] = [];
     const agent = await scriptedAgent({
       secrets: canaries,
@@ -192,7 +192,7 @@ describe('twenty canaries', () => {
   });
 });
 
-/** Everything an extension or a tool can leave in a conversation, in its state or in what a model is asked. */
+/** Runs an agent whose extension and tool put secrets into the conversation, the state and the model requests. */
 async function runLeaking() {
   const written: unknown[] = [];
   const leaker = extension('keeper', ({ pipeline, state }) => {
@@ -237,7 +237,7 @@ async function runLeaking() {
   return { agent, turn, written };
 }
 
-/** Everything that is written to the store goes to `written` too. */
+/** A store that also copies everything written to `written`. */
 function watched(store: ConversationStore, written: unknown[]): ConversationStore {
   return {
     ...store,

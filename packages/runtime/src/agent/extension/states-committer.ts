@@ -4,9 +4,9 @@ import type { ConversationStore } from '../conversation/conversation-store.ts';
 type States = Readonly<Record<string, JsonValue>>;
 
 /**
- * Commits states alone, each time after the last commit that this agent knows of. A write that the disk failed under may be
- * committed all the same: the next attempt finds it in the store and goes on from there. `known`: the commit that the
- * states in memory follow.
+ * Commits states alone, each time on top of the last commit that this agent knows of. A write that failed on disk may
+ * have been committed: the next attempt finds it in the store and continues from there. `known` holds the version of
+ * the commit that the states in memory come from.
  *
  * **Errors** — those of `ConversationStore.commitStates`.
  */
@@ -34,7 +34,7 @@ export function statesCommitter(
   }
 }
 
-/** Nothing was written. */
+/** True when the store wrote nothing. */
 function isRefusal(error: unknown): boolean {
   return error instanceof GoondanError && ['E_FENCED', 'E_STORE_ORDER'].includes(error.code);
 }

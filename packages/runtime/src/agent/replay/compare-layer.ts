@@ -1,6 +1,6 @@
 /**
- * Whether a layer did what it did then. Pure; on the way in and on the way out by themselves, because between the two
- * lies all that is inside. Times are not compared.
+ * Compares a layer with its recording. Pure. The parts before and after `next()` are compared separately, because
+ * everything inside runs between them. Times are not compared.
  */
 import type { Change } from '../../json/diff-json.ts';
 import type { LayerMarks, LayerRecord } from '../../trace/turn-trace.ts';
@@ -8,13 +8,13 @@ import type { Divergence } from '../../trace/replay.ts';
 
 export type LayerDifference = Pick<Divergence, 'what' | 'message' | 'changes'>;
 
-/** What it does now: as it is described, and the marks of all of it. */
+/** A layer in the replay: its description, and the marks of its complete data. */
 export interface LayerNow {
   readonly record: LayerRecord;
   readonly marks: LayerMarks;
 }
 
-/** It called `next()`. */
+/** Compares a layer that has called `next()`, up to that call. */
 export function compareWayIn(then: LayerRecord, { record: now, marks }: LayerNow): LayerDifference | undefined {
   if (then.outcome === 'short_circuit' || then.isBeforeNext === true) return outcome(then, 'calls next()');
   return (
@@ -24,7 +24,7 @@ export function compareWayIn(then: LayerRecord, { record: now, marks }: LayerNow
   );
 }
 
-/** It is over; `hasGoneIn`: its way in was compared. */
+/** Compares a layer that is over. `hasGoneIn`: its part before `next()` is already compared. */
 export function compareWayOut(
   then: LayerRecord,
   { record: now, marks }: LayerNow,
@@ -42,7 +42,7 @@ export function compareWayOut(
   );
 }
 
-/** Where what is shown is not all, on one side or on both. */
+/** Compares marks when the description of either side is cut. */
 function compareMarks(
   then: LayerRecord,
   now: LayerRecord,
@@ -53,7 +53,7 @@ function compareMarks(
   return side(then.marks) === side(marks) ? undefined : unshown(then);
 }
 
-/** It did something that a turn without it would not have. `failedItself`: its error was its own. */
+/** True when the turn would have been different without this layer. `failedItself`: the layer threw its own error. */
 export function didSomething(layer: LayerRecord, failedItself: boolean): boolean {
   const { changed, resultChanged, emitted, outcome: ended } = layer;
   return (
@@ -65,7 +65,7 @@ export function didSomething(layer: LayerRecord, failedItself: boolean): boolean
   );
 }
 
-/** All that it did and asked for, as something that is gone. */
+/** Describes everything that a layer did and asked for, for a layer that is gone. */
 export function describeGone(layer: LayerRecord, asked: readonly Change[]): LayerDifference {
   const events = all(layer).map(({ event, said }) => ({ path: event, before: said ?? event }));
   const fields = [...layer.changed, ...layer.resultChanged].map(({ path, before: from, after: to }) => ({
@@ -80,7 +80,7 @@ export function describeGone(layer: LayerRecord, asked: readonly Change[]): Laye
   };
 }
 
-/** What a layer that was not there then does, as compared to nothing. */
+/** A recording of a layer that did nothing, to compare a new layer with. */
 export function asIfItDidNothing({ extension, name, kind }: LayerRecord): LayerRecord {
   const nothing = { startMs: 0, ownMs: 0, totalMs: 0, emittedMore: 0, outcome: 'passed' } as const;
   return { extension, name, kind, ...nothing, changed: [], resultChanged: [], emitted: [], messages: [] };
@@ -106,14 +106,14 @@ function compareChanges(
   };
 }
 
-/** What it made of a field: nothing when it left it alone, and said so when it took it out. */
+/** The value that a change gave a field: absent without a change, `(removed)` when the field was removed. */
 function value<Side extends 'before' | 'after'>(side: Side, change: Change | undefined): { [Key in Side]?: string } {
   if (change === undefined) return {};
   return { [side]: change.after ?? '(removed)' } as { [Key in Side]?: string };
 }
 
 interface ShownEvent {
-  /** `append system <id>`. */
+  /** Such as `append system <id>`. */
   readonly event: string;
   readonly said: string | undefined;
 }
@@ -143,7 +143,7 @@ function all({ emitted, messages }: LayerRecord): ShownEvent[] {
   const said = [...messages];
   return emitted.map((event) => ({
     event,
-    // Only those that put a message have something to say, and they have it in their order.
+    // Only events with a message have a text, and `messages` is in the order of these events.
     said: event.startsWith('append ') || event.startsWith('replace ') ? said.shift()?.after : undefined,
   }));
 }
@@ -161,7 +161,7 @@ function outcome(then: LayerRecord, now: string): LayerDifference {
   return { what: 'outcome', message: 'ended otherwise', changes: [{ path: 'outcome', before: was, after: now }] };
 }
 
-/** It is over without having called `next()`, which it had. */
+/** The difference of a layer that ended without calling `next()`, which it had called in the recording. */
 export function didNotGoIn(now: LayerRecord): LayerDifference {
   const change = { path: 'outcome', before: 'called next()', after: describeOutcome(now) };
   return { what: 'outcome', message: 'ended otherwise', changes: [change] };
@@ -180,7 +180,7 @@ function describeOutcome({ outcome: ended, error = '' }: LayerRecord): string {
   }
 }
 
-/** Where what is kept is too short to show it. */
+/** The difference when the kept data is too short to show it. */
 function unshown(then: LayerRecord): LayerDifference {
   const events = all(then).map(({ event }) => event);
   const what = [...events, ...then.changed.map(({ path }) => path), ...then.resultChanged.map(({ path }) => path)];

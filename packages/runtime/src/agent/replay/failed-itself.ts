@@ -1,7 +1,7 @@
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import type { EffectRecord } from '../../trace/effect-record.ts';
 
-/** Whether a layer that failed threw by itself: nothing inside it had failed with the same. */
+/** True when a failed layer threw its own error: nothing inside it failed with the same one. */
 export function failedItself(
   { layers, inside, id }: ChainRecord,
   index: number,

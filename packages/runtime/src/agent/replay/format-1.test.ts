@@ -1,4 +1,4 @@
-/** A turn that an earlier version recorded, in format 1: it can be read and replayed. */
+/** A turn that an earlier version recorded in format 1 can be read and replayed. */
 import { expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionApi } from '@goondan/types';
 import { extension } from '../../testing/index.ts';
@@ -13,7 +13,7 @@ import around from './fixtures/format-1.json';
 
 const lines = decodeTraceLines(await Bun.file(new URL('fixtures/format-1.jsonl', import.meta.url)).text());
 
-/** Asked for the weather it calls a tool in its first step and answers in the second. */
+/** For "weather" it calls a tool in its first step and answers in the second. */
 const plan: AgentPlan = {
   agentName: 'helper',
   systemPrompt: 'Be brief.',
@@ -73,7 +73,7 @@ function changing(api: ExtensionApi): void {
   });
 }
 
-test('a recording of format 1 is read whole', () => {
+test('a recording of format 1 is read completely', () => {
   expect(lines[0]).toMatchObject({ type: 'start', format: 1 });
   const turn = assembleTurn(lines);
   expect(turn).toMatchObject({
@@ -108,7 +108,7 @@ test('a recording of format 1 is replayed without a divergence', async () => {
   const recording = assembleRecording(lines);
   if ('problem' in recording) throw new Error(recording.problem);
   const unwatch = watchDraws();
-  // The file has what this version wrote.
+  // The recording in the file has the types of this version.
   const start = { ...around, recording: recording.last.recording } as unknown as ReplaySource;
   const outcome = await replayTurn(plan, start).finally(unwatch);
   const served = { model: 2, tool: 1, agent: 0, approval: 0 };

@@ -1,4 +1,4 @@
-// Turns that did not come to their end in the process that began them: cancelled, out of time, left, crashed.
+// Turns that did not end in the process that began them: cancelled, out of time, left, crashed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionRegister, GoondanError } from '@goondan/types';
 import { extension, fakeApprover } from '../../testing/index.ts';
@@ -59,7 +59,7 @@ function forEver(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** What somebody waits for, and what says that it is there. */
+/** A promise to wait for, and a handler that resolves it and hangs. */
 function moment() {
   const { promise, resolve } = Promise.withResolvers<void>();
   const hang = () => {
@@ -69,7 +69,7 @@ function moment() {
   return { promise, resolve, hang };
 }
 
-/** A little later: by then what the turn did is written down. */
+/** Waits a little longer, until the turn's traces are written. */
 const onDisk = ({ promise }: { promise: Promise<void> }) => promise.then(() => Bun.sleep(20));
 
 const saying =
@@ -122,7 +122,7 @@ const layers = {
 
 const cancelled = () => new GoondanError('E_CANCELLED', 'The turn was cancelled: no more.');
 
-/** The turn cancelled when `wait` is reached, and a replay of it with other layers. */
+/** Runs a turn, cancels it when `wait` is reached, and returns a function that replays it with other layers. */
 async function cancel(input: string, then: Layers, wait: { promise: Promise<void>; hang: Handler }) {
   const controller = new AbortController();
   void wait.promise.then(() => controller.abort(cancelled()));
@@ -131,7 +131,7 @@ async function cancel(input: string, then: Layers, wait: { promise: Promise<void
   return (now: Layers) => replayTurn(planOf(now), starts[0] as ReplaySource);
 }
 
-/** Nobody did anything else. */
+/** Expects an outcome without a divergence. */
 function same(outcome: ReplayOutcome | undefined): ReplayOutcome | undefined {
   expect(outcome?.first).toBeUndefined();
   return outcome;
@@ -139,8 +139,8 @@ function same(outcome: ReplayOutcome | undefined): ReplayOutcome | undefined {
 
 const nothing = { model: 0, tool: 0, agent: 0, approval: 0 };
 
-describe('a turn that was cancelled', () => {
-  test('in a tool call is replayed until there: what was over is compared, what was asked is aborted as it was', async () => {
+describe('a cancelled turn', () => {
+  test('in a tool call is replayed up to it: finished layers are compared, and the open call is aborted as recorded', async () => {
     const replay = await cancel('look', layers, moment());
     const outcome = await replay(layers);
     expect(outcome).toEqual({
@@ -176,7 +176,7 @@ describe('a turn that was cancelled', () => {
     expect((await replay(unkind)).first).toMatchObject({ extension: 'say', what: 'gone' });
   });
 
-  test('layers that ran then get the same signal, and no effect of theirs is done', async () => {
+  test('gives running layers the same signal, and runs none of their effects', async () => {
     const heard: unknown[] = [];
     const hearing: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('toolCall', async (ctx) => {
@@ -208,11 +208,11 @@ describe('a turn that was cancelled', () => {
     expect(same(await replay(then))).toMatchObject({ others: 0, steps: 1, served: nothing, halted });
     expect(aborts).toBe(2);
     expect((await replay({ ...then, say: saying('be unkind') })).first).toMatchObject({ extension: 'say' });
-    // The layer it stood in is gone: what was before it is compared.
+    // Without the layer that was running, everything before it is compared.
     expect(same(await replay({ say: then.say }))).toMatchObject({ others: 0, halted });
   });
 
-  test('in a layer on its way out; what is asked because of it had not been asked', async () => {
+  test('in a layer after next(): effects that the cancel causes are not part of the recording', async () => {
     const reached = moment();
     const last: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('step', async (ctx) => {
@@ -236,7 +236,7 @@ describe('a turn that was cancelled', () => {
     expect((await replay({ last, close: closing('see you') })).first).toMatchObject({ extension: 'close' });
   });
 
-  test('in a layer beside which another call was further then than now', async () => {
+  test('in a layer, when a sibling call had got further in the recording', async () => {
     const waits = moment();
     const pausing =
       (...ms: readonly number[]): ExtensionRegister =>
@@ -250,7 +250,7 @@ describe('a turn that was cancelled', () => {
     expect(same(await replay({ pause: pausing(0, 40) }))).toMatchObject({ others: 0, halted: { how: 'cancelled' } });
   });
 
-  test('beside a call that was over', async () => {
+  test('next to a call that had ended', async () => {
     const waits = moment();
     const hang = () => Bun.sleep(30).then(waits.hang);
     const replay = await cancel('both', { guard: guarding(3) }, { promise: waits.promise, hang });
@@ -258,7 +258,7 @@ describe('a turn that was cancelled', () => {
     expect((await replay({ guard: guarding(4) })).first).toMatchObject({ extension: 'guard' });
   });
 
-  test('while it waited to try a step again, and before it had begun', async () => {
+  test('while it waited to retry a step, and before it had begun', async () => {
     const policy = { policy: { retryBaseMs: 60_000, retryMaxMs: 60_000 } };
     const controller = new AbortController();
     const watching: ExtensionRegister = ({ events }) =>
@@ -276,7 +276,7 @@ describe('a turn that was cancelled', () => {
     expect(same(nothingRan)).toMatchObject({ others: 0, steps: 0, layers: 0, halted: { how: 'cancelled', place: [] } });
   });
 
-  test('because its time was up; how long it may take now does not matter', async () => {
+  test('because it was out of time; its current time limit does not matter', async () => {
     const policy = { policy: { turnTimeoutMs: 60 } };
     const { result, starts } = await recordRuns('look', [{ plan: planOf(layers, forEver, policy) }]);
     expect(result.error?.code).toBe('E_TURN_TIMEOUT');
@@ -295,7 +295,7 @@ describe('a turn that was cancelled', () => {
   });
 });
 
-describe('a turn that went on in another process', () => {
+describe('a turn that continued in another process', () => {
   const first = (outcomes: readonly ReplayOutcome[]) => outcomes.map((outcome) => outcome.first?.extension);
 
   async function replayAll(starts: readonly (ReplaySource | undefined)[], now: Layers): Promise<ReplayOutcome[]> {
@@ -304,7 +304,7 @@ describe('a turn that went on in another process', () => {
     return outcomes;
   }
 
-  test('after a crash between two steps: each run by itself, from the step it began with', async () => {
+  test('after a crash between two steps: each run is replayed alone, from the step it began with', async () => {
     const stuck = moment();
     const then = { ...layers };
     const { result, runs, starts } = await recordRuns('look', [
@@ -315,17 +315,17 @@ describe('a turn that went on in another process', () => {
     expect([...runs.earlier, runs.last].map(({ fromStep }) => fromStep)).toEqual([0, 1]);
     const [crashed, finished] = await replayAll(starts, then);
     expect(same(crashed)).toMatchObject({ others: 0, served: { model: 2, tool: 1 }, halted: { how: 'crashed' } });
-    // The tool call was begun, and its end is not known: that is told to the model.
+    // The tool call had started and its end is unknown: the model gets an error result.
     expect(finished).toEqual({ others: 0, layers: 9, steps: 2, served: { ...nothing, model: 1 } });
 
     expect(first(await replayAll(starts, { ...then, guard: guarding(7) }))).toEqual(['guard', 'guard']);
     expect(first(await replayAll(starts, { ...then, say: saying('be unkind') }))).toEqual(['say', 'say']);
-    // What a turn layer says on its way in is in the log already, and muted in the run that goes on.
+    // The message of a turn layer before `next()` is already in the log, and muted in the resumed run.
     const remember = remembering('who are you');
     expect(first(await replayAll(starts, { ...then, remember }))).toEqual(['remember', undefined]);
   });
 
-  test('after a crash: what a layer did on its way in, slowly, was written down before anything else was asked', async () => {
+  test('after a crash: slow work of a layer before next() was written before anything else was asked for', async () => {
     const slowly =
       (text: string): ExtensionRegister =>
       ({ pipeline }) =>
@@ -343,7 +343,7 @@ describe('a turn that went on in another process', () => {
     expect(first(await replayAll(starts, { slow: slowly('two') }))).toEqual(['slow', undefined]);
   });
 
-  test('that was stopped long after the last that was written of it', async () => {
+  test('that was stopped long after its last written line', async () => {
     const asked = moment();
     const slowly =
       (days: number): ExtensionRegister =>
@@ -393,7 +393,7 @@ describe('a turn that went on in another process', () => {
       served: { ...nothing, model: 1 },
       halted: { how: 'left', place, layer: { extension: 'ask', name: 'toolCall' } },
     });
-    // The reply was in the log: no model was asked for it again.
+    // The reply was in the log, so no model was called for it again.
     expect(same(finished)).toMatchObject({
       others: 0,
       steps: 3,

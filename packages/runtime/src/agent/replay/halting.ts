@@ -1,6 +1,6 @@
 /**
- * When a replay of a run that was halted has come to where that was: everything that had been asked for has been asked
- * for, what was over is over, and the layers that ran are as far as they were. Nothing is compared from there on.
+ * Decides when a replay of a halted run has reached the place of the halt: every recorded effect has been asked for,
+ * every finished chain is over, and the running layers are as far as they were. Nothing is compared after that.
  */
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import type { EffectRecord } from '../../trace/effect-record.ts';
@@ -8,15 +8,15 @@ import type { Recording } from '../../trace/recording.ts';
 import type { ReplayedSpan } from './replayed-span.ts';
 
 export class Halting {
-  /** Keys of effects that are still to be asked for. */
+  /** Keys of recorded effects that the replay has not asked for yet. */
   readonly #unasked: Set<string>;
-  /** Chains that are still to end. */
+  /** Recorded chains that have not ended in the replay yet. */
   readonly #running: Set<ChainRecord>;
-  /** Chains that ran then. */
+  /** Chains that were running at the halt. */
   readonly #open: ChainRecord[];
   readonly #found = new Map<ChainRecord, ReplayedSpan>();
 
-  /** `halt` is there. */
+  /** `halt` must be present. */
   constructor({ chain, effects, halt }: Pick<Recording, 'chain' | 'effects' | 'halt'>) {
     this.#unasked = new Set([
       ...effects.filter(isAskedByLayers).map(({ key }) => key),
@@ -45,12 +45,12 @@ export class Halting {
   }
 }
 
-/** What a tool asked other agents for is not asked for when the tool is not run. */
+/** False for a tool's requests to other agents: a replay does not run the tool. */
 function isAskedByLayers({ kind, by }: EffectRecord): boolean {
   return kind !== 'agent' || by !== undefined;
 }
 
-/** Without what a tool asked for that had not ended itself. */
+/** Keys without the requests of a tool that had not ended itself. */
 function outermost(keys: readonly string[]): readonly string[] {
   return keys.filter((key) => !keys.some((other) => key.startsWith(`${other}/`)));
 }

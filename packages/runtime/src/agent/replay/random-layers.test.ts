@@ -1,4 +1,4 @@
-// Random agents, random turns: run again they do what they did, and with one layer altered that layer is named.
+// Random agents and turns: a replay behaves as recorded, and after a change of one layer it names that layer.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   createAssistantMessage,
@@ -42,7 +42,7 @@ interface RandomLayer {
   readonly kind: Kind;
   readonly action: string;
   readonly word: string;
-  /** Does it after `next()`, where that makes a difference. */
+  /** Acts after `next()`, where that makes a difference. */
   readonly isAfter: boolean;
   readonly draws: boolean;
   readonly awaits: boolean;
@@ -61,7 +61,7 @@ const randomLayer: fc.Arbitrary<RandomLayer> = fc
     }),
   );
 
-/** Nothing here is the same twice: what a replay gets must be from the recording. */
+/** The model never gives the same reply twice, so every reply in a replay must come from the recording. */
 const model: Model = {
   async generate({ messages, tools }): Promise<ModelReply> {
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
@@ -139,13 +139,13 @@ function registerLayer(api: ExtensionApi, layer: RandomLayer, say: () => string)
     if (isAfter) await ctx.next();
     throw new Error(say());
   };
-  // A layer of any kind, which throws before it could return what its kind returns.
+  // A layer of any kind, which throws before it could return a result of its kind.
   if (action === 'skip') return api.pipeline.register(kind as 'turn', failing, options);
   switch (kind) {
     case 'turn':
     case 'step': {
       const around = async <Result>(ctx: Powerful, next: () => Promise<Result>): Promise<Result> => {
-        // A catalog that is changed when the model was asked changes nothing.
+        // A catalog that is changed after the model call has no effect.
         const result = isAfter && action !== 'catalog' ? await next() : undefined;
         await pause();
         await act(api, action, ctx, say());
@@ -232,7 +232,7 @@ function planOf(layers: readonly RandomLayer[]): AgentPlan {
 const ran = (chain: ChainRecord, extension: string): boolean =>
   chain.layers.some((layer) => layer.extension === extension) || chain.inside.some((each) => ran(each, extension));
 
-test('a turn that is run again does what it did; with one layer altered, that layer is named first', async () => {
+test('a replayed turn behaves as recorded; with one layer changed, that layer is named first', async () => {
   let altered = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(randomLayer, { minLength: 1, maxLength: 6 }), fc.nat(), async (layers, which) => {
@@ -255,7 +255,7 @@ test('a turn that is run again does what it did; with one layer altered, that la
 interface RandomHalt {
   readonly how: 'cancelled' | 'left' | 'crashed';
   readonly afterMs: number;
-  /** How long before a crash the last lines were written. */
+  /** How long before the crash the last lines were written. */
   readonly lostMs: number;
 }
 
@@ -265,7 +265,7 @@ const randomHalt: fc.Arbitrary<RandomHalt> = fc.record({
   lostMs: fc.nat(6),
 });
 
-/** Cancelled after so long, or interrupted and gone on with by another process. */
+/** The runs of a turn that is cancelled after some time, or interrupted and continued by another process. */
 function runsOf(plan: AgentPlan, { how, afterMs, lostMs }: RandomHalt): RunOfTurn[] {
   const run = { plan, ports: { engine, approver } };
   const when = Bun.sleep(afterMs);
@@ -277,7 +277,7 @@ function runsOf(plan: AgentPlan, { how, afterMs, lostMs }: RandomHalt): RunOfTur
   return [{ ...run, signal: controller.signal }];
 }
 
-test('a turn that is halted anywhere does what it did until there; with one layer altered, no other is named', async () => {
+test('a turn halted anywhere behaves as recorded up to the halt; with one layer changed, no other is named', async () => {
   const seen = { halted: 0, named: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(randomLayer, { maxLength: 6 }), fc.nat(), randomHalt, async (layers, which, halt) => {

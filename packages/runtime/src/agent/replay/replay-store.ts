@@ -1,15 +1,15 @@
-/** The conversation as a turn found it, for that turn alone. Nothing of it is written anywhere. */
+/** The conversation as it was when the turn began, for that turn alone. Nothing is written to disk. */
 import type { JsonValue, Message } from '@goondan/types';
 import type { ReplaySource } from '../../trace/replay.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 
 export interface ReplayStore extends ConversationStore {
-  /** What the turn left; undefined until it commits. */
+  /** The states after the turn; undefined until it commits. */
   readonly stateAfter: Readonly<Record<string, JsonValue>> | undefined;
 }
 
 export function replayStore({ messages: stored, extensionState }: ReplaySource): ReplayStore {
-  // Written by the journal, and read again by it.
+  // The journal wrote and read these messages.
   const messages = stored.map((message): Message => ({ ...message, createdAt: new Date(message.createdAt) }));
   let stateAfter: Readonly<Record<string, JsonValue>> | undefined;
   return {

@@ -45,7 +45,7 @@ function planOf(extensions: Readonly<Record<string, ExtensionRegister>>, more: P
   };
 }
 
-/** The turn of `then`, replayed by `now`. */
+/** Records the turn with the extensions `then`, and replays it with those of `now`. */
 async function replay(
   input: string,
   then: Readonly<Record<string, ExtensionRegister>>,
@@ -56,7 +56,7 @@ async function replay(
   return replayTurn(planOf(now, more.now), start);
 }
 
-/** Draws of every kind, in messages. */
+/** An extension that draws values of every kind and emits them in messages. */
 function drawing(api: ExtensionApi): void {
   const loadedAt = Date.now();
   api.pipeline.register('step', async (ctx) => {
@@ -71,7 +71,7 @@ function drawing(api: ExtensionApi): void {
   });
 }
 
-/** Changes whatever can be changed. */
+/** An extension that changes everything a layer can change. */
 function changing(api: ExtensionApi): void {
   api.pipeline.register('turn', async (ctx) => {
     ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('and politely') });
@@ -109,8 +109,8 @@ const saying =
       return ctx.next();
     });
 
-describe('a turn that is run again as it was', () => {
-  test('does what it did, and reaches nobody', async () => {
+describe('a replayed turn without changes', () => {
+  test('behaves as recorded, and reaches nothing outside', async () => {
     const plan = planOf({ draw: drawing, change: changing });
     const { start, result } = await recordInMemory(plan, ['hello', 'weather']);
     expect(result).toMatchObject({ finishReason: 'text_response' });
@@ -130,12 +130,12 @@ describe('a turn that is run again as it was', () => {
     ['with a limit', 'weather', { maxStepsPerTurn: 1 }],
   ])('%s', async (_, input, policy) => {
     const before = { policy };
-    // A replay that waited would not be over in time.
+    // A replay that waited for the retry would not end in time.
     const now = { policy: { ...policy, retryBaseMs: 3_600_000, retryMaxMs: 3_600_000 } };
     expect((await replay(input, { change: changing }, { change: changing }, { before, now })).first).toBeUndefined();
   });
 
-  test('what a layer reads of the runtime is what it read: the times of messages and of the turn', async () => {
+  test('gives layers the recorded times of messages and of the turn', async () => {
     const reading: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('step', async (ctx) => {
         const times = ctx.conversationState.nextMessages.map(({ createdAt }) => createdAt.toISOString());
@@ -150,7 +150,7 @@ describe('a turn that is run again as it was', () => {
     expect((await replay('weather', { reading })).first).toBeUndefined();
   });
 
-  test('calls that ran beside each other ended in another order, and each layer draws what it drew', async () => {
+  test('gives each layer its own draws when parallel calls end in another order', async () => {
     const ended: unknown[] = [];
     const sleep: ToolDeclaration = {
       name: 'sleep',
@@ -178,7 +178,7 @@ describe('a turn that is run again as it was', () => {
     expect(first).toBeUndefined();
   });
 
-  test('layers that come and go and do nothing are no divergence, also around an error', async () => {
+  test('has no divergence when layers that do nothing are added or removed, also around an error', async () => {
     expect((await replay('weather', { draw: drawing, idle }, { draw: drawing })).first).toBeUndefined();
     expect((await replay('weather', { draw: drawing }, { idle, draw: drawing })).first).toBeUndefined();
     const policy = { policy: { maxStepRetries: 0 } };
@@ -188,7 +188,7 @@ describe('a turn that is run again as it was', () => {
 });
 
 describe('the first divergence', () => {
-  test('is the first in time: what an outer layer does after next() comes after what is inside', async () => {
+  test('is the first in time: an outer layer’s part after next() comes after everything inside', async () => {
     const around =
       (text: string): ExtensionRegister =>
       ({ pipeline }) =>
@@ -225,12 +225,12 @@ describe('the first divergence', () => {
     expect(stoppedAt).toEqual(['step 0', 'model Model/m']);
   });
 
-  test('is a layer that was not there and does something', async () => {
+  test('is a new layer that does something', async () => {
     const { first } = await replay('hello', { idle }, { idle, say: saying('be kind') });
     expect(first).toMatchObject({ extension: 'say', what: 'message', changes: [{ after: 'be kind' }] });
   });
 
-  test('is seen where it is too long to be shown, and where it is not in the text', async () => {
+  test('is found where the value is too long to be shown, and where it is not in the text', async () => {
     const long = 'x'.repeat(5_000);
     const cut = await replay('hello', { say: saying(`${long}1`) }, { say: saying(`${long}2`) });
     expect(cut.first).toMatchObject({ extension: 'say', changes: [] });
@@ -242,14 +242,14 @@ describe('the first divergence', () => {
     ['the prompt', { systemPrompt: 'Be long.' }, 'messages.shown.0 system'],
     ['the parameters', { params: { temperature: 1 } }, 'params.temperature'],
     ['the tools', { tools: [] }, 'tools.weather__get'],
-  ])('is nobody’s but the agent’s when %s changed', async (_, now, path) => {
+  ])('has no extension when %s changed', async (_, now, path) => {
     const { first } = await replay('hello', { idle }, { idle }, { now });
     expect(first).toMatchObject({ place: ['step 0', 'model Model/m'], what: 'asked' });
     expect(first).not.toHaveProperty('extension');
     expect(first?.changes.map((change) => change.path)).toContain(path);
   });
 
-  test('is an extension whose tool is another one, or gone', async () => {
+  test('is an extension whose tool changed or is gone', async () => {
     const offering =
       (description: string): ExtensionRegister =>
       ({ tools }) =>
@@ -260,7 +260,7 @@ describe('the first divergence', () => {
     expect((await replay('hello', { offer: offering('one') }, {})).first).toMatchObject({ extension: 'offer' });
   });
 
-  test('is a layer that no longer asks, whether it is there or not, and although nothing else would be different', async () => {
+  test('is a layer that no longer asks, present or not, even if nothing else would be different', async () => {
     const asking =
       (isAsked: boolean): ExtensionRegister =>
       ({ pipeline }) => {
@@ -279,7 +279,7 @@ describe('the first divergence', () => {
     expect((await replayTurn(planOf({}), start)).first).toMatchObject({ ...doer, what: 'gone', changes });
   });
 
-  test('is the state an extension keeps, when that is all', async () => {
+  test('is the state of an extension, when nothing else differs', async () => {
     const keeping =
       (value: number): ExtensionRegister =>
       ({ pipeline, state }) =>
@@ -296,7 +296,7 @@ describe('the first divergence', () => {
     });
   });
 
-  test('is a layer that gives a result of its own, fails, or calls next() although it had not', async () => {
+  test('is a layer that returns its own result, fails, or calls next(), unlike in the recording', async () => {
     const failing: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('step', () => Promise.reject(new Error('no')), { name: 'step' });
     const first = async (...registers: ExtensionRegister[]) => {
@@ -307,7 +307,7 @@ describe('the first divergence', () => {
     expect(await first(failing, saying('x'))).toMatchObject({ extension: 'other', what: 'outcome' });
   });
 
-  test('of extensions that are known to diverge is not told', async () => {
+  test('of extensions that are known to diverge is not reported', async () => {
     const { start } = await recordInMemory(planOf({ known: saying('one') }), ['hello']);
     const outcome = await replayTurn(planOf({ known: saying('two') }), { ...start, ignored: ['known'] });
     expect(outcome).toMatchObject({ others: 1, stoppedAt: ['step 0', 'model Model/m'] });
@@ -315,7 +315,7 @@ describe('the first divergence', () => {
   });
 });
 
-test('a layer that does not go on is named, and not waited for', async () => {
+test('a layer that hangs is named, and the replay does not wait for it', async () => {
   const waiting =
     (settle: () => Promise<void>): ExtensionRegister =>
     ({ pipeline }) =>
@@ -336,7 +336,7 @@ test('a layer that does not go on is named, and not waited for', async () => {
   expect((await replayed).first).toMatchObject({ place: ['step 0'], extension: 'wait', what: 'hung' });
 });
 
-test('a turn goes no further than the recording: what it has no answer for never comes', async () => {
+test('a replay goes no further than its recording: an effect without a recorded outcome never settles', async () => {
   let went = 0;
   const watching: ExtensionRegister = ({ pipeline }) =>
     pipeline.register('model', async (ctx) => {

@@ -1,6 +1,6 @@
 /**
- * Runs one turn again from what was recorded of it: the one turn loop, the one onion, the agent's own layers. Models,
- * tools, other agents and people are not there at all: whatever is asked is answered from the recording.
+ * Runs one turn again from its recording, with the same turn loop, the same onion and the agent's own layers. Models,
+ * tools, other agents and people are not called: every effect is answered from the recording.
  */
 import { reviveEvent } from '../../messages/message-text.ts';
 import { type AgentEvent, GoondanError, type JsonValue } from '@goondan/types';
@@ -19,18 +19,18 @@ import type { TurnReplay } from '../turn-state/turn-replay.ts';
 
 export interface ReplayPorts {
   readonly clock?: Clock;
-  /** Whom layers find in `ctx.agents.catalog()`. */
+  /** The engine whose agents layers find in `ctx.agents.catalog()`. */
   readonly engine?: Pick<Engine, 'catalog'>;
 }
 
-/** Layers that wait for something which does not come are not waited for. */
+/** The longest time for a replay, so that a layer that waits for ever does not block it. */
 const LONGEST_MS = 60_000;
 const CLEAN_UP_MS = 5_000;
 
 /**
- * What its code draws is served when `watchDraws` has been called in this process.
+ * Replays a turn. Draws of its code are served only if `watchDraws` has been called in this process.
  *
- * **Errors** — those with which an agent fails to start.
+ * **Errors** — those of the start of an agent.
  */
 export async function replayTurn(
   plan: AgentPlan,
@@ -57,7 +57,7 @@ export async function replayTurn(
   const turn = agent.handle(revive(start.recording.event), options);
   await Promise.race([turn.then(() => compareStates(start, store, watch)), watch.stopped, late]).finally(callOff);
   const outcome = watch.outcome();
-  // One that was stopped never ends: it is left where it stands.
+  // A stopped turn never ends: it is abandoned.
   turn.catch(() => undefined);
   await waitAtMost(clock, CLEAN_UP_MS, agent.close(0, CLEAN_UP_MS)).catch(() => undefined);
   return outcome;
@@ -79,18 +79,18 @@ function replayOf({ recording, times, events }: ReplaySource, watch: ReplayWatch
   };
 }
 
-/** Never, when nobody aborts it. */
+/** Resolves when the signal aborts, which may be never. */
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** No model is opened, and no tool's module is imported. */
+/** The plan without the outside: no model is opened, and no tool's module is imported. */
 function withoutTheOutside(plan: AgentPlan): AgentPlan {
   const refuse = () => Promise.reject(new GoondanError('E_CANCELLED', 'A replay reaches nobody.'));
   return {
     ...plan,
-    // How long it may take is said here. One that was out of time then is cancelled where it was.
+    // The replay has its own time limit; a turn that was out of time in the recording is cancelled at the same place.
     policy: { ...plan.policy, turnTimeoutMs: 2 * LONGEST_MS },
     models: Object.fromEntries(Object.keys(plan.models).map((ref) => [ref, { generate: refuse }])),
     ...(plan.tools && {
@@ -106,7 +106,7 @@ function revive({ createdAt, ...event }: StoredEvent): AgentEvent {
   return { ...event, createdAt: new Date(createdAt) };
 }
 
-/** What each extension keeps after the turn. */
+/** Compares the states of each extension after the turn. */
 function compareStates(
   { stateAfter: then }: ReplaySource,
   { stateAfter: now = {} }: ReplayStore,

@@ -1,7 +1,7 @@
 /**
- * Watches a turn that is run again, beside what was recorded of it: finds for each chain and layer the one it was then,
- * gives the layer's code what it drew then, and compares what it does at the moment it does it. The first difference is
- * the first in the order in which things happen.
+ * Watches a replayed turn and compares it with its recording: finds the recorded chain and layer for each running one,
+ * serves the layer's recorded draws, and compares the layer at the moment it acts. The first divergence is the first in
+ * time.
  */
 import type { JsonValue } from '@goondan/types';
 import { digestJson } from '../../json/digest-json.ts';
@@ -26,10 +26,10 @@ import { type Doer, ReplayedSpan, whom } from './replayed-span.ts';
 import { ServedDraws } from './served-draws.ts';
 import type { AskedEffect } from '../turn-state/turn-replay.ts';
 
-/** How it ended then; or that nothing comes before the run is cancelled as it was then, which may be never. */
+/** The recorded outcome; or that the effect settles only when the run is cancelled as recorded, which may be never. */
 export type Served = RecordedOutcome | 'when cancelled';
 
-/** How often it is looked whether layers still run, and how long that is waited for. */
+/** The interval at which it checks whether layers still run, and the number of checks. */
 const LOOK_MS = 50;
 const MOST_LOOKS = 200;
 
@@ -40,23 +40,23 @@ export class ReplayWatch implements TurnObserver {
   readonly #describe = new EffectRecorder();
   readonly #keeper: TurnKeeper;
   readonly #clock: Clock;
-  /** Present when the run was halted. */
+  /** Present when the recorded run was halted. */
   readonly #halting: Halting | undefined;
   #isHalted = false;
   readonly #cancel = new AbortController();
   readonly #stopped = Promise.withResolvers<void>();
   readonly #served = { model: 0, tool: 0, agent: 0, approval: 0 };
   readonly #chains: ReplayedSpan[] = [];
-  /** Keys of effects. */
+  /** Keys of effects that the replay has asked for. */
   readonly #asked = new Set<string>();
   #mask: Mask = noSecrets;
   #agent: Pick<RunningAgent, 'parts' | 'layers'> | undefined;
   #first: Divergence | undefined;
-  /** Whoever did something else, where. */
+  /** Places and layers that diverged. */
   readonly #differing = new Set<string>();
   #layers = 0;
   #stoppedAt: readonly string[] | undefined;
-  /** When the newest chain began then, since the turn began. */
+  /** The recorded start of the newest chain, in milliseconds since the start of the turn. */
   #atMs = 0;
 
   constructor(recording: Recording, ignored: readonly string[], clock: Clock) {
@@ -68,27 +68,27 @@ export class ReplayWatch implements TurnObserver {
     this.#keeper = new TurnKeeper(clock, () => undefined);
   }
 
-  /** Now that it has started. */
+  /** Set once the agent has started. */
   set agent(agent: Pick<RunningAgent, 'parts' | 'layers'>) {
     this.#agent = agent;
   }
 
-  /** Cancels the turn where it was cancelled then, with the same reason. */
+  /** Aborted where the recorded turn was cancelled, with the same reason. */
   get signal(): AbortSignal {
     return this.#cancel.signal;
   }
 
-  /** It is where it was halted then. */
+  /** True when the replay has reached the place of the halt. */
   get isHalted(): boolean {
     return this.#isHalted;
   }
 
-  /** The turn cannot go on: the recording has no answer, or its process had not gone on. */
+  /** Resolves when the replay cannot continue: the recording has no outcome, or its process went no further. */
   get stopped(): Promise<void> {
     return this.#stopped.promise;
   }
 
-  /** Where the recording is, for whatever of the runtime looks at the clock. */
+  /** The time in the recording, for code of the runtime that reads the clock. */
   get now(): Date {
     return new Date(Date.parse(this.#recording.startedAt) + this.#atMs);
   }
@@ -125,25 +125,25 @@ export class ReplayWatch implements TurnObserver {
     this.look();
   }
 
-  /** Something happened: it may be where it was halted then. */
+  /** Checks, after every change, whether the place of the halt is reached. */
   look(): void {
     if (this.#isHalted || this.#halting?.isReached !== true) return;
     this.#isHalted = true;
     const { error, layer } = this.#recording.halt ?? {};
     if (error === undefined) return this.#stopped.resolve();
     const cancel = () => this.#cancel.abort(throwable(error));
-    // A layer whose own code ran then did not begin with a signal that was aborted.
+    // A layer that was running at the halt had started with a signal that was not aborted.
     if (layer === undefined) cancel();
     else setImmediate(cancel);
   }
 
-  /** Whether the agent still has such a layer. */
+  /** True when the agent still has this layer. */
   hasLayer({ kind, extension, name }: LayerRecord): boolean {
     const layers = this.#agent?.layers(kind) ?? [];
     return layers.some((each) => each.extension === extension && each.name === name);
   }
 
-  /** What code of this layer draws; `then`: the layer as it was. */
+  /** Draws for the code of this layer; `then` is its record. */
   drawsFor(chain: RunningSpan, layer: Doer, then: LayerRecord | undefined, run: number): ServedDraws {
     const { turnId, startedAt } = this.#recording;
     const now = Date.parse(startedAt) + (then?.startMs ?? this.#atMs);
@@ -151,7 +151,7 @@ export class ReplayWatch implements TurnObserver {
     return new ServedDraws({ drew: then?.drew ?? [], now, seed });
   }
 
-  /** What code of this extension draws while it is loaded. */
+  /** Draws for the code of this extension while it is loaded. */
   registerDraws(extension: string): ServedDraws {
     const { turnId, startedAt, extensions } = this.#recording;
     const drew = extensions.find(({ name }) => name === extension)?.drew ?? [];
@@ -193,13 +193,13 @@ export class ReplayWatch implements TurnObserver {
       return outcome;
     }
     const stop = () => this.#stopAt(here, kind, then, now);
-    // It may have been asked for at the last moment, of which nothing is recorded.
+    // The recording may lack an effect that was asked for just before the halt.
     if (then === undefined && here?.isAtHalt === true) this.#whenQuiet(stop);
     else stop();
     return 'when cancelled';
   }
 
-  /** When nothing goes on beside it that could still bring the run to where it was halted. */
+  /** Calls `stop` when no layer runs that could still bring the replay to the place of the halt. */
   #whenQuiet(stop: () => void, looks = 0): void {
     this.#clock.after(LOOK_MS, () => {
       const isBusy = this.#chains.some(({ activeLayer }) => activeLayer !== undefined);
@@ -212,7 +212,7 @@ export class ReplayWatch implements TurnObserver {
     if (this.#isHalted) return;
     const place = here?.place ?? [];
     const message = then === undefined ? `asks ${whom[kind]}, which it had not` : `asks ${whom[kind]} something else`;
-    // After something else was done, it follows that something else is asked.
+    // Only the first divergence is reported here: another request may follow from it.
     if (this.#differing.size === 0) {
       const { changes } = diffJson(then?.asked, now);
       const doer = here?.activeLayer ?? here?.by ?? this.#ownerOf(changes);
@@ -224,28 +224,31 @@ export class ReplayWatch implements TurnObserver {
     this.#stopped.resolve();
   }
 
-  /** The run was halted in this layer, and now it is not. */
+  /** The difference when the run was halted in this layer and the replay was not. */
   #goesOn(layer: LayerRecord): LayerDifference {
     if (!this.hasLayer(layer))
       return { what: 'gone', message: 'is not there; the run had come no further', changes: [] };
     return { what: 'outcome', message: 'goes on; the run had come no further', changes: [] };
   }
 
-  /** How what was asked for when the run was cancelled ended then; refused with the same when nothing is known of it. */
+  /**
+   * The recorded outcome of an effect that was open when the run was cancelled; the reason of the cancel when there is
+   * none.
+   */
   outcomeOfPending(key: string): RecordedOutcome {
     const { outcome } = this.#effects.get(key) ?? {};
     const { error = { message: 'The turn was halted.' }, asked = [] } = this.#recording.halt ?? {};
     return outcome !== undefined && asked.includes(key) ? outcome : { ok: false, error };
   }
 
-  /** What layers of the chain with this span had asked for by themselves and not asked for now. */
+  /** Recorded effects of layers in this chain that the replay did not ask for. */
   unasked(spanId: string | undefined): readonly EffectRecord[] {
     return this.#recording.effects.filter(
       ({ key, by }) => by?.span === spanId && by !== undefined && !this.#asked.has(key),
     );
   }
 
-  /** It did not go on. */
+  /** Reports that the replay did not end in time. */
   hang(afterMs: number): void {
     const chain = this.#chains.findLast(({ activeLayer }) => activeLayer !== undefined);
     const message = `did not go on within ${afterMs} ms`;
@@ -277,7 +280,7 @@ export class ReplayWatch implements TurnObserver {
     return this.#recording;
   }
 
-  /** What a layer asks with, before the layers of what it asks for. */
+  /** Compares the request of a layer, before the layers of the requested chain run. */
   #compareAsked({ place, now, by }: ReplayedSpan, then: ChainRecord): void {
     this.#atMs = Math.max(this.#atMs, then.startMs);
     const { asked, input = '' } = describeSpan(now, { turnStartedAt: 0 });
@@ -287,7 +290,7 @@ export class ReplayWatch implements TurnObserver {
     this.differs(place.slice(0, -1), by, { what: 'asked', message, changes });
   }
 
-  /** The extension that registers, or registered, a tool that is another one now. */
+  /** The extension of the first tool that changed, in the replay or in the recording. */
   #ownerOf(changes: readonly Change[]): Doer {
     const tool = changes.flatMap(({ path }) => /^tools\.(.+)$/.exec(path)?.[1] ?? [])[0];
     if (tool === undefined) return undefined;

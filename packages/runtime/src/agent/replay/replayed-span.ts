@@ -1,4 +1,4 @@
-/** One chain that is run again, with its layers: recorded as the first time, and compared with what was recorded then. */
+/** One replayed chain with its layers: recorded like the first time, and compared with its record. */
 import type { MessageEvent, MiddlewareKind } from '@goondan/types';
 import type { ChainRecord, LayerRecord } from '../../trace/turn-trace.ts';
 import { cutJson } from '../../json/diff-json.ts';
@@ -23,7 +23,7 @@ import { failedItself } from './failed-itself.ts';
 import type { ReplayWatch } from './replay-watch.ts';
 import type { ServedDraws } from './served-draws.ts';
 
-/** Whoever did it: a layer, an extension (without a name), or nobody but the agent itself. */
+/** The author of an action: a layer, an extension (with an empty layer name), or undefined for the agent itself. */
 export type Doer = Pick<LayerRecord, 'extension' | 'name'> | undefined;
 
 export const whom = {
@@ -39,24 +39,24 @@ export class ReplayedSpan implements ChainSpan {
   readonly #foundLayers = new Map<LayerRecord, ReplayedLayer>();
   readonly #foundChains = new Set<ChainRecord>();
   #hasLookedForGone = false;
-  /** It began after the run was halted then: nobody knows what it would have done. */
+  /** True when the chain began after the recorded run was halted, so that there is nothing to compare it with. */
   readonly isBeyondHalt: boolean;
   #active: ReplayedLayer | undefined;
 
   constructor(
     readonly watch: ReplayWatch,
     readonly now: RunningSpan,
-    /** As it was. Undefined: there was none. */
+    /** The record of this chain; undefined when there is none. */
     readonly then: ChainRecord | undefined,
     outer: ReplayedSpan | undefined,
-    /** The layer whose code asked for it. */
+    /** The layer whose code asked for this chain. */
     readonly by: Doer,
   ) {
     this.place = outer === undefined ? [] : [...outer.place, placeOf(now.chain)];
     this.isBeyondHalt = then === undefined && outer?.isAtHalt === true;
   }
 
-  /** It ran when the run was halted then, and is where it was, or further. */
+  /** True when the chain was running at the halt, and the replay has got as far or further. */
   get isAtHalt(): boolean {
     if (this.isBeyondHalt) return true;
     if (this.then?.isUnfinished !== true) return false;
@@ -67,7 +67,7 @@ export class ReplayedSpan implements ChainSpan {
     });
   }
 
-  /** The layer whose code ran when the run was halted. */
+  /** The layer whose code was running at the halt. */
   get haltedIn(): LayerRecord | undefined {
     return this.then?.layers.findLast(({ stage }) => stage === 'in' || stage === 'out');
   }
@@ -80,7 +80,7 @@ export class ReplayedSpan implements ChainSpan {
     this.#active = layer;
   }
 
-  /** The chain inside this one that is run again now: of several with this id, the next. */
+  /** Finds the record of a chain inside this one; the next unused one when several have this id. */
   findInside(kind: MiddlewareKind, id: string): ChainRecord | undefined {
     const found = this.then?.inside.find(
       (each) => each.kind === kind && each.id === id && !this.#foundChains.has(each),
@@ -89,7 +89,10 @@ export class ReplayedSpan implements ChainSpan {
     return found;
   }
 
-  /** All its layers are in, unless one of them asks. */
+  /**
+   * Called when something inside the chain starts. If no layer asked for it, it is the core, all layers have been
+   * entered, and missing ones are reported.
+   */
   coreBegins(by: Doer): void {
     if (by === undefined) this.#lookForGone();
   }
@@ -100,7 +103,7 @@ export class ReplayedSpan implements ChainSpan {
     const then = this.then?.layers.find(
       (each) => each.extension === layer.extension && each.name === layer.name && !this.#foundLayers.has(each),
     );
-    // It began after the run was halted: only what was there then is compared.
+    // A new layer after the halt is not compared.
     const isBeyondHalt = then === undefined && this.isAtHalt;
     const draws = this.watch.drawsFor(this.now, layer, then, this.now.layers.length);
     const entered = new ReplayedLayer(this, now, then, draws, isBeyondHalt);
@@ -144,7 +147,7 @@ export class ReplayedSpan implements ChainSpan {
     this.differs(missing.by, { what: 'not_asked', message, changes });
   }
 
-  /** Layers that did something then and are not there now. */
+  /** Reports layers that did something in the recording and are gone now. */
   #lookForGone(): void {
     if (this.#hasLookedForGone || this.then === undefined) return;
     this.#hasLookedForGone = true;
@@ -173,7 +176,7 @@ class ReplayedLayer implements LayerSpan {
   constructor(
     private readonly chain: ReplayedSpan,
     readonly now: RecordedLayer,
-    /** As it was. Undefined: it was not there. */
+    /** The record of this layer; undefined when there is none. */
     private readonly then: LayerRecord | undefined,
     readonly draws: ServedDraws,
     private readonly isBeyondHalt: boolean,
@@ -185,7 +188,7 @@ class ReplayedLayer implements LayerSpan {
     if (!this.isBeyondHalt && this.then?.stage !== 'in') {
       const described = this.#describe();
       this.#tell(compareWayIn(this.then ?? asIfItDidNothing(described.record), described));
-      // All that is compared of it.
+      // Nothing else of this layer is compared.
       if (this.then?.stage !== undefined) this.chain.watch.compared();
     }
     this.chain.watch.look();
@@ -224,7 +227,7 @@ class ReplayedLayer implements LayerSpan {
   #compareEnd(): void {
     if (this.isBeyondHalt || this.then?.stage === 'in') return;
     const described = this.#describe();
-    // It ran when the run was halted: that it had gone in is all that is known of its end.
+    // The layer was running at the halt: the recording only shows whether it had called `next()`.
     if (this.then?.stage !== undefined) {
       if (!this.now.hasGoneIn) this.#tell(didNotGoIn(described.record));
       return;
@@ -244,12 +247,12 @@ class ReplayedLayer implements LayerSpan {
   }
 }
 
-/** How far a layer is; the last when it is over. */
+/** The progress of a layer as a number; the highest when it is over. */
 function rank(stage: LayerRecord['stage']): number {
   return stage === undefined ? 3 : ['in', 'inside', 'out'].indexOf(stage);
 }
 
-/** A layer that was not there then and lets an error from inside pass has done nothing. */
+/** A new layer that only lets an error from inside pass counts as one that did nothing. */
 function passedOn({ outcome, error, isBeforeNext }: LayerRecord): Partial<LayerRecord> {
   return outcome === 'failed' && isBeforeNext !== true && error !== undefined ? { outcome, error } : {};
 }

@@ -5,8 +5,8 @@ const never = (): never => {
   throw new Error('nothing is drawn');
 };
 
-describe('what is served', () => {
-  test('is what was drawn, each kind in its order, whatever is drawn in between', () => {
+describe('served draws', () => {
+  test('are the recorded ones, each kind in its order, in any mix of kinds', () => {
     const draws = new ServedDraws({
       drew: [
         ['now', 5],
@@ -22,7 +22,7 @@ describe('what is served', () => {
     expect(draws.draw('bytes', never)).toBe('01');
   });
 
-  test('past that the clock goes on from where it was, and chance is the same every time, and another one elsewhere', () => {
+  test('after the recorded ones continue the clock, and give random values that depend only on the seed', () => {
     const draw = (seed: string) => {
       const draws = new ServedDraws({ drew: [['now', 5]], now: 1, seed });
       const now = [draws.draw('now', never), draws.draw('now', never), draws.draw('now', never)];
@@ -44,7 +44,7 @@ describe('what is served', () => {
     expect(draw('two')).not.toEqual(drawn);
   });
 
-  test('of a layer that drew nothing, the clock begins where the layer did', () => {
+  test('of a layer without recorded draws start the clock at the layer’s start', () => {
     expect(new ServedDraws({ drew: [], now: 1_000, seed: '' }).draw('now', never)).toBe(1_001);
   });
 });

@@ -1,16 +1,16 @@
 /**
- * What code draws in a replay: what it drew then, each kind in the order in which it was drawn. Past that the clock
- * stands where it was last seen and moves on by a millisecond with each look, so that a loop that waits for it ends, and
- * chance is a generator whose seed is the turn and the layer: the same in every replay.
+ * Draws in a replay: the recorded values, each kind in its order. After the last recorded one, the clock continues from
+ * the last time and moves by a millisecond with each read, so that a loop that waits for it ends. Random numbers then
+ * come from a generator seeded with the turn and the layer: the same in every replay.
  */
 import type { Draw, DrawKind, DrawnValues, DrawScope } from '../../trace/draw-scope.ts';
 import { sha256 } from '../../json/sha256.ts';
 
 export interface DrawsStart {
   readonly drew: readonly Draw[];
-  /** When it began, in milliseconds since 1970. */
+  /** The start, in milliseconds since 1970. */
   readonly now: number;
-  /** The same for every replay, and for no other layer. */
+  /** The same in every replay, and different for each layer. */
   readonly seed: string;
 }
 
@@ -27,7 +27,7 @@ export class ServedDraws implements DrawScope {
   }
 
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
-    // Kept under its kind.
+    // The map keeps values under their kind.
     const recorded = this.#left.get(kind)?.shift() as DrawnValues[Kind] | undefined;
     const value = recorded ?? (this.#makeUp(kind, make) as DrawnValues[Kind]);
     if (kind === 'now') this.#now = value as number;
@@ -46,7 +46,7 @@ export class ServedDraws implements DrawScope {
       case 'uuid':
         return toUuid(this.#hex(32));
       case 'bytes': {
-        // How many were asked for is known when they are there.
+        // The number of bytes is known only from the made value.
         const { length } = make() as string;
         return this.#hex(length);
       }

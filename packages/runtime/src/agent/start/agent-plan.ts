@@ -1,4 +1,4 @@
-/** A declared agent as it is started: one instance of it, with the models and functions a program can hand over. */
+/** The plan of one agent instance to start, with models and functions that a program may pass in. */
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { ExtensionDeclaration } from '../extension/load-extension.ts';
 import type { ModelEntry } from '../model-call/model-source.ts';

@@ -17,7 +17,7 @@ const whole: AgentEvent = {
 };
 const { input: _input, auth: _auth, replyTo: _replyTo, metadata: _metadata, ...smallest } = whole;
 
-/** The event with one field put in or, with `undefined`, taken out. */
+/** The event with one field set or, with `undefined`, removed. */
 function withField(field: string, value: unknown): AgentEvent {
   return { ...whole, [field]: value };
 }
@@ -28,7 +28,7 @@ describe('an agent event', () => {
     ['with only what it must have', smallest],
     ['from a connector', { ...smallest, source: { kind: 'connector', name: 'telegram' } }],
     ['from an agent', { ...smallest, source: { kind: 'agent', name: 'coder' } }],
-  ] as const)('C-10 %s is taken as it is', (_title, event) => {
+  ] as const)('C-10 %s is accepted unchanged', (_title, event) => {
     const checked = checkAgentEvent(event, 'default');
     expect(checked).toEqual(event);
     expect(checked).not.toBe(event);
@@ -68,7 +68,7 @@ describe('an agent event', () => {
     );
   });
 
-  test('C-10 a refused one changes nothing: no turn, no message', async () => {
+  test('C-10 that is refused changes nothing: no turn, no message', async () => {
     const agent = await scriptedAgent();
     const refused = agent.agent.handle(withField('createdAt', 'now'));
     expect(await refused.catch((error: unknown) => error)).toMatchObject({ code: 'E_EVENT_INVALID' });

@@ -17,7 +17,7 @@ const models = {
   'Model/demo': { provider: 'scripted', model: 'demo', options: { script: [{ say: 'You said: {{input}}' }] } },
 };
 
-/** An agent with a tool that takes until the test says so. */
+/** An agent with a tool that runs until the test ends it. */
 async function busyAgent(cleanup: () => unknown = () => undefined) {
   const clock = manualClock();
   const said: string[] = [];
@@ -51,7 +51,7 @@ describe('an agent', () => {
     await agent.close();
   });
 
-  test('X-15 writes its log to standard error as JSON lines, when nobody gives it another place', async () => {
+  test('X-15 writes its log to standard error as JSON lines by default', async () => {
     const lines: string[] = [];
     const write = spyOn(process.stderr, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
     try {
@@ -73,7 +73,7 @@ describe('an agent', () => {
     expect(lines[0]).toEndWith('}\n');
   });
 
-  test('C-10 handles the same event once: asked again, it gives the same result', async () => {
+  test('C-10 handles the same event once: asked again, it returns the same result', async () => {
     const agent = await scriptedAgent();
     const first = await agent.say('hello', { event: { id: 'same' } });
     const again = await agent.say('hello', { event: { id: 'same' } });
@@ -97,7 +97,7 @@ describe('closing an agent', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('X-17 waits no longer than the grace period, and the cleanup is called all the same', async () => {
+  test('X-17 waits no longer than the grace, and the cleanup is still called', async () => {
     const { agent, said, clock } = await busyAgent();
     void agent.say('work');
     await clock.advance(0);
@@ -107,7 +107,7 @@ describe('closing an agent', () => {
     expect(said).toEqual(['working', 'cleaned up']);
   });
 
-  test('X-17 the grace period is for both together', async () => {
+  test('X-17 the grace covers the turn and the cleanup together', async () => {
     const { agent, gate, clock } = await busyAgent(() => new Promise(() => undefined));
     void agent.say('work');
     await clock.advance(0);
@@ -119,7 +119,7 @@ describe('closing an agent', () => {
     expect(agent.logs.map(({ message }) => message)).toEqual(['cleanup was not finished within 400 ms']);
   });
 
-  test('X-17 takes no more events, with a code', async () => {
+  test('X-17 refuses further events with a code', async () => {
     const agent = await scriptedAgent({ agentName: 'coder' });
     await agent.close();
     expect(await agent.say('hello').catch((error: unknown) => error)).toMatchObject({
@@ -128,7 +128,7 @@ describe('closing an agent', () => {
     });
   });
 
-  test('X-17 asked twice, both wait for the one closing', async () => {
+  test('X-17 called twice, both calls wait for the same closing', async () => {
     const said: string[] = [];
     const agent = await scriptedAgent({
       extensions: [

@@ -1,6 +1,6 @@
 /**
- * Puts an agent together and starts it: everything inside one agent instance, in one process. What only some agents
- * need, and what only a turn needs, is imported then: a process is ready in half the time and memory.
+ * Assembles an agent and starts it: everything inside one agent instance, in one process. Modules that only some agents
+ * or only turns need are imported on demand: a process is ready in half the time and memory.
  */
 import { type AgentEvent, GoondanError, type MiddlewareKind } from '@goondan/types';
 import { type Clock, systemClock } from '../../ports/clock.ts';
@@ -38,19 +38,19 @@ import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { TurnQueue } from './turn-queue.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
-/** What the world gives an agent; each has a default that needs nothing. */
+/** Ports of an agent; each has a default that needs nothing. */
 export interface AgentDeps {
   readonly store?: ConversationStore;
   readonly engine?: Engine;
-  /** Who is asked when a layer wants the word of a person. */
+  /** The approver that layers ask. */
   readonly approver?: Approver;
   readonly clock?: Clock;
   readonly logSink?: LogSink;
-  /** Where models look for keys and addresses their resource does not have. */
+  /** Environment variables for keys and endpoints that a model's resource does not have. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** How models reach their provider. */
+  /** The `fetch` with which models reach their provider. */
   readonly fetch?: Fetch;
-  /** Whose what an extension draws from the clock and from chance while it is loaded. */
+  /** The scope for draws of an extension while it is loaded. */
   readonly drawScopeFor?: (extension: string) => DrawScope;
 }
 
@@ -58,14 +58,15 @@ export interface RunningAgent {
   readonly parts: AgentParts;
   /** Extension names in the order they were loaded. */
   readonly extensions: readonly string[];
-  /** Runs a turn for this event, after the ones before it. */
+  /** Runs a turn for this event, after those of earlier events. */
   handle(event: AgentEvent, options?: TurnOptions): Promise<TurnOutcome>;
-  /** The layers of a chain, outermost first. */
+  /** Returns the layers of a chain, outermost first. */
   layers(kind: MiddlewareKind): readonly Layer[];
   /**
-   * Waits for the running turn, then lets every extension clean up, for `cleanUpMs` at most; both within `graceMs`. With
-   * `onLeft` a turn that waits for people is not waited for: it is called when the turn stands still, before the clean-up,
-   * and must see to it that it stays so. What the turn did is recorded: the next process goes on with it.
+   * Waits for the running turn, then lets every extension clean up for at most `cleanUpMs`; both within `graceMs`. With
+   * `onLeft` it does not wait for a turn that waits for people: it calls `onLeft` when the turn is resting, before the
+   * cleanup, and `onLeft` must keep the turn from continuing. The effects of the turn are recorded: the next process
+   * continues it.
    */
   close(graceMs?: number, cleanUpMs?: number, onLeft?: () => void): Promise<void>;
 }
@@ -156,7 +157,7 @@ async function assemble(
   });
   const modelRef = plan.modelRef ?? models.refs[0];
   if (modelRef === undefined) throw new GoondanError('E_MODEL_UNKNOWN', `Agent "${plan.agentName}" has no model.`);
-  // Opened now, so that a bad script or a missing key is found at the start and not in the first turn.
+  // Opened now, so that a bad script or a missing key fails the start and not the first turn.
   await models.open(modelRef);
   const committed = await store.read(address);
   const tools = new ToolRegistry(({ code, message }, extension) =>

@@ -17,7 +17,7 @@ describe('the queue of turns', () => {
     expect(said).toEqual(['slow begins', 'slow ends', 'quick begins', 'quick ends', 'last begins', 'last ends']);
   });
 
-  test('R-02 one that fails fails alone', async () => {
+  test('R-02 a turn that fails does not affect the others', async () => {
     const queue = new TurnQueue(10);
     const failed = queue.run(() => Promise.reject(new Error('broken')));
     const next = queue.run(async () => 'fine');
@@ -25,7 +25,7 @@ describe('the queue of turns', () => {
     expect(await next).toBe('fine');
   });
 
-  test('A-08 refuses with a code when too many wait, and takes more when some are done', async () => {
+  test('A-08 refuses with a code when too many wait, and accepts more when some are done', async () => {
     const queue = new TurnQueue(2);
     const gate = Promise.withResolvers<void>();
     const running = queue.run(() => gate.promise);

@@ -1,6 +1,6 @@
 import { GoondanError } from '@goondan/types';
 
-/** One turn at a time, in the order asked; refuses when too many wait. */
+/** Runs one turn at a time, in the order asked; refuses when too many wait. */
 export class TurnQueue {
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
