@@ -11,7 +11,7 @@ const builders: [role: 'system' | 'user' | 'assistant', build: Builder, source: 
 ];
 
 describe.each(builders)('M-09 the builder of %s messages', (role, build, source) => {
-  test('M-09 has an id, a date, its source and no metadata when only words are given', () => {
+  test('M-09 fills in an id, a date, the source and empty metadata when only text is given', () => {
     const before = Date.now();
     const message = build('words');
     expect(message).toEqual({
@@ -24,7 +24,7 @@ describe.each(builders)('M-09 the builder of %s messages', (role, build, source)
     expect(message.createdAt.getTime()).toBeWithin(before, Date.now() + 1);
   });
 
-  test('M-09 takes what it is told instead', () => {
+  test('M-09 uses the given fields instead', () => {
     const options = {
       id: 'mine',
       createdAt: new Date(7),
@@ -45,7 +45,7 @@ describe.each(builders)('M-09 the builder of %s messages', (role, build, source)
   });
 });
 
-test('user and assistant messages may be made of parts', () => {
+test('user and assistant messages may have parts as content', () => {
   const parts = [{ type: 'text' as const, text: 'look' }];
   expect(createUserMessage(parts).data).toEqual({ role: 'user', content: parts });
   expect(createAssistantMessage(parts).data).toEqual({ role: 'assistant', content: parts });

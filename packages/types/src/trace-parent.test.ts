@@ -25,11 +25,11 @@ describe('traceparent', () => {
     `00-${traceId.toUpperCase()}-${parentSpanId}-01`,
     `00-${traceId}0-${parentSpanId}-01`,
     `00-${traceId}-${parentSpanId}-01\n`,
-  ])('R-08 %p is none, and no reason to refuse anything', (text) => {
+  ])('R-08 %p is ignored without an error', (text) => {
     expect(readTraceparent(text)).toBeUndefined();
   });
 
-  test.each([true, false])('R-08 what is written is read again, sampled: %p', (isSampled) => {
+  test.each([true, false])('R-08 a written one is read again, sampled: %p', (isSampled) => {
     const text = writeTraceparent({ traceId, parentSpanId, isSampled });
     expect(readTraceparent(text)).toEqual({ traceId, parentSpanId, ...(isSampled ? {} : { isSampled: false }) });
   });

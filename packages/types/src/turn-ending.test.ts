@@ -16,7 +16,7 @@ test.each<[EndedTurn, TurnEnding]>([
   expect(endingOf(turn)).toBe(ending);
 });
 
-test('F-30 an error that was thrown is asked for its code', () => {
+test('F-30 a thrown error is recognized by its code', () => {
   const errors = [new GoondanError('E_CANCELLED', 'no'), new Error('E_CANCELLED'), null, undefined, 7];
   expect(errors.map(isCancellation)).toEqual([true, false, false, false, false]);
 });

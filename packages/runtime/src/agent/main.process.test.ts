@@ -27,7 +27,7 @@ afterAll(async () => {
 type Kind = FromAgent['type'];
 type Of<Type extends Kind> = Extract<FromAgent, { readonly type: Type }>;
 
-/** A process of the bundled runner, and everything it says. */
+/** A process of the bundled runner, and everything it sends. */
 function launch() {
   const cwd = join(folder, crypto.randomUUID());
   mkdirSync(cwd);
@@ -45,14 +45,14 @@ function launch() {
   });
   void child.exited.then(wake);
 
-  /** The next message of that kind, after the ones that were already asked for. */
+  /** The next message of that type, after those already read. */
   const asked = new Map<Kind, number>();
   function next<Type extends Kind>(type: Type): Promise<Of<Type>> {
     const index = asked.get(type) ?? 0;
     asked.set(type, index + 1);
     return new Promise((resolve, reject) => {
       const look = () => {
-        // Filtered by its type.
+        // The messages were filtered by their type.
         const found = said.filter((message) => message.type === type)[index] as Of<Type> | undefined;
         if (found === undefined && !child.channel.isClosed) return;
         waiting.delete(look);
@@ -83,7 +83,7 @@ function plan({ agent = {}, key = 'default', cwd }: Plan): JsonObject {
     store: { stateRoot: join(folder, 'state'), workspaceId: 'main-test' },
     cwd,
   };
-  // It is JSON, as its header says.
+  // The plan is JSON: see the header of `AgentStart`.
   return start as unknown as JsonObject;
 }
 
@@ -105,7 +105,7 @@ function event(id: string, key = 'default'): AgentEvent {
 
 const answerOf = ({ responseMessage }: TurnResult) => textOf(responseMessage);
 
-/** A module of a bundle with no `node_modules` anywhere near. */
+/** A module of a bundle without a `node_modules` folder above it. */
 function extension(source: string, name = 'ext') {
   const root = join(folder, crypto.randomUUID());
   mkdirSync(root);
@@ -120,7 +120,7 @@ function extension(source: string, name = 'ext') {
 }
 
 describe('an agent in its own process', () => {
-  test('R-02 becomes the agent it is told to be, and answers turn after turn', async () => {
+  test('R-02 starts the agent of its plan, and answers turn after turn', async () => {
     const agent = launch();
     await agent.send({ type: 'start', plan: plan({ cwd: agent.cwd }) });
     expect(await agent.next('ready')).toEqual({ type: 'ready', extensions: [], layers: [], tools: [] });
@@ -142,7 +142,7 @@ describe('an agent in its own process', () => {
     expect(messages).toHaveLength(4);
   });
 
-  test('moves to the folder it is given, wherever it was started', async () => {
+  test('moves to the given folder, wherever it was started', async () => {
     const agent = launch();
     const elsewhere = join(folder, 'elsewhere');
     mkdirSync(elsewhere);
@@ -152,14 +152,14 @@ describe('an agent in its own process', () => {
     await agent.child.kill(0);
   });
 
-  test('a start that fails says why and ends', async () => {
+  test('reports why a start failed, and ends', async () => {
     const agent = launch();
     await agent.send({ type: 'start', plan: plan({ key: 'nowhere', cwd: join(folder, 'not-there') }) });
     expect((await agent.next('start.failed')).error).toMatchObject({ code: 'E_AGENT_START' });
     expect(await agent.exited).toMatchObject({ code: 1 });
   });
 
-  test('its models and schemas are loaded when they are needed', async () => {
+  test('loads its models and schemas when they are needed', async () => {
     const agent = launch();
     const root = join(folder, 'tools');
     mkdirSync(root);
@@ -191,13 +191,13 @@ describe('an agent in its own process', () => {
     expect(answerOf((await agent.next('turn.done')).result)).toStartWith('3');
     await agent.send({ type: 'turn', event: { ...event('2', 'lazy'), input: 'bad' }, seq: 2 });
     expect(answerOf((await agent.next('turn.done')).result)).toEndWith('E_TOOL_ARGUMENTS');
-    // The provider was loaded, and met the port where nobody listens.
+    // The provider's package was loaded, and nothing listens at its port.
     expect((await agent.next('log')).line.message).toStartWith('E_MODEL_');
     await agent.child.kill(0);
   });
 });
 
-describe('bundle code', () => {
+describe('code of a bundle', () => {
   test('imports our packages from a folder without node_modules, and its errors are ours', async () => {
     const agent = launch();
     const telling = extension(`
@@ -209,7 +209,7 @@ describe('bundle code', () => {
       }`);
     await agent.send({ type: 'start', plan: plan({ agent: { extensions: [telling] }, key: 'types', cwd: agent.cwd }) });
     expect((await agent.next('log')).line.message).toBe('true');
-    // Of another class, it would be wrapped as E_EXT_INIT.
+    // An error of another class would be wrapped as E_EXT_INIT.
     expect((await agent.next('start.failed')).error).toMatchObject({ code: 'E_EXT_CONFIG' });
     await agent.exited;
   });
@@ -217,7 +217,7 @@ describe('bundle code', () => {
   test.each([
     ['throws in a timer', `setTimeout(() => { rulez(); }, 1);`],
     ['drops a promise that rejects', `void (async () => { await 1; rulez(); })();`],
-  ])('F-03 that %s, caught by nobody, is named with its place', async (_title, line) => {
+  ])('F-03 that %s, not caught, is logged with its place', async (_title, line) => {
     const agent = launch();
     const careless = extension(`
       export function register(api: { pipeline: { register(kind: string, run: object): void } }): void {
@@ -247,7 +247,7 @@ describe('bundle code', () => {
     expect(await agent.exited).toMatchObject({ code: 1 });
   });
 
-  test('that prints whatever it likes does not disturb the channel', async () => {
+  test('that prints anything does not disturb the channel', async () => {
     const agent = launch();
     const printing = extension(`
       export function register(api) {
@@ -281,7 +281,7 @@ describe('bundle code', () => {
     ['a thrown text', `setTimeout(() => { throw 'just words'; }, 0)`, /just words/],
     ['a thrown null', `setTimeout(() => { throw null; }, 0)`, /null/],
     ['an object', `void Promise.reject({ reason: 'odd' })`, /odd/],
-  ])('R-03 %s ends its process, and its log says what it was', async (_, code, message) => {
+  ])('R-03 %s ends its process, and its log has the error', async (_, code, message) => {
     const agent = launch();
     const failing = extension(`
       export function register(api) {
@@ -323,7 +323,7 @@ describe('bundle code', () => {
 });
 
 describe('the end of a process', () => {
-  /** Writes down in a file that it was cleaned up, after a moment. */
+  /** Writes to a file when it is cleaned up, after a short wait. */
   const cleaning = (file: string) =>
     extension(`
       import { appendFileSync } from 'node:fs';
@@ -337,7 +337,7 @@ describe('the end of a process', () => {
   test.each([
     ['R-07 X-17 a drain', (agent: ReturnType<typeof launch>) => agent.send({ type: 'drain', graceMs: 10_000 })],
     ['X-17 SIGTERM', async (agent: ReturnType<typeof launch>) => void process.kill(agent.child.pid, 'SIGTERM')],
-  ])('%s finishes the turn and cleans up, and then it goes by itself', async (_, ask) => {
+  ])('%s finishes the turn, cleans up and ends the process', async (_, ask) => {
     const agent = launch();
     const key = crypto.randomUUID();
     const file = join(folder, `${key}.log`);
@@ -351,7 +351,7 @@ describe('the end of a process', () => {
     expect(agent.said.slice(-2).map(({ type }) => type)).toEqual(['turn.done', 'drained']);
   });
 
-  test('SIGINT is not for it to decide', async () => {
+  test('SIGINT does not end it: the orchestrator decides', async () => {
     const agent = launch();
     await agent.send({ type: 'start', plan: plan({ key: 'int', cwd: agent.cwd }) });
     await agent.next('ready');
@@ -361,7 +361,7 @@ describe('the end of a process', () => {
     await agent.child.kill(0);
   });
 
-  test('without its orchestrator it goes at once, in the middle of a turn', async () => {
+  test('comes at once when its orchestrator is gone, even during a turn', async () => {
     const agent = launch();
     const models = {
       'Model/m': { provider: 'scripted', model: 'm', options: { script: [{ say: 'x' }], latencyMs: 60_000 } },
@@ -374,7 +374,7 @@ describe('the end of a process', () => {
     expect(await agent.exited).toMatchObject({ code: 1, signal: null });
   });
 
-  test('a spare that is not needed goes when it is asked to', async () => {
+  test('comes when a spare is drained', async () => {
     const spare = launch();
     await spare.send({ type: 'drain', graceMs: 1_000 });
     await spare.next('drained');

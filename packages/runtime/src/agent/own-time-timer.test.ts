@@ -11,7 +11,7 @@ function open(ms = 100) {
 }
 
 describe('a timer for own time', () => {
-  test('rings once, when its time has passed', async () => {
+  test('fires once, when its time has passed', async () => {
     const { clock, rings } = open();
     await clock.advance(99);
     expect(rings()).toBe(0);
@@ -21,7 +21,7 @@ describe('a timer for own time', () => {
     expect(rings()).toBe(1);
   });
 
-  test('does not count while it is paused, and goes on where it was', async () => {
+  test('does not count while it is paused, and continues afterwards', async () => {
     const { clock, timer, rings } = open();
     await clock.advance(60);
     timer.pause();
@@ -34,7 +34,7 @@ describe('a timer for own time', () => {
     expect(rings()).toBe(1);
   });
 
-  test('goes on when the last of several pauses is over', async () => {
+  test('continues when the last of several pauses is over', async () => {
     const { clock, timer, rings } = open();
     timer.pause();
     timer.pause();
@@ -46,7 +46,7 @@ describe('a timer for own time', () => {
     expect(rings()).toBe(1);
   });
 
-  test('that is stopped never rings, also when a pause ends later', async () => {
+  test('that is stopped never fires, even if a pause ends later', async () => {
     const { clock, timer, rings } = open();
     timer.pause();
     timer.stop();

@@ -1,10 +1,10 @@
 /**
- * A deadline for one's own time: the count stands still while somebody else is waited for, who has a deadline of its
- * own. Used for layers, which wait for what is inside them, and for tools, which wait for other agents.
+ * A deadline for the own time of a layer or a tool: the count is paused while it waits for something with its own
+ * deadline. Layers wait for everything inside them, and tools wait for other agents.
  */
 import type { Clock } from '../ports/clock.ts';
 
-/** Stops the count and lets it go on. Pauses nest: each one needs its own `resume`. */
+/** Pauses and resumes the count. Pauses nest: each one needs its own `resume`. */
 export interface Pausable {
   pause(): void;
   resume(): void;

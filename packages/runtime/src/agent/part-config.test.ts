@@ -13,13 +13,13 @@ const schema: JsonSchema = {
 interface Declared {
   readonly config?: JsonObject;
   readonly over?: JsonObject;
-  /** In the resource. */
+  /** The schema in the resource. */
   readonly specSchema?: JsonSchema;
-  /** Exported by the module, where it can be anything. */
+  /** The schema exported by the module; any value. */
   readonly moduleSchema?: unknown;
 }
 
-/** Starts an agent with one extension; gives the error, or the config that register got. */
+/** Starts an agent with one extension; returns the error, or the config that register got. */
 async function start({ config = {}, over, specSchema, moduleSchema }: Declared): Promise<unknown> {
   const got: unknown[] = [];
   const declaration = extension('logging', (_api, given) => void got.push(given), { config });
@@ -28,7 +28,7 @@ async function start({ config = {}, over, specSchema, moduleSchema }: Declared):
     ...declaration,
     ...(over === undefined ? {} : { config: over }),
     resource: { ...resource, spec: { ...resource.spec, ...(specSchema && { configSchema: specSchema }) } },
-    // Modules are foreign: theirs may be no schema at all.
+    // Modules are foreign code: theirs may be anything.
     module: {
       ...declaration.module,
       ...(moduleSchema !== undefined && { configSchema: moduleSchema }),
@@ -48,7 +48,7 @@ describe("an extension's config", () => {
   test.each([
     ['the resource', { specSchema: schema }],
     ['the module', { moduleSchema: schema }],
-  ])('X-05 that fits the schema of %s is what register gets', async (_title, declared) => {
+  ])('X-05 that matches the schema of %s is passed to register', async (_title, declared) => {
     expect(await start({ config: { level: 'debug' }, ...declared })).toEqual({ level: 'debug' });
   });
 
@@ -56,7 +56,7 @@ describe("an extension's config", () => {
     ['the resource', { specSchema: schema }],
     ['the module', { moduleSchema: schema }],
   ])(
-    'X-05 that does not fit the schema of %s: E_EXT_CONFIG names every problem, and register does not run',
+    'X-05 that does not match the schema of %s: E_EXT_CONFIG names every problem, and register does not run',
     async (_title, declared) => {
       expect(await start({ config: { level: 'loud', max: 'many', tea: 1 }, ...declared })).toMatchObject({
         code: 'E_EXT_CONFIG',
@@ -67,21 +67,21 @@ describe("an extension's config", () => {
     },
   );
 
-  test('X-05 both schemas count', async () => {
+  test('X-05 is checked against both schemas', async () => {
     const both = { specSchema: { required: ['level'] }, moduleSchema: { required: ['max'] } };
     expect(await start({ config: { level: 'debug' }, ...both })).toMatchObject({ code: 'E_EXT_CONFIG' });
     expect(await start({ config: { max: 1 }, ...both })).toMatchObject({ code: 'E_EXT_CONFIG' });
     expect(await start({ config: { level: 'debug', max: 1 }, ...both })).toEqual({ level: 'debug', max: 1 });
   });
 
-  test("X-05 it is the merged one that is checked: the agent's part may mend or break the resource's", async () => {
+  test('X-05 is checked after merging: the agent’s config may correct or break the resource’s', async () => {
     expect(await start({ config: {}, over: { level: 'info' }, specSchema: schema })).toEqual({ level: 'info' });
     expect(await start({ config: { level: 'info' }, over: { level: 1 }, specSchema: schema })).toMatchObject({
       code: 'E_EXT_CONFIG',
     });
   });
 
-  test('X-05 that nobody declared is an empty object, and is checked like any other', async () => {
+  test('X-05 is an empty object by default, and is checked like any other', async () => {
     expect(await start({})).toEqual({});
     expect(await start({ specSchema: schema })).toMatchObject({ code: 'E_EXT_CONFIG' });
   });
@@ -103,8 +103,8 @@ describe("an extension's config", () => {
     expect(String(error)).toContain('Extension/logging');
   });
 
-  test('X-05 a field that is undefined is left out, as JSON would', async () => {
-    // Embedders pass on what they have.
+  test('X-05 loses a field that is undefined, as in JSON', async () => {
+    // Embedders may pass undefined fields.
     const config = { level: undefined, max: 1 } as unknown as JsonObject;
     expect(await start({ config, over: config })).toEqual({ max: 1 });
   });

@@ -1,17 +1,20 @@
-/** The config a part of an agent gets: the agent's share over the resource's, checked against every schema there is. */
+/** The config of an agent's part: the agent's config merged over the resource's, checked against every schema. */
 import { type ErrorCode, GoondanError, type JsonObject, type JsonSchema } from '@goondan/types';
 import { mergeConfig } from '../config/merge-config.ts';
 import { copyJsonObject, isPlainObject, NotJson } from '../json/copy-json.ts';
 import { compileSchema, type SchemaCheck } from '../json/json-schema.ts';
 
-/** Whose config it is, and what is thrown when it does not fit. */
+/** The owner of a config, and the code of its errors. */
 export interface ConfiguredPart {
   /** `Kind/name`. */
   readonly identity: string;
   readonly code: ErrorCode;
 }
 
-/** A copy of its own. `schemas` may be anything, because modules are foreign. Throws the part's code. */
+/**
+ * Merges and checks a config, and returns a copy. `schemas` may be anything, because modules are foreign code. Throws
+ * the part's code.
+ */
 export async function partConfig(
   part: ConfiguredPart,
   under: JsonObject,
@@ -47,7 +50,7 @@ async function compileConfigSchema({ identity, code }: ConfiguredPart, schema: u
     });
   }
   try {
-    // An object is all the validator asks for; what is in it is the validator's to judge.
+    // The validator needs an object, and checks its content itself.
     return await compileSchema(schema as JsonSchema, `the config of ${identity}`);
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);

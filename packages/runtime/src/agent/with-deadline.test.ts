@@ -12,7 +12,7 @@ function open() {
   return { clock, controller, bounds };
 }
 
-/** What came of it, as a value. */
+/** The result or the error, as a value. */
 async function outcome(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => ({ value }),
@@ -21,7 +21,7 @@ async function outcome(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('foreign code within bounds', () => {
-  test('that answers in time gives its answer, and leaves no timer behind', async () => {
+  test('that returns in time gives its value, and leaves no timer behind', async () => {
     const { clock, bounds } = open();
     expect(await withDeadline(bounds, () => 'sync')).toBe('sync');
     expect(await withDeadline(bounds, async () => 'async')).toBe('async');
@@ -39,7 +39,7 @@ describe('foreign code within bounds', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('that is late gives the error of lateness at once, and its signal says why', async () => {
+  test('that is late gives the timeout error at once, and its signal has the same reason', async () => {
     const { clock, bounds } = open();
     const signals: AbortSignal[] = [];
     const waiting = outcome(withDeadline(bounds, (signal) => new Promise(() => signals.push(signal))));
@@ -50,7 +50,7 @@ describe('foreign code within bounds', () => {
     expect(signals[0]?.reason).toBe(late);
   });
 
-  test('that somebody aborts gives the reason at once, and its signal too', async () => {
+  test('that is aborted gives the reason at once, and so does its signal', async () => {
     const { clock, controller, bounds } = open();
     const reason = new GoondanError('E_CANCELLED', 'enough');
     const signals: AbortSignal[] = [];
@@ -61,7 +61,7 @@ describe('foreign code within bounds', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('is not begun when it is aborted already', async () => {
+  test('does not start when the signal is already aborted', async () => {
     const { controller, bounds } = open();
     controller.abort(new Error('before'));
     let begun = false;
@@ -72,7 +72,7 @@ describe('foreign code within bounds', () => {
     expect(begun).toBe(false);
   });
 
-  test('that aborts and throws in one go gives its own error, and nothing is left unhandled', async () => {
+  test('that aborts and throws at once gives its own error, and nothing is left unhandled', async () => {
     const { controller, bounds } = open();
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
@@ -88,7 +88,7 @@ describe('foreign code within bounds', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('what it does after it was given up on reaches nobody', async () => {
+  test('that continues after its deadline has no effect', async () => {
     const { clock, bounds } = open();
     const action = Promise.withResolvers<string>();
     const waiting = outcome(withDeadline(bounds, () => action.promise));

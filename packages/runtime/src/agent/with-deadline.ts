@@ -1,11 +1,11 @@
-/** Waiting for foreign code: never without a deadline, never past an abort. */
+/** Waits for foreign code: never without a deadline, and never after an abort. */
 import type { GoondanError } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
 import { OwnTimeTimer, type Pausable } from './own-time-timer.ts';
 
 export interface Bounds {
   readonly clock: Clock;
-  /** Without the time in which the action paused its deadline. */
+  /** The time limit, without the time in which the action paused its deadline. */
   readonly timeoutMs: number;
   /** The error when time runs out. */
   readonly whenLate: () => GoondanError;
@@ -14,8 +14,8 @@ export interface Bounds {
 }
 
 /**
- * Runs `action` with a signal of its own, which aborts with the outer one or when time runs out. Settles then even if
- * the action does not.
+ * Runs `action` with its own signal, which aborts with the outer one or when time runs out. Settles at that moment even
+ * if the action does not.
  */
 export async function withDeadline<Value>(
   bounds: Bounds,
@@ -25,7 +25,7 @@ export async function withDeadline<Value>(
   outer.throwIfAborted();
   const inner = new AbortController();
   const over = Promise.withResolvers<never>();
-  // An action that aborts and throws at once leaves nobody to wait for it.
+  // If the action aborts and throws at once, no one waits for this promise.
   over.promise.catch(() => undefined);
   const stop = (reason: unknown) => {
     inner.abort(reason);

@@ -1,4 +1,4 @@
-/** Agents that are no processes, for tests of the orchestrator: the test says how each answers. */
+/** Agents without processes, for tests of the orchestrator: the test decides how each one answers. */
 import { type AgentAddress, type AgentEvent, createAssistantMessage, type TurnResult } from '@goondan/types';
 import type { AgentStart } from '../config/agent-start.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
@@ -9,15 +9,15 @@ import { type FakeChild, fakeSpawn } from './fake-spawn.ts';
 
 type Child = FakeChild<ToAgent, FromAgent>;
 
-/** One turn as a fake agent runs it. */
+/** One turn of a fake agent. */
 export interface FakeTurn {
   readonly at: AgentAddress;
   readonly event: AgentEvent;
   readonly deadLetter: boolean;
   readonly child: Child;
-  /** Aborted by `cancel`; its reason is the one given. */
+  /** Aborted by `cancel`, with its reason. */
   readonly signal: AbortSignal;
-  /** Asks another agent, or leaves it a message. */
+  /** Asks another agent, or sends it a message. */
   readonly call: (
     kind: 'request' | 'send',
     to: Partial<AgentAddress> & { agentName: string },
@@ -32,19 +32,24 @@ export interface FakeCall {
   readonly id?: string;
 }
 
-/** The text of the answer; a throw is a failed turn; `undefined` is none at all: the process is gone, or hangs. */
+/**
+ * Returns the text of the answer. A throw is a failed turn; `undefined` is no answer: the process has ended, or hangs.
+ */
 export type FakeAnswer = (turn: FakeTurn) => Promise<string | undefined>;
 
 export interface FakeAgents {
   readonly spawn: Spawn;
   readonly children: readonly Child[];
-  /** Those that were told who they are, by `agent/key`, in the order of their start. */
+  /** Children that got a plan, with their address, in the order of their start. */
   readonly started: readonly { readonly at: AgentAddress; readonly child: Child }[];
-  /** What one does instead of getting ready. */
+  /** Runs instead of sending `ready`. */
   onStart: ((child: Child) => void) | undefined;
 }
 
-/** Each remembers what it answered, as an agent's conversation does: the same event again gets the same answer. */
+/**
+ * Starts fake agents. Each one remembers its answers, as an agent's conversation does: the same event again gets the
+ * same answer.
+ */
 export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock } = {}): FakeAgents {
   const fake = fakeSpawn<ToAgent, FromAgent>(options);
   const started: { at: AgentAddress; child: Child }[] = [];
@@ -67,7 +72,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
     child.channel.onMessage((message) => {
       switch (message.type) {
         case 'start': {
-          // Made by the orchestrator from one.
+          // The orchestrator made the plan from an `AgentStart`.
           at = (message.plan as unknown as AgentStart).address;
           started.push({ at, child });
           if (agents.onStart !== undefined) return agents.onStart(child);

@@ -1,18 +1,21 @@
-/** A person who is asked about tool calls, played by a test. What was answered is known until it is taken, as in a swarm. */
+/**
+ * A person who answers questions about tool calls, played by a test. Answers are kept until they are taken, as in a
+ * swarm.
+ */
 import type { ApprovalOutcome } from '@goondan/types';
 import type { ApprovalQuestion, Approver } from '../agent/seams/approver.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 
 export interface FakeApprover extends Approver {
-  /** Every time somebody asked, in order; a question that is asked again is there twice. */
+  /** Every question, in order; one that was asked twice is there twice. */
   readonly questions: readonly ApprovalQuestion[];
-  /** Answers that nobody has taken yet, by question. */
+  /** Answers that are not taken yet, by question. */
   readonly given: Map<string, Promise<ApprovalOutcome>>;
-  /** Knows what was said to another process of the same agent. */
+  /** Takes over the answers given to another process of the same agent. */
   remember(earlier: FakeApprover): void;
 }
 
-/** What the person says: at once, later, or never. */
+/** The answer of the person: at once, later, or never. */
 export type Answer = (question: ApprovalQuestion) => ApprovalOutcome | Promise<ApprovalOutcome>;
 
 export function fakeApprover(answer: Answer): FakeApprover {

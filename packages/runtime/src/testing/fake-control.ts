@@ -1,4 +1,4 @@
-/** A handle with nothing but memory behind it, for tests of the control socket and its clients. */
+/** A handle of a swarm that exists only in memory, for tests of the control socket and its clients. */
 import { createAssistantMessage, GoondanError, type TurnResult } from '@goondan/types';
 import type { AnswerOf, PlainName, RequestOf } from '../control/operations.ts';
 import type {
@@ -13,24 +13,24 @@ import type {
 } from '../control/swarm.ts';
 
 export interface FakeControl extends Swarm {
-  /** What was asked of it, in order. */
+  /** Calls of its methods, in order. */
   readonly calls: readonly (readonly [name: string, request: unknown])[];
-  /** Watchers that are listening, turns that are running. */
+  /** Number of active watchers and of running turns. */
   readonly watching: number;
   readonly running: readonly string[];
-  /** What those who ask for these turns said. */
+  /** Options of the callers that wait for these turns. */
   readonly askers: ReadonlyMap<string, { readonly options: AskOptions }>;
-  /** Events whose asker aborted. */
+  /** Events whose caller aborted. */
   readonly cancelled: readonly string[];
-  /** Tells every watcher, whatever its filter, and the asker of the event. */
+  /** Sends a notice to every watcher, whatever its filter, and to the caller of the event. */
   tell(notice: SwarmNotice): void;
   /** Ends the turn of an event with this text. */
   finish(eventId: string, text: string): void;
   /** Ends every wait for the turn of an event with this error. */
   fail(eventId: string, error: unknown): void;
-  /** The next call of anything fails with this. */
+  /** Makes the next call of any method fail with this error. */
   failNext(error: unknown): void;
-  /** The next `deliver`, `ask` or `instances` waits for this. */
+  /** Makes the next `deliver`, `ask` or `instances` wait for this promise. */
   holdNext(until: Promise<unknown>): void;
 }
 
@@ -93,13 +93,13 @@ export function fakeControl(): FakeControl {
     name,
     async (request: object = {}) => {
       enter(name, request);
-      // The request is of this name.
+      // The request belongs to the operation with this name.
       return answer(request as never);
     },
   ]);
 
   return {
-    // Each is made of the answer of its name.
+    // Each method is made from the answer with its name.
     ...(Object.fromEntries(methods) as Pick<Swarm, PlainName>),
     calls,
     askers,
@@ -165,7 +165,7 @@ export function fakeControl(): FakeControl {
 
 type Answers = { readonly [Name in PlainName]: (request: RequestOf<Name>) => AnswerOf<Name> | Promise<AnswerOf<Name>> };
 
-/** The answers that nothing changes. */
+/** Answers that never change. */
 const answers: Omit<Answers, 'deliver' | 'cancel' | 'instances'> = {
   status: () => fakeStatus,
   deleteInstance: () => ({ inputs: 1 }),

@@ -6,7 +6,7 @@ import { fakeSpawn } from './fake-spawn.ts';
 
 const request = { name: 'agent a/default', runner: 'main.ts', frameFolder: '/frames' };
 
-describe('a child that is no process', () => {
+describe('a child without a process', () => {
   test('talks over a channel and ends like one', async () => {
     const { spawn, children } = fakeSpawn<ToAgent, FromAgent>();
     const child = spawn(agentLanguage, request);
@@ -32,7 +32,7 @@ describe('a child that is no process', () => {
     expect(await polite.spawn(agentLanguage, request).kill(7)).toMatchObject({ code: 0, signal: null });
   });
 
-  test('has a number of its own, and may not be started at all', () => {
+  test('has its own number, and its start may fail', () => {
     const { spawn } = fakeSpawn<ToAgent, FromAgent>({
       beforeSpawn: ({ name }) => {
         if (name === 'refused') throw new Error('no more');

@@ -1,4 +1,4 @@
-/** Children that are no processes, for tests of whoever starts and supervises them. The test plays the child. */
+/** Children without processes, for tests of code that starts and supervises them. The test plays the child. */
 import type { Channel } from '../ipc/channel/channel.ts';
 import type { FrameFiles } from '../ipc/channel/frame-files.ts';
 import { connectInMemory } from '../ipc/connect-in-memory.ts';
@@ -9,41 +9,41 @@ import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../ipc/spawn.
 export interface FakeChild<Down, Up> {
   readonly pid: number;
   readonly request: SpawnRequest;
-  /** The child's end. */
+  /** The child's end of the channel. */
   readonly channel: Channel<Up, Down>;
   /** The grace of every `kill`, in order. */
   readonly kills: readonly number[];
-  /** The child ends, as a process does: what it sent is heard, then its channel closes, then it is gone. */
+  /** Ends the child like a process: its messages arrive, then its channel closes, then it is gone. */
   exit(how?: Partial<ChildExit>): void;
 }
 
 export interface FakeSpawnOptions {
   readonly clock?: Clock;
-  /** What a child does when it is killed; it ends at once, by SIGKILL, when absent. */
+  /** Called when a child is killed; when absent the child ends at once, by SIGKILL. */
   readonly onKill?: (child: FakeChild<unknown, unknown>, graceMs: number) => void;
-  /** Throws, to play a system that starts no more. */
+  /** May throw, to play a system that starts no more processes. */
   readonly beforeSpawn?: (request: SpawnRequest) => void;
-  /** Throws, to play a child that reads too little. */
+  /** May throw, to play a child that reads too slowly. */
   readonly beforeSend?: (message: unknown) => void;
-  /** For messages that are too long for a frame; in memory when absent. */
+  /** Files for messages that are too long for a frame; in memory when absent. */
   readonly files?: FrameFiles;
 }
 
 export interface FakeSpawn<Down, Up> {
   readonly spawn: Spawn;
-  /** Everyone started so far, oldest first. */
+  /** All children so far, oldest first. */
   readonly children: readonly FakeChild<Down, Up>[];
 }
 
 const FIRST_PID = 1_000_001;
 
-/** `Down` and `Up` are what the test speaks: `fakeSpawn<ToAgent, FromAgent>()`. */
+/** `Down` and `Up` are the messages to and from the child: `fakeSpawn<ToAgent, FromAgent>()`. */
 export function fakeSpawn<Down, Up>(options: FakeSpawnOptions = {}): FakeSpawn<Down, Up> {
   const children: FakeChild<Down, Up>[] = [];
   const spawn: Spawn = (language, request) => {
     options.beforeSpawn?.(request);
     const started = startChild(language, request, FIRST_PID + children.length, options);
-    // Whoever asks for a fake of one language starts children of that language.
+    // A fake for one set of messages starts children with these messages.
     children.push(started.child as unknown as FakeChild<Down, Up>);
     return started.process;
   };

@@ -1,4 +1,4 @@
-/** A swarm on agents that are no processes, and on a real disk, for tests of the orchestrator. */
+/** A swarm of agents without processes, on a real disk, for tests of the orchestrator. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,12 +27,12 @@ export interface FakeSwarm {
   readonly currentPlan: CurrentPlan;
   readonly journal: Journal;
   readonly agents: FakeAgents;
-  /** What was logged. */
+  /** Log lines so far. */
   readonly lines: readonly LogLine[];
   readonly stateRoot: string;
-  /** Delivers to an agent and waits for the end of the turn. */
+  /** Delivers an event to an agent and waits for the end of the turn. */
   readonly send: (agentName: string, input: string, options?: Partial<AgentEvent>) => Promise<TurnEnd>;
-  /** Ends it at once; its folder stays. */
+  /** Ends the swarm at once; its folder is kept. */
   readonly close: () => Promise<void>;
 }
 
@@ -40,11 +40,11 @@ export interface FakeSwarmOptions {
   readonly policy?: SwarmPolicy;
   /** The secrets of every agent. */
   readonly secrets?: readonly string[];
-  /** Of an earlier one: this one goes on where that was. */
+  /** The state root of an earlier swarm, which this one continues. */
   readonly stateRoot?: string;
   /** The clock of the swarm and its agents; the disk has its own. */
   readonly clock?: Clock;
-  /** Starts other children in place of those that `answer`. */
+  /** Starts other children instead of those that `answer`. */
   readonly spawn?: Spawn;
   /** The models of every agent. */
   readonly models?: SwarmPlan['agents'][number]['models'];
@@ -52,7 +52,7 @@ export interface FakeSwarmOptions {
 
 const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }, spares: 0 };
 
-/** Agents `a` to `e`; whoever opens it removes its folder. */
+/** Opens a swarm with the agents `a` to `e`. The caller removes its folder. */
 export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOptions = {}): Promise<FakeSwarm> {
   const { policy, secrets = [], stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarm-')) } = options;
   const { clock = systemClock } = options;
@@ -116,7 +116,7 @@ export function removeFakeSwarm({ stateRoot }: Pick<FakeSwarm, 'stateRoot'>): vo
   rmSync(stateRoot, { recursive: true, force: true });
 }
 
-/** An event with an id of its own, for the instance `default`. */
+/** Makes an event with its own id, for the instance `default`. */
 export function fakeEvent(input: string, options: Partial<AgentEvent> = {}): AgentEvent {
   return {
     id: `event-${crypto.randomUUID()}`,

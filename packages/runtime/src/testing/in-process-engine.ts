@@ -1,6 +1,6 @@
 /**
- * Agents calling each other inside one process: enough of an engine to test extensions and tools that talk to other
- * agents. Nothing here survives the process.
+ * An engine for agents that call each other inside one process, enough to test extensions and tools that call other
+ * agents. Nothing is stored.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type TurnResult } from '@goondan/types';
 import type { Engine } from '../agent/seams/engine.ts';
@@ -9,13 +9,13 @@ import { describeLate, type RequestBound } from '../ipc/request-timeout.ts';
 import type { Clock } from '../ports/clock.ts';
 import { withDeadline } from '../agent/with-deadline.ts';
 
-/** Answers events for an agent: a running agent's `handle`, or a function of your own. */
+/** Handles events for an agent: a running agent's `handle`, or your own function. */
 export type AgentHandler = (event: AgentEvent, signal: AbortSignal | undefined) => Promise<TurnResult>;
 
 export interface InProcessEngine extends Engine {
-  /** Adds an agent; it is found by name, whatever the instance key. */
+  /** Adds an agent. It is found by its name, for every instance key. */
   add(agentName: string, handler: AgentHandler): void;
-  /** Every call that was made, in order. */
+  /** Every call, in order. */
   readonly calls: readonly { readonly to: AgentAddress; readonly event: AgentEvent }[];
 }
 
@@ -38,7 +38,7 @@ export function inProcessEngine(clock: Clock): InProcessEngine {
     async deliver(to, event) {
       const handler = find(to);
       calls.push({ to, event });
-      // Nobody waits for it; a failed turn tells its own story.
+      // The sender does not wait, and a failed turn reports its own error.
       void handler(event, undefined).catch(() => undefined);
       return { accepted: true };
     },

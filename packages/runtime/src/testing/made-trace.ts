@@ -1,8 +1,8 @@
-/** Pieces of a trace as if they had been recorded, for tests of whoever shows them. */
+/** Makes parts of a trace as if they had been recorded, for tests of code that shows them. */
 import type { MiddlewareKind } from '@goondan/types';
 import type { ChainRecord, LayerRecord } from '../trace/turn-trace.ts';
 
-/** A layer of a step that did nothing. */
+/** Makes a layer of a step that did nothing. */
 export function madeLayer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord {
   return {
     extension,

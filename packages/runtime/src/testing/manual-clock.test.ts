@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test';
 import { manualClock } from './manual-clock.ts';
 
-test('time passes only when it is told to, for all three ways to read it', async () => {
+test('time passes only when the test advances it, for all three ways to read it', async () => {
   const clock = manualClock(new Date('2026-03-01T00:00:00Z'));
   await clock.advance(1_500);
   expect(clock.elapsed()).toBe(1_500);
   expect(clock.now()).toEqual(new Date('2026-03-01T00:00:01.500Z'));
 });
 
-test('timers run in the order they fall due, equal ones in the order they were set, each at its own time', async () => {
+test('timers run in the order they are due, equal ones in the order they were set, each at its own time', async () => {
   const clock = manualClock();
   const ran: string[] = [];
   for (const [name, ms] of [['c', 30] as const, ['a', 10] as const, ['b', 10] as const, ['never', 31] as const]) {
@@ -19,7 +19,7 @@ test('timers run in the order they fall due, equal ones in the order they were s
   expect(clock.pending).toBe(1);
 });
 
-test('a timer that is called off does not run', async () => {
+test('a cancelled timer does not run', async () => {
   const clock = manualClock();
   let ran = false;
   clock.after(1, () => (ran = true))();
@@ -28,7 +28,7 @@ test('a timer that is called off does not run', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('a timer set while time passes runs when it falls due on the way', async () => {
+test('a timer set while time advances runs when it is due before the end', async () => {
   const clock = manualClock();
   const ran: number[] = [];
   clock.after(5, () => void Promise.resolve().then(() => clock.after(5, () => ran.push(clock.elapsed()))));

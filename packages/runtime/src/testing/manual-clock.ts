@@ -1,10 +1,12 @@
-/** Time that stands still until a test moves it: deadlines and durations without waiting for them. */
+/** A clock that a test moves by hand: deadlines and durations without waiting. */
 import type { Clock } from '../ports/clock.ts';
 
 export interface ManualClock extends Clock {
-  /** Lets time pass. What falls due on the way runs in order, and what it causes settles before time goes on. */
+  /**
+   * Moves the time forward. Timers that are due run in order, and promises they resolve settle before time continues.
+   */
   advance(ms: number): Promise<void>;
-  /** Timers nobody has called off. */
+  /** Number of timers that are set. */
   readonly pending: number;
 }
 
@@ -38,7 +40,7 @@ export function manualClock(start: Date = new Date('2026-01-01T00:00:00Z')): Man
   };
 }
 
-/** Everything that waits on nothing but promises has run. */
+/** Resolves when all pending promises have run. */
 function settle(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }

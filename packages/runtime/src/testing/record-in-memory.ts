@@ -1,4 +1,4 @@
-/** Runs one turn of an agent in this process and gives its recording, for tests. */
+/** Runs one turn of an agent in this process and returns its recording, for tests. */
 import type { JsonValue, Message, TurnResult } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { assembleRecording } from '../trace/assemble-recording.ts';
@@ -17,11 +17,11 @@ import { type AgentDeps, startAgent } from '../agent/start/start-agent.ts';
 export interface RecordedTurn {
   readonly result: TurnResult;
   readonly start: ReplaySource;
-  /** As it is on disk. */
+  /** The recording as it is on disk. */
   readonly text: string;
 }
 
-/** Turns before it, then the one that is recorded. */
+/** Runs a turn for each input and records the last one. */
 export async function recordInMemory(
   plan: AgentPlan,
   inputs: readonly string[],
@@ -76,7 +76,7 @@ function startOf(
   const { messages, extensionState } = before;
   const rest = { extensionState, stateAfter, times: Object.fromEntries(times), ignored: [], events: [] };
   const start = { recording, messages, ...rest };
-  // As it comes from the other process.
+  // A JSON copy, as it comes from another process.
   return JSON.parse(JSON.stringify(start)) as ReplaySource;
 }
 

@@ -1,7 +1,7 @@
 import type { ModelMessage, ModelParams, ModelReply, ToolCatalogItem } from '@goondan/types';
 import type { Model } from '../agent/model/model-port.ts';
 
-/** What a model was asked once, and what it answered. */
+/** One request to a model, and its reply. */
 export interface RecordedRequest {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolCatalogItem[];
@@ -9,7 +9,7 @@ export interface RecordedRequest {
   reply?: ModelReply;
 }
 
-/** The same model, every request written down. */
+/** Wraps a model so that every request is recorded. */
 export function recordRequests(model: Model, requests: RecordedRequest[]): Model {
   return {
     async generate(request) {

@@ -1,4 +1,7 @@
-/** Runs one turn of an agent in this process, interrupted again and again, and gives the recordings of its runs, for tests. */
+/**
+ * Runs one turn of an agent in this process, interrupted several times, and returns the recordings of its runs, for
+ * tests.
+ */
 import type { TurnResult } from '@goondan/types';
 import { type TurnRuns, assembleRecording } from '../trace/assemble-recording.ts';
 import type { ReplaySource } from '../trace/replay.ts';
@@ -18,23 +21,26 @@ export interface RunOfTurn {
   readonly plan: AgentPlan;
   readonly ports?: AgentDeps;
   readonly signal?: AbortSignal;
-  /** When its process is gone, if the turn has not ended; absent of the last one. `left`: it was asked to end, and the turn waited for a person. */
+  /**
+   * When its process ends, if the turn is not over; absent for the last run. `left`: the process was drained while the
+   * turn waited for a person.
+   */
   readonly interrupted?: Interruption;
 }
 
 export interface Interruption {
   readonly when: Promise<unknown>;
   readonly how: 'left' | 'crashed';
-  /** When it last wrote down what it did; when it is gone, if absent. */
+  /** When the run last wrote its trace; when its process ends, if absent. */
   readonly lastWritten?: Promise<unknown>;
 }
 
 export interface RecordedRuns {
   readonly result: TurnResult;
   readonly runs: TurnRuns;
-  /** Of each run; undefined where it cannot be replayed. */
+  /** The recording of each run; undefined for one that cannot be replayed. */
   readonly starts: readonly (ReplaySource | undefined)[];
-  /** As it is on disk. */
+  /** The recordings as they are on disk. */
   readonly text: string;
 }
 
@@ -54,7 +60,7 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
   const timesOf: Record<string, string>[] = [];
   for (const { plan, ports, signal, interrupted } of runs) {
     const draws = new RegisterDraws();
-    /** Written after the moment from which on a crash has lost it. */
+    /** Lines that were written too late and are lost in the crash. */
     const late: string[] = [];
     let written = lines;
     const process = { isGone: false };
@@ -75,7 +81,7 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
     const traces = openTurnTraces({ open: async () => writer, clock: systemClock, extensions, report: fail });
     const observer = watchTurn(systemClock, [traces.listen()]);
     const turn = agent.handle(asked, { observer, ...(signal && { signal }) });
-    // One that is gone may fail, with nobody to tell.
+    // A turn of an ended process may fail, and no caller waits for it.
     turn.catch(() => undefined);
     if (interrupted?.lastWritten !== undefined) {
       await Promise.race([turn, interrupted.lastWritten]);
@@ -109,13 +115,13 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
     const isLast = recording === recorded.last.recording;
     const events = readTurnLog(found[index] ?? []).events;
     const rest = { extensionState: {}, stateAfter: isLast ? after : {}, times: timesOf[index] ?? {}, ignored: [] };
-    // As it comes from the other process.
+    // A JSON copy, as it comes from another process.
     return JSON.parse(JSON.stringify({ recording, messages: [], events, ...rest })) as ReplaySource;
   });
   return { result, runs: recorded, starts, text };
 }
 
-/** Notes what each run found of the turn, and when messages were made. */
+/** Notes the log that each run found, and the times of messages. */
 function noteLog(store: ConversationStore) {
   const times = new Map<string, string>();
   const found: (readonly Parameters<ConversationStore['append']>[3][number][])[] = [];
@@ -137,7 +143,7 @@ function noteLog(store: ConversationStore) {
   return { store: noting, found, times };
 }
 
-/** A process that is gone opens nothing, and writes nothing. */
+/** A store that stops working when its process has ended. */
 function untilGone(store: ConversationStore, process: { readonly isGone: boolean }): ConversationStore {
   const orNever = <Value>(act: () => Promise<Value>): Promise<Value> =>
     process.isGone ? new Promise(() => undefined) : act();

@@ -1,5 +1,5 @@
 /**
- * One agent in one process on the scripted model: run extensions and tools for real, and look at everything they did.
+ * One agent in one process on the scripted model: runs extensions and tools for real, and shows everything they did.
  */
 import {
   type AgentEvent,
@@ -32,41 +32,41 @@ import { recordTurn } from '../trace/record-turn.ts';
 import { type RecordedRequest, recordRequests } from './record-requests.ts';
 
 export interface ScriptedAgentOptions extends Partial<AgentPlan> {
-  /** What the model answers; it says `You said: …` when absent. */
+  /** Rules of the model; it says `You said: …` when absent. */
   readonly script?: readonly ScriptedRule[];
-  /** A model of your own instead of a script. */
+  /** Your own model instead of a script. */
   readonly model?: Model;
   readonly store?: ConversationStore;
   readonly engine?: Engine;
-  /** Who is asked about tool calls; nobody when absent. See `fakeApprover`. */
+  /** The approver for tool calls; none when absent. See `fakeApprover`. */
   readonly approver?: Approver;
   readonly clock?: Clock;
 }
 
-/** One turn and all that could be seen of it. */
+/** One turn, with everything that was observed of it. */
 export interface TestedTurn extends TurnOutcome {
-  /** The answer's words. */
+  /** The text of the answer. */
   readonly text: string;
   readonly deltas: readonly TurnDelta[];
-  /** Every chain and layer, nested. */
+  /** The chains and layers of the turn, nested. */
   readonly trace: ChainRecord | undefined;
 }
 
-/** Events about turns, steps and calls, each of which is a span. */
+/** Runtime events about turns, steps and calls; each of these is a span. */
 type SpanEventName = Exclude<RuntimeEventName, 'extension.status'>;
 
-/** A runtime event as it was told. */
+/** A runtime event as it was published. */
 export type ToldEvent = { [Name in SpanEventName]: { name: Name; payload: RuntimeEvents[Name] } }[SpanEventName];
 
 export interface ScriptedAgent {
   readonly agent: RunningAgent;
   readonly store: ConversationStore;
-  /** What the model was asked, call by call. */
+  /** Requests to the model, in order. */
   readonly requests: readonly RecordedRequest[];
   /** Runtime events so far. */
   readonly told: readonly ToldEvent[];
   readonly logs: readonly LogLine[];
-  /** One turn for one input; no input, no message. */
+  /** Runs one turn for an input; without an input no message is appended. */
   say(input?: string, options?: TurnOptions & { event?: Partial<AgentEvent> }): Promise<TestedTurn>;
   /** The committed conversation. */
   messages(): Promise<readonly Message[]>;
@@ -112,7 +112,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
       modelRef: 'Model/scripted',
       ...plan,
       models: { 'Model/scripted': scripted, ...plan.models },
-      // Retries in a test should not be waited for.
+      // A test should not wait for retries.
       policy: { retryBaseMs: 1, unwindMs: 200, ...plan.policy },
     },
     {
@@ -124,7 +124,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
     },
   );
   for (const name of runtimeEvents) {
-    // Told with the payload of its name.
+    // The payload belongs to the event name.
     agent.parts.bus.on(name, (payload) => told.push({ name, payload } as ToldEvent));
   }
   let count = 0;
@@ -169,7 +169,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
   };
 }
 
-/** An extension from a function, as if it had been loaded from a file. */
+/** Makes an extension from a function, as if it had been loaded from a file. */
 export function extension<Config = JsonObject>(
   name: string,
   register: ExtensionRegister<Config>,
@@ -184,13 +184,13 @@ export function extension<Config = JsonObject>(
       spec: { entry: './index.ts', ...(config === undefined ? {} : { config }) },
     },
     root: '.',
-    // The config it is given is the one declared beside it: that it fits is what `configSchema` is for.
+    // The config is declared with the extension; `configSchema` checks that it matches.
     module: { register: register as ExtensionRegister, ...(configSchema === undefined ? {} : { configSchema }) },
     ...(tier === undefined ? {} : { tier }),
   };
 }
 
-/** An extension from a file, loaded as the runtime loads it. */
+/** Declares an extension in a file, which is loaded as the runtime loads it. */
 export function extensionFile(
   name: string,
   root: string,

@@ -1,4 +1,4 @@
-/** A control socket in a folder of its own, with nothing but a fake swarm behind it, and the ways to talk to it. */
+/** A control socket in its own folder, with a fake swarm behind it, and functions to talk to it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,17 +10,17 @@ export interface ServedSwarm {
   readonly server: ControlServer;
   readonly folder: string;
   readonly path: string;
-  /** What went wrong inside. */
+  /** Errors that the server reported. */
   readonly reported: readonly unknown[];
-  /** One request, on a connection of its own. */
+  /** Sends one request on its own connection. */
   request(method: string, at: string, options?: RequestOptions): Promise<Response>;
-  /** A connection that sends these bytes and whatever it is told. */
+  /** Opens a connection that sends these bytes, and more when told to. */
   connect(text: string, options?: { readonly reads?: boolean }): Promise<RawConnection>;
   close(): Promise<void>;
 }
 
 export interface RequestOptions {
-  /** Text is sent as it is, everything else as JSON. */
+  /** A text is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;
@@ -95,7 +95,7 @@ async function connectRaw(path: string, text: string, reads: boolean): Promise<R
   };
 }
 
-/** Resolves when it holds; fails the test when it does not come to that. */
+/** Waits until the condition is true; fails the test when that takes too long. */
 export async function until(holds: () => boolean): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (!holds()) {

@@ -1,14 +1,14 @@
-/** A bundle in a folder of its own, for tests. */
+/** A bundle in its own folder, for tests. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 export interface TemporaryBundle extends Disposable {
-  /** A real path. */
+  /** The real path of the folder. */
   readonly folder: string;
 }
 
-/** Path in the bundle → text. */
+/** Writes a bundle from a map of paths to texts. */
 export function temporaryBundle(files: Readonly<Record<string, string | Uint8Array>>): TemporaryBundle {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-bundle-')));
   for (const [path, text] of Object.entries(files)) {
@@ -19,7 +19,7 @@ export function temporaryBundle(files: Readonly<Record<string, string | Uint8Arr
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** A whole bundle, every kind once, with nothing wrong in it. */
+/** A complete bundle without mistakes, with every kind once. */
 export const completeBundle: Readonly<Record<string, string>> = {
   'goondan.yaml': `# yaml-language-server: $schema=./goondan.schema.json
 apiVersion: goondan.ai/v1
@@ -134,7 +134,7 @@ spec:
   'connectors/web.ts': 'export default async () => {};\n',
 };
 
-/** What its resources take from the environment. */
+/** Environment variables that its resources need. */
 export const completeEnvironment: Readonly<Record<string, string>> = {
   TEAM_KEY: 'team-key-1234567',
   REGION: 'eu',

@@ -10,7 +10,7 @@ function open(parts: EventStreamParts<unknown> = {}) {
 }
 
 describe('an event stream', () => {
-  test('gives what was sent, in order, and ends', async () => {
+  test('sends events in order, and ends', async () => {
     const { stream, send, overs } = open();
     send({ a: 1 }, 'first');
     const response = stream.response({ 'X-More': 'yes' });
@@ -26,7 +26,7 @@ describe('an event stream', () => {
     expect(overs()).toBe(1);
   });
 
-  test('tells once that it is over, whoever ended it', async () => {
+  test('reports its end once, whichever side ended it', async () => {
     const early = open();
     const reader = early.stream.response().body?.getReader();
     early.send('x');
@@ -45,7 +45,7 @@ describe('an event stream', () => {
     expect(isOver).toBe(true);
   });
 
-  test('breaks when its reader does not keep up', async () => {
+  test('breaks when its reader is too slow', async () => {
     const { stream, send, overs } = open({ queue: (write) => boundedQueue(write, 100) });
     const response = stream.response();
     for (let n = 0; n < 100; n++) send('0123456789');
@@ -53,7 +53,7 @@ describe('an event stream', () => {
     expect(await response.text().catch((error: unknown) => String(error))).toContain('does not keep up');
   });
 
-  test('is never quiet for long', async () => {
+  test('sends a comment when it is quiet for too long', async () => {
     const { stream } = open({ beatMs: 5 });
     const reader = stream.response().body?.getReader();
     const { value } = (await reader?.read()) ?? {};

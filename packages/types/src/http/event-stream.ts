@@ -1,34 +1,35 @@
 /**
- * Server-sent events on their way to one reader.
+ * Sends server-sent events to one reader.
  *
- * 1. A slow reader costs a bounded queue and nothing more: it is given bytes when it asks for them, never before.
- * 2. The queue decides what may wait. When it has no room for an event that must arrive, the stream breaks.
- * 3. Each action of `onOver` is called once, whoever ended the stream: nothing is left behind for a reader who is gone.
+ * 1. A slow reader costs a bounded queue and nothing more: it gets bytes when it asks for them, never before.
+ * 2. The queue decides which events may wait. When it has no room for an event that must arrive, the stream breaks.
+ * 3. Each action of `onOver` is called once, whichever side ended the stream: nothing is left behind for a reader that
+ *    is gone.
  * 4. A comment every `beatMs` keeps a quiet connection open.
  */
 import { systemTimers, type Timers } from './timers.ts';
 
-/** Bytes that wait for a reader, in order. `Kind`: what an event that may be lost is counted as. */
+/** Bytes that wait for a reader, in order. `Kind` is the kind under which lost events are counted. */
 export interface StreamQueue<Kind> {
   readonly isEmpty: boolean;
   /** Takes an event, and drops older ones that may be lost. Returns false when there is no room for this one. */
   offer(bytes: Uint8Array, kind: Kind | undefined): boolean;
   /** Writes until the reader takes no more. */
   pump(): void;
-  /** The reader is gone: nothing waits any more. */
+  /** Drops all waiting bytes, because the reader is gone. */
   clear(): void;
 }
 
-/** Returns how many bytes were taken: all of them, 0 while the reader wants no more, -1 when it is gone. */
+/** Returns the number of bytes taken: all of them, 0 while the reader wants no more, -1 when it is gone. */
 export type WriteBytes = (bytes: Uint8Array) => number;
 
 export interface EventStreamParts<Kind> {
-  /** Aborts when the client is gone, also before it began to read. */
+  /** Aborts when the client is gone, even before it began to read. */
   readonly left?: AbortSignal;
   readonly beatMs?: number;
-  /** Those of the system when absent. */
+  /** The system's timers when absent. */
   readonly clock?: Timers;
-  /** Makes the queue; one that loses nothing and is bounded by its bytes when absent. */
+  /** Makes the queue; when absent, a queue that loses nothing and is bounded by its bytes. */
   readonly queue?: (write: WriteBytes) => StreamQueue<Kind>;
 }
 
@@ -41,7 +42,7 @@ export class EventStream<Kind = never> {
   readonly #clock: Timers;
   readonly #beatMs: number;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** Bytes that the reader has asked for and not got. */
+  /** Bytes that the reader has asked for and not received. */
   #wanted = 0;
   #state: 'open' | 'ending' | 'over' = 'open';
   readonly #whenOver: (() => void)[] = [];
@@ -58,13 +59,13 @@ export class EventStream<Kind = never> {
     if (left.aborted) leave();
   }
 
-  /** At once when it is over already. */
+  /** Calls the action when the stream is over; at once if it is over already. */
   onOver(action: () => void): void {
     if (this.#state === 'over') action();
     else this.#whenOver.push(action);
   }
 
-  /** Once. */
+  /** Makes the response. May be called once. */
   response(headers: Readonly<Record<string, string>> = {}): Response {
     if (this.#state === 'open') this.#armBeat();
     const body = new ReadableStream<Uint8Array>(
@@ -85,14 +86,14 @@ export class EventStream<Kind = never> {
     return new Response(body, { headers: { ...own, ...headers } });
   }
 
-  /** `kind` when the event may be lost. Nothing happens once the stream is ending. */
+  /** Sends an event. `kind` is given when the event may be lost. Does nothing once the stream is ending. */
   send(bytes: Uint8Array, kind?: Kind): void {
     if (this.#state !== 'open' || this.#queue.offer(bytes, kind)) return;
     this.#leave();
     this.#controller?.error(behind());
   }
 
-  /** `last` is the last event; the stream ends when the reader has everything. */
+  /** Ends the stream when the reader has everything; `last` is the last event. */
   end(last?: Uint8Array): void {
     if (last !== undefined) this.send(last);
     if (this.#state !== 'open') return;
@@ -128,7 +129,7 @@ export class EventStream<Kind = never> {
     for (const action of this.#whenOver.splice(0)) action();
   }
 
-  /** Only for a reader who waits: others have something to read. */
+  /** Starts the timer for the next comment, only while the reader waits: otherwise it has something to read. */
   #armBeat(): void {
     this.#callOffBeat = this.#clock.after(this.#beatMs, () => {
       if (this.#wanted > 0) this.send(beat);
@@ -137,13 +138,13 @@ export class EventStream<Kind = never> {
   }
 }
 
-/** `data` as JSON, or as it is when it is a text. `event` may be left out, as some protocols do. */
+/** Encodes an event. `data` becomes JSON, and a text stays unchanged; some protocols have no `event`. */
 export function encodeEvent(data: unknown, event?: string): Uint8Array {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return encoder.encode(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`);
 }
 
-/** Loses nothing; more than `most` bytes that wait are too many. */
+/** A queue that loses nothing; it has no room for more than `most` bytes. */
 export function boundedQueue(write: WriteBytes, most = 4_000_000): StreamQueue<unknown> {
   const waiting: Uint8Array[] = [];
   let waitingBytes = 0;

@@ -1,6 +1,6 @@
 /**
- * `@goondan/types/http`: how our servers read requests and answer them (the control socket, Studio, the connectors of
- * `@goondan/base`). It is outside of semantic versioning: any release may change or remove a name here.
+ * `@goondan/types/http`: functions with which our servers read and answer requests (the control socket, Studio, the
+ * connectors of `@goondan/base`). It is outside of semantic versioning: any release may change or remove a name here.
  */
 export { type BodyBounds, checkJsonType, parseJson, readBody } from './read-body.ts';
 export { boundedQueue, encodeEvent, EventStream } from './event-stream.ts';

@@ -1,19 +1,19 @@
-/** The body of a request, within bounds of size and time. Nothing more of it is ever held. */
+/** Reads the body of a request, within limits of size and time. Never holds more than the limit. */
 import type { RefuseBody } from './refusal.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
 export interface BodyBounds {
   readonly longest: number;
   readonly withinMs: number;
-  /** Those of the system when absent. */
+  /** The system's timers when absent. */
   readonly clock?: Timers;
   /** Ends the reading when it aborts; its reason, an error, is thrown. */
   readonly signal?: AbortSignal;
-  /** What all bodies that are being read share. `take` throws when there is no room for so many bytes more. */
+  /** Room shared by all bodies that are being read. `take` throws when there is no room for this many bytes. */
   readonly room?: { take(bytes: number): void; give(bytes: number): void };
 }
 
-/** The raw bytes. Throws what `refuse` makes: 413, 408, or 400 when the body breaks off. */
+/** Returns the raw bytes. Throws an error of `refuse`: 413, 408, or 400 when the body breaks off. */
 export async function readBody(request: Request, bounds: BodyBounds, refuse: RefuseBody): Promise<Uint8Array> {
   const { longest, withinMs, clock = systemTimers, signal, room } = bounds;
   if (Number(request.headers.get('content-length') ?? 0) > longest) throw tooLong(longest, refuse);
@@ -47,7 +47,7 @@ export async function readBody(request: Request, bounds: BodyBounds, refuse: Ref
   }
 }
 
-/** Throws what `refuse` makes: 400. */
+/** Throws an error of `refuse`, 400, when the body is not JSON. */
 export function parseJson(bytes: Uint8Array, refuse: RefuseBody): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -56,14 +56,14 @@ export function parseJson(bytes: Uint8Array, refuse: RefuseBody): unknown {
   }
 }
 
-/** Throws what `refuse` makes, 415, unless the body is said to be JSON. */
+/** Throws an error of `refuse`, 415, unless the content type is JSON. */
 export function checkJsonType({ headers }: Request, refuse: RefuseBody): void {
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   if (type.trim().toLowerCase() === 'application/json') return;
   throw refuse(415, `The body of the request must be application/json, not ${type.trim() || 'of no type'}.`, closing);
 }
 
-/** What is left of the body would else be read as the next request. */
+/** Otherwise the rest of the body would be read as the next request. */
 const closing = { Connection: 'close' };
 
 function tooLong(longest: number, refuse: RefuseBody): Error {

@@ -1,8 +1,8 @@
-/** How a server says no over HTTP: a status and `{ "error": { code, message, suggestion } }`, never a stack. */
+/** Refusals over HTTP: a status and `{ "error": { code, message, suggestion } }`, never a stack. */
 import type { ErrorCode } from '../errors/error-catalogue.ts';
 import { GoondanError } from '../errors/goondan-error.ts';
 
-/** A refusal of the server itself, whose status its code alone does not tell. */
+/** A refusal by the server itself, with a status that does not follow from its code. */
 export class Refusal extends GoondanError {
   constructor(
     readonly status: number,
@@ -14,7 +14,7 @@ export class Refusal extends GoondanError {
   }
 }
 
-/** Makes the refusal of a body; each server has codes of its own. */
+/** Makes the refusal of a body; each server has its own codes. */
 export type RefuseBody = (
   status: 400 | 408 | 413 | 415,
   message: string,
@@ -40,7 +40,7 @@ export const sharedStatuses: StatusByCode = {
 
 const DEFAULT_RETRY_MS = 1_000;
 
-/** 500 for a code without a status. */
+/** Returns the status for an error; 500 for a code without one. */
 export function statusOf(error: GoondanError, statuses: StatusByCode): number {
   return error instanceof Refusal ? error.status : (statuses[error.code] ?? 500);
 }
@@ -51,7 +51,7 @@ export function headersOf(error: GoondanError, statuses: StatusByCode): Record<s
   return { ...retry, ...(error instanceof Refusal ? error.headers : {}) };
 }
 
-/** `body`: for protocols that have a shape of their own. */
+/** Makes the response of a refusal. `body` is for protocols with another shape. */
 export function refuse(error: GoondanError, statuses: StatusByCode, body: object = errorBody(error)): Response {
   return Response.json(body, { status: statusOf(error, statuses), headers: headersOf(error, statuses) });
 }

@@ -24,14 +24,14 @@ const answer = (text: string): TurnResult => ({
   responseMessage: createAssistantMessage(text),
 });
 
-/** An engine with one agent that answers with what it was told. */
+/** An engine with one agent that repeats its input. */
 function engineWithEcho() {
   const engine = inProcessEngine(systemClock);
   engine.add('echo', async (event) => answer(`echo: ${event.input ?? 'nothing'}`));
   return engine;
 }
 
-/** Lets a layer, or a tool, use its agents; gives what came of it. */
+/** Runs code of a layer or a tool with its `agents`; returns the outcome. */
 async function use(
   engine: Engine,
   call: (agents: AgentsApi) => Promise<unknown>,
@@ -70,13 +70,13 @@ async function use(
 }
 
 describe('asking another agent', () => {
-  test.each(['turn', 'step', 'tool'] as const)('A-01 request from a %s gives target and response', async (from) => {
+  test.each(['turn', 'step', 'tool'] as const)('A-01 request from a %s returns target and response', async (from) => {
     const request = (agents: AgentsApi) => agents.request({ target: 'echo', input: 'tea' });
     expect(await use(engineWithEcho(), request, { from })).toEqual({ target: 'echo', response: 'echo: tea' });
   });
 
   test.each(['turn', 'step', 'tool'] as const)(
-    'A-02 send from a %s says that it was accepted, and does not wait',
+    'A-02 send from a %s returns that it was accepted, and does not wait',
     async (from) => {
       const engine = inProcessEngine(systemClock);
       engine.add('sleeper', () => new Promise(() => undefined));
@@ -86,7 +86,7 @@ describe('asking another agent', () => {
     },
   );
 
-  test('A-01 the event says who asks and carries the trace, and goes to the instance of the same key', async () => {
+  test('A-01 the event has its sender and the trace, and goes to the instance with the same key', async () => {
     const engine = engineWithEcho();
     await use(engine, (agents) => agents.request({ target: 'echo', input: 'tea' }));
     expect(engine.calls).toEqual([
@@ -116,7 +116,7 @@ describe('asking another agent', () => {
     expect(engine.calls[0]?.event).not.toHaveProperty('input');
   });
 
-  test('A-01 every call has an id of its own, the same one if the turn is run again', async () => {
+  test('A-01 every call has its own id, which is the same if the turn runs again', async () => {
     const ids = async () => {
       const engine = engineWithEcho();
       await use(engine, async (agents) => {
@@ -131,7 +131,7 @@ describe('asking another agent', () => {
     expect(await ids()).toEqual(first);
   });
 
-  test('A-03 the timeout is 15 000 ms unless the policy or the call says otherwise', async () => {
+  test('A-03 the timeout is 15 000 ms unless the policy or the call sets another', async () => {
     const timeouts: Parameters<Engine['request']>[2][] = [];
     const engine: Engine = {
       ...noEngine,
@@ -154,7 +154,7 @@ describe('asking another agent', () => {
   });
 
   test.each([Number.POSITIVE_INFINITY, 2 ** 40])(
-    'A-03 a timeout of %p ms is one of the turn: nobody waits longer than that',
+    'A-03 a timeout of %p ms is limited to the time of the turn',
     async (timeoutMs) => {
       const timeouts: Parameters<Engine['request']>[2][] = [];
       const request: Engine['request'] = async (_to, _event, given) => {
@@ -166,7 +166,7 @@ describe('asking another agent', () => {
     },
   );
 
-  test('A-03 an answer that does not come in time is a coded error that says target and time', async () => {
+  test('A-03 a late answer is a coded error with target and time', async () => {
     const engine = inProcessEngine(systemClock);
     engine.add('sleeper', () => new Promise(() => undefined));
     expect(await use(engine, (agents) => agents.request({ target: 'sleeper', timeoutMs: 3 }))).toMatchObject({
@@ -187,7 +187,7 @@ describe('asking another agent', () => {
     }
   });
 
-  test('A-06 an agent that runs alone can call nobody, and is told so', async () => {
+  test('A-06 an agent that runs alone can call no agent, and gets a coded error', async () => {
     const errors: unknown[] = [];
     const agent = await scriptedAgent({
       extensions: [
@@ -205,7 +205,7 @@ describe('asking another agent', () => {
     expect(errors).toEqual([expect.objectContaining(expected), expect.objectContaining(expected)]);
   });
 
-  test("A-07 the trace goes on in the called agent's turn", async () => {
+  test('A-07 the trace continues in the called agent’s turn', async () => {
     const engine = inProcessEngine(systemClock);
     const traces: string[] = [];
     const called = await scriptedAgent({
@@ -249,14 +249,14 @@ describe('asking another agent', () => {
     });
   });
 
-  test("A-08 the engine's own errors come through as they are", async () => {
+  test('A-08 the engine’s own errors are passed on unchanged', async () => {
     const full = new GoondanError('E_INBOX_FULL', 'Too much is waiting.');
     const engine: Engine = { ...noEngine, deliver: () => Promise.reject(full), request: () => Promise.reject(full) };
     expect(await use(engine, (agents) => agents.request({ target: 'busy' }))).toBe(full);
     expect(await use(engine, (agents) => agents.send({ target: 'busy' }))).toBe(full);
   });
 
-  test('A-09 auth is handed on unchanged, and no parameter can set it', async () => {
+  test('A-09 auth is passed on unchanged, and no parameter can set it', async () => {
     const engine = engineWithEcho();
     const auth = { user: 'mina', roles: ['reader'] };
     const forged = { target: 'echo', auth: { user: 'root' }, source: { kind: 'cli', name: 'root' } } as AgentRequest;
@@ -271,7 +271,7 @@ describe('asking another agent', () => {
   });
 
   test.each(['turn', 'step', 'tool'] as const)(
-    'A-05 a %s sees who can be asked, and which instances there are',
+    'A-05 a %s sees the agents it can ask, and their instances',
     async (from) => {
       const instances = [{ agentName: 'echo', instanceKey: 'room-1', status: 'idle' as const }];
       const engine: Engine = { ...engineWithEcho(), list: async () => instances };
@@ -280,7 +280,7 @@ describe('asking another agent', () => {
     },
   );
 
-  test('A-05 what a layer does to the catalog it got, it does to its own', async () => {
+  test('A-05 the catalog is a copy: a layer may change it', async () => {
     const cards = [{ name: 'echo', description: 'Says it again.' }];
     const catalog = async (agents: AgentsApi) => {
       for (const card of agents.catalog()) Reflect.set(card, 'description', 'changed');
@@ -328,7 +328,7 @@ describe('parameters that are wrong', () => {
     ['timeoutMs must be above 0', { target: 'echo', timeoutMs: '5s' }],
     ['metadata must be JSON, but at is a Date, not a plain object', { target: 'echo', metadata: { at: new Date(0) } }],
     ['metadata must be JSON, but the value is an array, not an object', { target: 'echo', metadata: [] }],
-  ])('A-01 %s: refused with a code, and nobody is called', async (problem, params) => {
+  ])('A-01 %s: refused with a code, and no agent is called', async (problem, params) => {
     const engine = engineWithEcho();
     // Extensions may not use TypeScript.
     expect(await use(engine, (agents) => agents.request(params as AgentRequest))).toMatchObject({

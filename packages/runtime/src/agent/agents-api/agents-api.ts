@@ -1,4 +1,4 @@
-/** `ctx.agents`: the one road to other agents, from layers and from tools. */
+/** `ctx.agents`: the only way to call other agents, from layers and from tools. */
 import {
   type AgentEvent,
   type AgentInstance,
@@ -24,11 +24,13 @@ import type { RunningTurn, TurnIdentity } from '../turn-state/running-turn.ts';
 
 /** The layer or the tool call that asks. */
 export interface Asker {
-  /** Keys its effects. */
+  /** The scope of its effect keys. */
   readonly scope: string;
-  /** The turn of the agent it calls hangs under this span. */
+  /** The span that becomes the parent of the called agent's turn. */
   readonly spanIds: SpanIds;
-  /** Its requests wait as long as the callee's turn may run, where neither the request nor the bundle says otherwise. */
+  /**
+   * True when its requests wait as long as the callee's turn may run, unless the request or the bundle sets a timeout.
+   */
   readonly isPatient?: boolean;
 }
 
@@ -65,10 +67,10 @@ async function request(turn: RunningTurn, asker: Asker, params: AgentRequest): P
   }
 }
 
-/** The request's own, else the one that the bundle writes, else the default of whoever asks. */
+/** The timeout of the request, else of the bundle, else the default of the asker. */
 function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy): RequestTimeout | undefined {
   const { requestTimeoutMs, turnTimeoutMs } = policy;
-  // The caller's turn is over by then; and there are numbers no timer can count to.
+  // The caller's turn ends then anyway; and a timer cannot count to every number.
   const atMost = (ms: number) => Math.min(ms, turnTimeoutMs);
   if (timeoutMs !== undefined) return { ms: atMost(timeoutMs), field: 'timeoutMs' };
   if (requestTimeoutMs !== undefined) return { ms: atMost(requestTimeoutMs), field: 'requestTimeoutMs' };
@@ -76,7 +78,7 @@ function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy
   return { ms: atMost(defaultRequestTimeoutMs), field: 'requestTimeoutMs' };
 }
 
-/** A request's recorded value is its answer's text; of one that is not whole, an object that says so. */
+/** Reads a recorded answer: its text, or an object for a truncated one. */
 function toResponse(target: string, answered: JsonValue): AgentResponse {
   if (typeof answered === 'string') return { target, response: answered };
   const { response, truncated } = isPlainObject(answered) ? answered : {};
@@ -97,7 +99,7 @@ async function send(turn: RunningTurn, asker: Asker, params: AgentSend): Promise
   return { accepted };
 }
 
-/** Not kept for a resumed turn, which is told how it is now. */
+/** Lists the instances. The list is not recorded: a resumed turn gets the current one. */
 function list(turn: RunningTurn, asker: Asker): Promise<readonly AgentInstance[]> {
   const key = turn.effects.nextKey(`${asker.scope}/list`, 'agent');
   return turn.effects.perform({ key, kind: 'agent', asked: () => ({ call: 'list' }) }, () => turn.agent.engine.list());
@@ -118,7 +120,9 @@ function addressOf({ agent }: TurnIdentity, params: AgentSend) {
   return { agentName: params.target, instanceKey: params.instanceKey ?? agent.address.instanceKey };
 }
 
-/** The id is made of turn and effect, so that the same call after a crash is the same event. */
+/**
+ * Makes the event of a call. Its id consists of turn and effect, so that the same call after a crash is the same event.
+ */
 function eventOf({ agent, event, turnId }: TurnIdentity, asker: Asker, key: string, params: AgentSend): AgentEvent {
   return {
     id: `${turnId}:${key}`,
@@ -136,7 +140,7 @@ function eventOf({ agent, event, turnId }: TurnIdentity, asker: Asker, key: stri
 }
 
 function metadataOf(metadata: Record<string, unknown>, mask: Mask): JsonObject {
-  // An object with every text in it masked is an object.
+  // Masking an object returns an object.
   return maskJson(copyJsonObject(metadata, { omitUndefined: true }), mask) as JsonObject;
 }
 
@@ -177,7 +181,7 @@ function check<Params extends AgentSend>(params: Params): Params {
   return params;
 }
 
-/** More than this no engine need carry as a name; what is shorter and still none is for the engine to say. */
+/** The longest name that is passed to an engine; the engine judges shorter ones. */
 const LONGEST_NAME = 4_096;
 
 function wrong(problem: string): GoondanError {

@@ -38,7 +38,7 @@ interface Call {
   readonly args?: JsonObject;
 }
 
-/** A model that asks for these at once, and then says that it is done. */
+/** A model that makes these calls at once, and then says that it is done. */
 function askingModel(calls: readonly Call[]): Model {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const asked: ModelReply['content'] = calls.map(({ tool, args = {} }, number) => ({
@@ -55,7 +55,7 @@ function askingModel(calls: readonly Call[]): Model {
   };
 }
 
-/** An agent whose model makes these calls in its first step, and what came of them. */
+/** An agent whose model makes these calls in its first step, and their results. */
 async function startCaller(calls: readonly Call[], options: ScriptedAgentOptions) {
   const results: ToolCallResult[] = [];
   const watcher = extension('watcher', ({ pipeline }) => {
@@ -76,7 +76,7 @@ async function startCaller(calls: readonly Call[], options: ScriptedAgentOptions
   return { agent, results, say: () => agent.say('go', { event: { id: 'e1', auth: { user: 'mina' } } }) };
 }
 
-/** One turn with these calls; it always goes on to its answer. */
+/** Runs one turn with these calls; it always continues to its answer. */
 async function call(calls: readonly Call[], options: ScriptedAgentOptions): Promise<ToolCallResult[]> {
   const { results, say } = await startCaller(calls, options);
   expect((await say()).text).toBe('done');
@@ -87,7 +87,7 @@ const one = async (tool: string, args: JsonObject, options: ScriptedAgentOptions
   (await call([{ tool, args }], options))[0];
 
 describe('the tools for calling other agents', () => {
-  test('A-05 are offered when the plan says so, and only then', async () => {
+  test('A-05 are offered only when the plan has agentTools', async () => {
     const names = async (options: ScriptedAgentOptions) => {
       const agent = await scriptedAgent(options);
       await agent.say('hello');
@@ -99,7 +99,7 @@ describe('the tools for calling other agents', () => {
     expect(await names({})).toEqual([]);
   });
 
-  test('A-05 say what they do to the world, for layers that decide', async () => {
+  test('A-05 declare their effects, for layers that decide', async () => {
     const agent = await scriptedAgent({ agentTools: true });
     await agent.say('hello');
     expect(agent.requests[0]?.tools.map(({ name, annotations }) => [name, annotations])).toEqual([
@@ -119,7 +119,7 @@ describe('the tools for calling other agents', () => {
     expect((await scriptedAgent({ tools })).agent.parts.tools.get('agents__send')).toBeDefined();
   });
 
-  test('A-05 an extension cannot take their place', async () => {
+  test('A-05 cannot be replaced by an extension', async () => {
     const usurper = extension('usurper', ({ tools }) =>
       tools.register({ name: 'agents__send', description: 'Mine.' }, () => 'mine'),
     );
@@ -142,12 +142,12 @@ describe('the tools for calling other agents', () => {
 });
 
 describe('agents__request', () => {
-  test('A-01 gives target and response', async () => {
+  test('A-01 returns target and response', async () => {
     const result = await one('agents__request', { target: 'echo', input: 'tea' }, { engine: engineWithEcho() });
     expect(result).toMatchObject({ status: 'ok', output: { target: 'echo', response: 'echo: tea' } });
   });
 
-  test('A-08 hands on everything it is told, A-09 and auth, which it cannot be told', async () => {
+  test('A-08 passes on every parameter, A-09 and auth, which no parameter sets', async () => {
     const engine = engineWithEcho();
     const metadata = { thread: { id: 1 } };
     await one('agents__request', { target: 'echo', input: 'tea', instanceKey: 'room-2', metadata }, { engine });
@@ -178,7 +178,7 @@ describe('agents__request', () => {
     { target: 'echo', timeoutMs: 0 },
     { target: 'echo', timeoutMs: 'soon' },
     { target: 'echo', metadata: 'none' },
-  ])('A-01 %j is refused as arguments that do not fit, and nobody is called', async (args) => {
+  ])('A-01 %j is refused as wrong arguments, and no agent is called', async (args) => {
     const engine = engineWithEcho();
     expect(await one('agents__request', args, { engine })).toMatchObject({ error: { code: 'E_TOOL_ARGUMENTS' } });
     expect(engine.calls).toEqual([]);
@@ -191,7 +191,7 @@ describe('agents__request', () => {
     });
   });
 
-  test('A-08 a callee that fails, or has no room, is an error result with its code', async () => {
+  test('A-08 a callee that fails, or has no room, gives an error result with its code', async () => {
     const engine = engineWithEcho();
     engine.add('broken', async () => ({ turnId: 'x', finishReason: 'error', error: { message: 'overloaded' } }));
     engine.add('full', () => Promise.reject(new GoondanError('E_INBOX_FULL', 'Too much is waiting.')));
@@ -208,7 +208,7 @@ describe('agents__request', () => {
     ]);
   });
 
-  test('F-01 A-03 waits as long as the callee’s turn may run, unless the call or the policy says otherwise', async () => {
+  test('F-01 A-03 waits as long as the callee’s turn may run, unless the call or the policy sets a timeout', async () => {
     const timeouts: Parameters<Engine['request']>[2][] = [];
     const engine: Engine = {
       ...engineWithEcho(),
@@ -227,7 +227,7 @@ describe('agents__request', () => {
     expect(timeouts).toEqual([undefined, byCall, { ms: 70, field: 'requestTimeoutMs' }, byCall]);
   });
 
-  test('A-03 ends by its own timeout, however short a tool’s time is', async () => {
+  test('A-03 ends at its own timeout, even if a tool’s time is shorter', async () => {
     const clock = manualClock();
     const engine = inProcessEngine(clock);
     engine.add('sleeper', () => new Promise(() => undefined));
@@ -252,7 +252,7 @@ describe('agents__request', () => {
     ]);
   });
 
-  test('A-03 the time a tool of your own waits for an agent is not its own, the rest is', async () => {
+  test('A-03 the wait of your own tool for an agent does not count as the tool’s time; the rest does', async () => {
     const clock = manualClock();
     const engine = inProcessEngine(clock);
     engine.add('slow', async () => {
@@ -284,7 +284,7 @@ describe('agents__request', () => {
     expect(results).toMatchObject([{ error: { code: 'E_TOOL_TIMEOUT' } }]);
   });
 
-  test('A-01 several in one step wait together, each with its own event', async () => {
+  test('A-01 several in one step wait at the same time, each with its own event', async () => {
     const engine = inProcessEngine(systemClock);
     const waiting: string[] = [];
     const all = Promise.withResolvers<void>();
@@ -306,7 +306,7 @@ describe('agents__request', () => {
 });
 
 describe('agents__send', () => {
-  test('A-02 says that it was accepted, and does not wait', async () => {
+  test('A-02 returns that it was accepted, and does not wait', async () => {
     const engine = inProcessEngine(systemClock);
     engine.add('sleeper', () => new Promise(() => undefined));
     const args = { target: 'sleeper', input: 'good night', metadata: { tired: true } };
@@ -314,7 +314,7 @@ describe('agents__send', () => {
     expect(engine.calls).toMatchObject([{ event: { input: 'good night', metadata: { tired: true } } }]);
   });
 
-  test('A-02 has no time to wait: a timeout is refused', async () => {
+  test('A-02 has no timeout: one is refused', async () => {
     const args = { target: 'echo', timeoutMs: 5 };
     expect(await one('agents__send', args, { engine: engineWithEcho() })).toMatchObject({
       error: { code: 'E_TOOL_ARGUMENTS' },
@@ -328,7 +328,7 @@ describe('agents__send', () => {
     const slower: Engine = {
       ...engine,
       async deliver(to, event) {
-        // The first takes longest.
+        // The first one takes longest.
         await Bun.sleep(slow--);
         delivered.push(event.input);
         return engine.deliver(to, event);
@@ -348,14 +348,14 @@ describe('agents__send', () => {
 });
 
 describe('agents__catalog and agents__list', () => {
-  test('A-05 tell who can be asked', async () => {
+  test('A-05 list the agents that can be asked', async () => {
     const cards = [{ name: 'coder' }, { name: 'echo', description: 'Says it again.' }];
     const engine: Engine = { ...engineWithEcho(), catalog: () => cards };
     expect(await one('agents__catalog', {}, { engine })).toMatchObject({ output: { agents: cards } });
     expect(await one('agents__catalog', {}, {})).toMatchObject({ output: { agents: [] } });
   });
 
-  test('A-05 tell which instances there are, at most a hundred', async () => {
+  test('A-05 list at most 100 instances', async () => {
     const instances = Array.from({ length: 130 }, (_, number): AgentInstance => ({
       agentName: 'echo',
       instanceKey: `room-${number}`,
@@ -375,10 +375,10 @@ describe('agents__catalog and agents__list', () => {
   });
 });
 
-describe('a call that a crash interrupted', () => {
+describe('a call that was interrupted by a crash', () => {
   const address = { agentName: 'coder', instanceKey: 'room-1' };
 
-  /** The records a turn with this call writes, up to the first that fits; that is where its process dies. */
+  /** The records that a turn with this call writes, up to the first that matches; its process dies there. */
   async function recordUpTo(calling: Call, fits: (record: TurnRecord) => boolean): Promise<TurnRecord[]> {
     const inner = memoryStore();
     const records: TurnRecord[] = [];
@@ -396,7 +396,7 @@ describe('a call that a crash interrupted', () => {
     return records.slice(0, place + 1);
   }
 
-  /** A new process takes the turn on. */
+  /** Resumes the turn in a new process. */
   async function resume(calling: Call, records: readonly TurnRecord[]) {
     const store = memoryStore();
     const { epoch } = await store.open(address, 'turn-e1');
@@ -422,13 +422,13 @@ describe('a call that a crash interrupted', () => {
     expect(ids).toEqual(['turn-e1:0/call/call_0/agent/0']);
   });
 
-  test('A-01 after its answer had come is not made again', async () => {
+  test('A-01 is not made again when its answer was recorded', async () => {
     const { results, ids } = await resume(request, await recordUpTo(request, isEffect('agent')));
     expect(results).toMatchObject([ok]);
     expect(ids).toEqual([]);
   });
 
-  test('A-02 a message that may have been sent is sent again, as the same event; one that was is not', async () => {
+  test('A-02 a message that may have been sent is sent again, as the same event; a recorded one is not', async () => {
     const again = await resume(send, await recordUpTo(send, isIntent('tool')));
     expect(again).toMatchObject({
       results: [{ output: { accepted: true } }],

@@ -1,14 +1,14 @@
 /**
- * Calling other agents as tools of the model: `agents__request`, `agents__send`, `agents__list`, `agents__catalog`. The
- * handlers are `ctx.agents` and nothing else, so that a model takes the same road as a layer.
+ * Tools with which the model calls other agents: `agents__request`, `agents__send`, `agents__list`, `agents__catalog`.
+ * The handlers only call `ctx.agents`, so that a model takes the same road as a layer.
  *
- * All are idempotent: a call is an effect under the key of its tool call, and its event has an id made of that key. Run
- * again after a crash, it gets the recorded answer, joins the call that is still under way, or is delivered once.
+ * All are idempotent: a call is an effect under the key of its tool call, and its event has an id made from that key.
+ * Run again after a crash, it gets the recorded answer, joins the call that is still running, or is delivered once.
  */
 import type { AgentRequest, AgentSend, JsonSchema } from '@goondan/types';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
-/** Instances that a model is shown; past it they are only counted. */
+/** At most this many instances are shown to a model; the others are only counted. */
 const MOST_LISTED = 100;
 
 const message: Record<string, JsonSchema> = {
@@ -38,11 +38,11 @@ export const agentsTool: ToolDeclaration = {
       parameters: parametersOf({ ...message, timeoutMs }, ['target']),
       effects: 'external',
       idempotent: true,
-      // Several agents are asked at once, and waited for together.
+      // Several agents may be asked at the same time.
       parallel: true,
     },
     {
-      // Not parallel: an agent gets its messages in the order they were sent.
+      // Not parallel, so that an agent gets its messages in the order they were sent.
       name: 'send',
       description: 'Leaves a message with another agent and does not wait for an answer.',
       parameters: parametersOf(message, ['target']),
@@ -67,7 +67,7 @@ export const agentsTool: ToolDeclaration = {
     },
   ],
   handlers: {
-    // The schemas above have been checked, and `ctx.agents` looks again.
+    // The schemas above were checked, and `ctx.agents` checks again.
     request: (ctx, input) => ctx.agents.request(input as unknown as AgentRequest),
     send: (ctx, input) => ctx.agents.send(input as unknown as AgentSend),
     list: async (ctx) => {

@@ -1,7 +1,7 @@
-/** What extensions draw from the clock and from chance while they are loaded, for the recordings of their turns. */
+/** Keeps the draws of extensions while they are loaded, for the recordings of their turns. */
 import type { Draw, DrawKind, DrawnValues, DrawScope } from '../../trace/draw-scope.ts';
 
-/** Of one extension; what it draws past it is not kept. */
+/** At most 100 draws of one extension are kept. */
 const MOST_DRAWN = 100;
 const LONGEST_DRAWN = 2_048;
 
@@ -15,14 +15,14 @@ export class RegisterDraws {
       draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
         const value = make();
         const isLong = typeof value === 'string' && value.length > LONGEST_DRAWN;
-        // A pair of a kind and its value, which the compiler cannot follow through a parameter.
+        // A pair of a kind and its value, which the compiler cannot infer through a parameter.
         if (drawn.length < MOST_DRAWN && !isLong) drawn.push([kind, value] as unknown as Draw);
         return value;
       },
     };
   }
 
-  /** What it has drawn so far. Timers that it set while it was loaded may draw more. */
+  /** Returns the draws so far. Timers that the extension set while it was loaded may draw more. */
   of(extension: string): readonly Draw[] {
     return [...(this.#drawn.get(extension) ?? [])];
   }

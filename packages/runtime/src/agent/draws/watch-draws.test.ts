@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => unwatch());
 
-/** Gives these, and says what was asked for. */
+/** A scope that serves fixed values and records the draws. */
 function serving() {
   const drawn: DrawKind[] = [];
   const values = { now: 86_400_000, elapsed: 7, random: 0.5, uuid: 'a-uuid', bytes: '0102' } as const;
@@ -25,7 +25,7 @@ function serving() {
   return { drawn, scope };
 }
 
-describe('what code in a scope draws', () => {
+describe('draws of code in a scope', () => {
   test.each([
     ['Date.now()', () => Date.now(), 86_400_000, 'now'],
     ['new Date()', () => new Date().toISOString(), '1970-01-02T00:00:00.000Z', 'now'],
@@ -35,13 +35,13 @@ describe('what code in a scope draws', () => {
     ['Math.random()', () => Math.random(), 0.5, 'random'],
     ['crypto.randomUUID()', () => crypto.randomUUID() as string, 'a-uuid', 'uuid'],
     ['crypto.getRandomValues()', () => [...crypto.getRandomValues(new Uint8Array(2))].join(), '1,2', 'bytes'],
-  ] as const)('%s is what the scope says', (_, draw, value, kind) => {
+  ] as const)('%s gives the value of the scope', (_, draw, value, kind) => {
     const { drawn, scope } = serving();
     expect(inScope(scope, (): unknown => draw())).toBe(value);
     expect(drawn).toEqual([kind]);
   });
 
-  test('follows it through whatever it awaits', async () => {
+  test('follow the code through every await', async () => {
     const { scope } = serving();
     const drawn = await inScope(scope, async () => {
       await Bun.sleep(1);
@@ -50,15 +50,15 @@ describe('what code in a scope draws', () => {
     expect(drawn).toBe(86_400_000);
   });
 
-  test('a date that is said is that date', () => {
+  test('a date with arguments is that date', () => {
     const { drawn, scope } = serving();
     expect(inScope(scope, () => new Date(0).getTime() + new Date(2_000, 0).getFullYear())).toBe(2_000);
     expect(drawn).toEqual([]);
   });
 });
 
-describe('outside', () => {
-  test('everything is as it was', () => {
+describe('outside of a scope', () => {
+  test('every function gives its original values', () => {
     const before = SystemDate.now();
     expect(Date.now() - before).toBeLessThan(60_000);
     expect(new Date()).toBeInstanceOf(Date);
@@ -69,7 +69,7 @@ describe('outside', () => {
     expect(structuredClone(new Date(5)).getTime()).toBe(5);
   });
 
-  test('what is done for a layer is not its doing, and neither are the clock and the ids of the runtime', () => {
+  test('effects that run for a layer, and the clock and ids of the runtime, are not draws of the layer', () => {
     const { drawn, scope } = serving();
     inScope(scope, () => {
       systemClock.now();
@@ -81,8 +81,8 @@ describe('outside', () => {
   });
 });
 
-test('the runtime draws with what it took before: what it does for a layer must not count as the layer’s', () => {
-  // Of all that runs in an agent's process.
+test('the runtime uses the original functions, so that its work for a layer does not count as a draw', () => {
+  // All rooms that run in an agent's process.
   const drawing = readRepository('packages/runtime/src/{agent,config,ipc,json,log,messages,trace,workspace}/**/*.ts')
     .filter(({ path }) => !/\.test\.ts$|\/agent\/draws\/|\/simulation\/|\/config\/bundle\//.test(path))
     .filter(({ text }) =>
@@ -91,7 +91,7 @@ test('the runtime draws with what it took before: what it does for a layer must 
   expect(drawing.map(({ path }) => path)).toEqual([]);
 });
 
-test('can be put back', () => {
+test('watchDraws can be undone', () => {
   const undo = watchDraws();
   undo();
   unwatch();

@@ -1,13 +1,13 @@
 /**
- * Puts others in the place of the functions with which code draws from the clock and from chance, so that what a layer
- * draws can be kept, and given to it again in a replay. For the whole process, once, before code of a bundle is loaded.
+ * Replaces the functions with which code reads the clock and random numbers, so that the draws of a layer can be
+ * recorded, and served again in a replay. For the whole process, once, before code of a bundle is loaded.
  *
- * 1. Code outside layers gets what it always got. The runtime's own uses what it took before (`ports/`).
- * 2. What they give is what they gave before: a `Date` is one, also of a class that extends it.
+ * 1. Code outside layers gets the original values. The runtime itself uses the original functions (`ports/`).
+ * 2. The replaced functions return the same types: a `Date` is a `Date`, also for a class that extends it.
  */
 import { currentScope, type DrawKind, type DrawnValues } from '../../trace/draw-scope.ts';
 
-/** What is given puts the others back. */
+/** Replaces the functions. The returned function restores them. */
 export function watchDraws(): () => void {
   const undo = [
     put(globalThis, 'Date', watchedDate(Date)),
@@ -40,7 +40,7 @@ function watchedDate(Original: DateConstructor): unknown {
   function WatchedDate(...given: unknown[]): unknown {
     if (new.target === undefined) return new Original(now()).toString();
     const extended: unknown = new.target;
-    // `new.target` is a constructor of dates: this one, or of a class that extends it.
+    // `new.target` is a date constructor: this one, or a class that extends it.
     const made = extended === WatchedDate ? Original : (extended as DateConstructor);
     return Reflect.construct(Original, given.length === 0 ? [now()] : given, made);
   }

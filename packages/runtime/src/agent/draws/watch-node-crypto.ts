@@ -1,14 +1,14 @@
 /**
- * The same as `watch-draws.ts` for `node:crypto`, whose functions are others than those of the global `crypto`. It costs
- * a process some milliseconds to load, so it is only done for a module that names it; and before that is imported,
- * because its names are bound then.
+ * Like `watch-draws.ts`, for `node:crypto`, whose functions differ from those of the global `crypto`. Loading it costs
+ * a few milliseconds, so it is only watched for a module that imports it; and before that import, which binds its
+ * names.
  */
 import { currentScope } from '../../trace/draw-scope.ts';
 
-/** On a function that is one of these already. */
+/** Marks a function that is already replaced. */
 const WATCHED = Symbol('watched');
 
-/** `code`: of a module that is about to be imported. */
+/** Replaces the functions if `code`, the text of a module to be imported, imports `node:crypto`. */
 export function watchNodeCrypto(code: string): void {
   if (!/['"](?:node:)?crypto['"]/.test(code)) return;
   const node = process.getBuiltinModule('node:crypto');
@@ -20,7 +20,7 @@ export function watchNodeCrypto(code: string): void {
     return currentScope()?.draw?.('uuid', draw) ?? draw();
   }
 
-  /** Bytes that come later are not kept. */
+  /** Bytes for a callback are not recorded. */
   function randomBytes(size: number, done?: (error: Error | null, bytes: Buffer) => void): Buffer | undefined {
     if (done !== undefined) {
       bytes(size, done);

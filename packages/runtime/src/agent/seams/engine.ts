@@ -1,8 +1,8 @@
 /**
- * The seam between a turn and everybody else: mailboxes and calls. It knows nothing about turns.
+ * The seam between a turn and the other agents: mailboxes and calls. It knows nothing about turns.
  *
- * Invariants every engine keeps: delivery is in order for each address, idempotent on `event.id`, and durable before
- * it resolves; a request ends in exactly one of reply, error, timeout.
+ * Invariants every engine keeps: delivery is in order for each address, idempotent on `event.id`, and durable before it
+ * resolves; a request ends in exactly one of reply, error, timeout.
  */
 import {
   type AgentAddress,
@@ -16,7 +16,7 @@ import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 
 export interface Engine {
   deliver(to: AgentAddress, event: AgentEvent): Promise<{ accepted: true }>;
-  /** Everyone who can be asked. */
+  /** All agents that can be asked. */
   catalog(): readonly AgentCard[];
   list(): Promise<readonly AgentInstance[]>;
   /** Without a `timeout` it waits as long as the callee's turn may run. */
@@ -28,7 +28,7 @@ export interface Engine {
   ): Promise<TurnResult>;
 }
 
-/** For an agent that runs alone: there is nobody to call. */
+/** The engine of an agent that runs alone: there are no other agents. */
 export const noEngine: Engine = {
   catalog: () => [],
   list: () => Promise.resolve([]),

@@ -35,7 +35,7 @@ describe('a message', () => {
     expect(maskModelMessage(plain, mask)).toEqual({ role: 'system', content: '***' });
   });
 
-  test('X-15 stays a message when a secret is a word of ours', () => {
+  test('X-15 stays valid when a secret equals a word of the format', () => {
     const words = [
       'assistant',
       'tool-call',
@@ -56,7 +56,7 @@ describe('a message', () => {
     expect(maskModelMessage(own, maskSecrets(words))).toBe(own);
   });
 
-  test('X-15 that holds none is the very same, and so is its event', () => {
+  test('X-15 without a secret is returned as the same object, and so is its event', () => {
     const message: Message = {
       id: secret,
       data: { role: 'user', content: 'hello' },

@@ -1,6 +1,6 @@
 /**
- * Messages without secrets. Only what somebody wrote is looked at: roles, types, names and ids are ours, and stay what
- * they are also when a secret happens to be the same word. What holds no secret comes back as it is, not as a copy.
+ * Masks secrets in messages. Only written text is masked: roles, types, names and ids belong to the format, and stay
+ * unchanged even if a secret equals one of them. A value without a secret is returned as the same object.
  */
 import type { AssistantPart, JsonValue, Message, MessageEvent, ModelMessage, UserPart } from '@goondan/types';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
@@ -14,7 +14,7 @@ export function maskMessageEvent(event: MessageEvent, mask: Mask): MessageEvent 
 export function maskMessage(message: Message, mask: Mask): Message {
   if (mask === noSecrets) return message;
   const data = maskModelMessage(message.data, mask);
-  // An object with every text in it masked is an object.
+  // Masking an object returns an object.
   const metadata = maskJson(message.metadata, mask) as Message['metadata'];
   return data === message.data && metadata === message.metadata ? message : { ...message, data, metadata };
 }
@@ -23,7 +23,7 @@ export function maskModelMessage(message: ModelMessage, mask: Mask): ModelMessag
   if (mask === noSecrets) return message;
   const { content } = message;
   const masked = typeof content === 'string' ? mask(content) : maskParts<Part>(content, mask);
-  // Each part is of the type it was, so what belongs to the role still does.
+  // Masking does not change the type of a part, so the parts still belong to the role.
   return masked === content ? message : ({ ...message, content: masked } as ModelMessage);
 }
 
@@ -31,11 +31,11 @@ type Part = UserPart | AssistantPart;
 
 export function maskParts<Kind extends Part>(parts: readonly Kind[], mask: Mask): Kind[] {
   const masked = parts.map((part) => maskPart(part, mask));
-  // Nobody changes it: what is given back is what came in.
+  // The array is not changed: the caller gets the one it passed.
   return masked.some((part, index) => part !== parts[index]) ? masked : (parts as Kind[]);
 }
 
-/** What somebody wrote in a part. */
+/** The field with the text of each part. */
 const fields = {
   text: 'text',
   reasoning: 'text',
@@ -49,13 +49,13 @@ const fields = {
 function maskPart<Kind extends Part>(part: Kind, mask: Mask): Kind {
   const field = fields[part.type];
   if (field === undefined) return part;
-  // Parts are JSON, and have the field that their type says.
+  // Parts are JSON and have the field of their type.
   const value = Reflect.get(part, field) as JsonValue;
   const masked = field === 'output' ? maskOutput(value, mask) : maskJson(value, mask);
   return masked === value ? part : { ...part, [field]: masked };
 }
 
-/** `{ type, value }`, of which the value is what the tool said. */
+/** Masks `{ type, value }`, where the value is the tool's output. */
 function maskOutput(output: JsonValue, mask: Mask): JsonValue {
   if (typeof output !== 'object' || output === null || Array.isArray(output)) return output;
   const { type, ...said } = output;

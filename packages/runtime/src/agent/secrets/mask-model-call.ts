@@ -1,12 +1,9 @@
-/** What a model is sent, and what it answers, without secrets. */
+/** Masks secrets in the requests and replies of a model. */
 import type { ModelMessage, ModelReply, ToolCatalogItem } from '@goondan/types';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import { maskModelMessage, maskParts } from './mask-message.ts';
 
-/**
- * Messages are frozen and shown again in every step, so each is looked at once: what is known to hold no secret is not
- * searched again.
- */
+/** Messages are frozen and sent again in every step, so each one is masked once and remembered. */
 export class CleanMessages {
   readonly #mask: Mask;
   readonly #known = new WeakMap<ModelMessage, ModelMessage>();
@@ -24,7 +21,7 @@ export class CleanMessages {
     const known = this.#known.get(message);
     if (known !== undefined) return known;
     const clean = maskModelMessage(message, this.#mask);
-    // A layer's own may still be changed by it.
+    // A message of a layer is not frozen and may still change.
     if (Object.isFrozen(message)) this.#known.set(message, clean);
     return clean;
   }
@@ -36,7 +33,7 @@ export function maskTools(tools: readonly ToolCatalogItem[], mask: Mask): readon
     const { description, parameters } = tool;
     const masked = { description: mask(description), ...(parameters && { parameters: maskJson(parameters, mask) }) };
     const isClean = masked.description === description && masked.parameters === parameters;
-    // A schema with every text in it masked is an object still.
+    // Masking a schema returns a schema.
     return isClean ? tool : ({ ...tool, ...masked } as ToolCatalogItem);
   });
 }

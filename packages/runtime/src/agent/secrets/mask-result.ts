@@ -1,4 +1,4 @@
-/** Results of tools and steps without secrets: what they say, not what they are. */
+/** Masks secrets in the results of tools and steps: in their content, not in their ids and codes. */
 import type { JsonObject, JsonValue, StepResult, ToolCallResult } from '@goondan/types';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 
@@ -8,7 +8,7 @@ export function maskToolResult(result: ToolCallResult, mask: Mask): ToolCallResu
   return {
     ...result,
     ...(output === undefined ? {} : { output: maskJson(output, mask) }),
-    // An error is texts, and of those the code is ours.
+    // The code of an error is not masked.
     ...(error === undefined ? {} : { error: { ...masked(error, mask), ...(error.code && { code: error.code }) } }),
   };
 }
@@ -23,7 +23,7 @@ export function maskStepResult(result: StepResult, mask: Mask): StepResult {
   };
 }
 
-/** An object with every text in it masked is such an object. */
+/** Masking does not change the shape of a value. */
 function masked<Value extends JsonObject | Readonly<Record<string, unknown>> | object>(
   value: Value,
   mask: Mask,
