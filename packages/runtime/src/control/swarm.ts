@@ -8,13 +8,12 @@ import type {
   ExtensionStatusChanged,
   GoondanError,
   JsonObject,
-  TokenUsage,
   TurnDelta,
-  TurnResult,
 } from '@goondan/types';
 import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { ApprovalRecord } from '../workspace/approvals/approval-record.ts';
 import type { LogLine } from '../ports/log-line.ts';
+import type { TurnOutcome } from '../ports/turn-outcome.ts';
 import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
 import type { DeletedInstance, DeleteOptions } from '../workspace/journal/journal.ts';
 
@@ -57,12 +56,9 @@ export interface Acceptance extends InstanceAddress {
 }
 
 /** The end of a turn. */
-export interface TurnEnd extends InstanceAddress {
+export interface TurnEnd extends InstanceAddress, TurnOutcome {
   readonly eventId: string;
   readonly traceId: string;
-  readonly result: TurnResult;
-  readonly stepCount: number;
-  readonly usage: TokenUsage;
 }
 
 /** An event of a swarm for its watchers. */

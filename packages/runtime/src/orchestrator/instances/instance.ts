@@ -1,19 +1,13 @@
 /**
  * One agent instance in the orchestrator: a supervised process that runs turns. All decisions are made by the machine.
  */
-import type {
-  AgentAddress,
-  AgentEvent,
-  AgentInstance,
-  ExtensionStatusChanged,
-  TokenUsage,
-  TurnResult,
-} from '@goondan/types';
+import type { AgentAddress, AgentEvent, AgentInstance, ExtensionStatusChanged } from '@goondan/types';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentSelf, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { InstanceInput, InstanceState } from '../supervision/instance-state.ts';
 import { hasTurn } from '../supervision/instance-step.ts';
 import type { ProcessListener, RunningProcess } from '../supervision/supervise-process.ts';
@@ -42,8 +36,6 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   #statuses: readonly ExtensionStatusChanged[] | undefined;
   /** The process's own reason for its last end; the same reason is not logged twice. */
   #lastWords: string | undefined;
-  /** Figures of the turn whose end is being reported. */
-  #told: { readonly stepCount: number; readonly usage: TokenUsage } | undefined;
 
   constructor(address: AgentAddress, key: string, deps: InstanceDeps) {
     super(deps.clock);
@@ -106,7 +98,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       case 'turn.cancel':
         return this.say({ type: 'cancel', eventId: action.eventId, reason: action.reason });
       case 'turn.finished':
-        return this.#finish(action.event, action.result);
+        return this.#finish(action.event, action.outcome);
       case 'event.deadLettered':
         return this.report(
           'error',
@@ -151,9 +143,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       case 'turn.lost':
         return this.post({ type: 'turn.lost', process, error: message.error });
       case 'turn.done': {
-        const { eventId, result, stepCount, usage } = message;
-        this.#told = { stepCount, usage };
-        return this.post({ type: 'turn.done', process, eventId, result });
+        const { type, eventId, ...outcome } = message;
+        return this.post({ type, process, eventId, outcome });
       }
       case 'pong':
       case 'replayed':
@@ -185,17 +176,13 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     return false;
   }
 
-  #finish(event: AgentEvent, result: TurnResult): void {
-    const { stepCount, usage } = this.#told ?? nothingTold;
-    this.#told = undefined;
+  #finish(event: AgentEvent, outcome: TurnOutcome): void {
     this.#lastWords = undefined;
     // A waiting caller gets the answer now, so the process need not keep it.
     if (event.replyTo !== undefined) this.say({ type: 'reply.taken', eventId: event.id });
-    this.#deps.events.turnFinished(this.address, { event, result, stepCount, usage });
+    this.#deps.events.turnFinished(this.address, { event, ...outcome });
   }
 }
-
-const nothingTold = { stepCount: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
 
 function statusOf({ phase }: InstanceState): AgentInstance['status'] {
   switch (phase.name) {

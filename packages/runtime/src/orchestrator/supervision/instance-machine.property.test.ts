@@ -19,6 +19,8 @@ const policy: SupervisionPolicy = {
 };
 
 /** A process as the operating system has it. */
+const spent = { stepCount: 1, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
+
 interface Process {
   readonly number: number;
   readySince?: number;
@@ -237,7 +239,7 @@ class World {
       type: 'turn.done',
       process: process.number,
       eventId,
-      result: { turnId: eventId, finishReason: 'text_response' },
+      outcome: { ...spent, result: { turnId: eventId, finishReason: 'text_response' } },
     });
   }
 
@@ -293,9 +295,9 @@ class World {
     if (this.process === undefined) this.input({ type: 'exited', process: this.spawns, code: 0, signal: null });
     this.input({ type: 'exited', process, code: 0, signal: null });
     this.input({ type: 'ready', process });
-    const result = { turnId: 'lie', finishReason: 'error' } as const;
-    this.input({ type: 'turn.done', process, eventId: this.process?.turn ?? 'x', result });
-    this.input({ type: 'turn.done', process: this.spawns, eventId: 'not-running', result });
+    const outcome = { ...spent, result: { turnId: 'lie', finishReason: 'error' } } as const;
+    this.input({ type: 'turn.done', process, eventId: this.process?.turn ?? 'x', outcome });
+    this.input({ type: 'turn.done', process: this.spawns, eventId: 'not-running', outcome });
   }
 
   pass(ms: number): void {

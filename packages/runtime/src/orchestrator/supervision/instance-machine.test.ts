@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { AgentEvent, TurnResult } from '@goondan/types';
+import type { AgentEvent } from '@goondan/types';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { stepInstance } from './instance-machine.ts';
 import {
   conditionOf,
@@ -26,7 +27,11 @@ const work = (id: string, crashes?: number): InstanceInput => ({
   ...(crashes === undefined ? {} : { crashes }),
 });
 
-const result: TurnResult = { turnId: 'turn', finishReason: 'text_response' };
+const outcome: TurnOutcome = {
+  result: { turnId: 'turn', finishReason: 'text_response' },
+  stepCount: 1,
+  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+};
 const badExtension = { code: 'E_EXT_LOAD', message: 'no such file' } as const;
 const noProcess = { code: 'E_PROCESS_START', message: 'no memory' } as const;
 
@@ -59,7 +64,7 @@ class Driven {
   }
 
   done(id: string): InstanceAction[] {
-    return this.acts({ type: 'turn.done', process: this.process, eventId: id, result });
+    return this.acts({ type: 'turn.done', process: this.process, eventId: id, outcome });
   }
 
   exit(signal: string | null = 'SIGKILL'): InstanceAction[] {
@@ -78,7 +83,7 @@ describe('the process of an instance', () => {
     expect(instance.acts({ type: 'ready', process: 1 })).toEqual([
       { type: 'turn.send', process: 1, seq: 1, event: event('a'), deadLetter: false },
     ]);
-    expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), result }]);
+    expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), outcome }]);
     expect(instance.state.phase.name).toBe('ready');
   });
 
@@ -103,7 +108,7 @@ describe('the process of an instance', () => {
     const instance = new Driven();
     instance.acts(work('a'), work('b'));
     instance.start();
-    expect(instance.do({ type: 'turn.done', process: 1, eventId: 'b', result })).toEqual([
+    expect(instance.do({ type: 'turn.done', process: 1, eventId: 'b', outcome })).toEqual([
       expect.objectContaining({ type: 'report', event: 'frame.ignored' }),
     ]);
     expect(instance.state.queue.map((queued) => queued.event.id)).toEqual(['a', 'b']);
@@ -236,7 +241,7 @@ describe('the process of an instance', () => {
     instance.start();
     const before = instance.state;
     instance.do(
-      { type: 'turn.done', process: 1, eventId: 'a', result },
+      { type: 'turn.done', process: 1, eventId: 'a', outcome },
       { type: 'exited', process: 1, code: 0, signal: null },
       { type: 'start.failed', process: 1, error: badExtension },
       { type: 'heartbeat.missed', process: 1 },
@@ -372,7 +377,7 @@ describe('a drain', () => {
     expect(instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'stop' })).toEqual([
       { type: 'process.drain', process: 1, graceMs: 30_000 },
     ]);
-    expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), result }]);
+    expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), outcome }]);
     expect(instance.exit(null)).toEqual([{ type: 'slot.release' }]);
     expect(instance.state).toMatchObject({ phase: { name: 'stopped' }, queue: [{ event: { id: 'b' } }] });
     expect(instance.acts(work('c'))).toEqual([]);
@@ -469,7 +474,7 @@ describe('a drain', () => {
   test('a turn.done that arrives after the kill counts', () => {
     const instance = busy();
     instance.acts({ type: 'heartbeat.missed', process: 1 });
-    expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), result }]);
+    expect(instance.done('a')).toEqual([{ type: 'turn.finished', event: event('a'), outcome }]);
     instance.exit();
     expect(instance.state.queue).toMatchObject([{ event: { id: 'b' }, crashes: 0 }]);
   });
@@ -517,7 +522,7 @@ test('every phase that must end has its timer, and clears it at its end', () => 
   const timers = (...inputs: InstanceInput[]) => instance.do(...inputs).filter(({ type }) => type.startsWith('timer.'));
   expect(timers(work('a'), { type: 'slot.granted' })).toEqual([{ type: 'timer.set', timer: 'start', at: 60_000 }]);
   expect(timers({ type: 'ready', process: 1 })).toEqual([{ type: 'timer.clear', timer: 'start' }]);
-  expect(timers({ type: 'turn.done', process: 1, eventId: 'a', result })).toEqual([
+  expect(timers({ type: 'turn.done', process: 1, eventId: 'a', outcome })).toEqual([
     { type: 'timer.set', timer: 'idle', at: 300_000 },
   ]);
   expect(timers(work('b'))).toEqual([{ type: 'timer.clear', timer: 'idle' }]);

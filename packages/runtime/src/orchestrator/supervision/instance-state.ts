@@ -1,6 +1,7 @@
 /** The state of one instance's process, its inputs and its actions. */
-import type { AgentEvent, TurnResult } from '@goondan/types';
+import type { AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { noCrashes, type RestartHistory } from './backoff.ts';
 import type { ProcessCondition } from './process-slots.ts';
 
@@ -104,7 +105,7 @@ export type InstanceInput =
   | { readonly type: 'turn.lost'; readonly process: number; readonly error: FrameError }
   /** The orchestrator itself cannot read the inbox. Changes nothing while there is a process. */
   | { readonly type: 'damaged'; readonly error: FrameError }
-  | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly result: TurnResult }
+  | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly outcome: TurnOutcome }
   /** The turn waits for people; the process ends without finishing it. */
   | { readonly type: 'turn.left'; readonly process: number }
   | { readonly type: 'heartbeat.missed'; readonly process: number }
@@ -142,7 +143,7 @@ export type InstanceAction =
     }
   | { readonly type: 'turn.cancel'; readonly process: number; readonly eventId: string; readonly reason: string }
   /** The event is handled and out of the queue. */
-  | { readonly type: 'turn.finished'; readonly event: AgentEvent; readonly result: TurnResult }
+  | { readonly type: 'turn.finished'; readonly event: AgentEvent; readonly outcome: TurnOutcome }
   | { readonly type: 'event.deadLettered'; readonly event: AgentEvent; readonly crashes: number }
   /** Tell all waiting callers of this instance the error now. */
   | { readonly type: 'requests.fail'; readonly error: FrameError }

@@ -68,13 +68,13 @@ export function becomeReady(state: InstanceState, moment: Moment): InstanceStep 
 /** Invariant 3: the way out of the queue. */
 export function finishTurn(
   state: InstanceState,
-  { eventId, result }: Extract<InstanceInput, { type: 'turn.done' }>,
+  { eventId, outcome }: Extract<InstanceInput, { type: 'turn.done' }>,
   moment: Moment,
 ): InstanceStep {
   const { phase } = state;
   const [running, ...queue] = state.queue;
   if (!hasTurn(phase) || running?.event.id !== eventId) return ignore(state, `turn.done: ${eventId} does not run`);
-  const finished: InstanceAction = { type: 'turn.finished', event: running.event, result };
+  const finished: InstanceAction = { type: 'turn.finished', event: running.event, outcome };
   if (phase.name === 'busy') return after([finished], takeNext({ ...state, queue }, moment, phase.readySince));
   return { state: { ...state, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
 }

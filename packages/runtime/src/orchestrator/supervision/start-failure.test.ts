@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import type { AgentEvent, ErrorCode, TurnResult } from '@goondan/types';
+import type { AgentEvent, ErrorCode } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { stepInstance } from './instance-machine.ts';
 import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
 import { isFinal, isStoreFault } from './start-failure.ts';
@@ -9,7 +10,11 @@ import { defaultSupervisionPolicy } from './supervision-policy.ts';
 const bad: FrameError = { code: 'E_EXT_INIT', message: 'register failed' };
 const full: FrameError = { code: 'E_DISK_FULL', message: 'no space left' };
 const corrupt: FrameError = { code: 'E_STORE_CORRUPT', message: 'a bad line' };
-const result: TurnResult = { turnId: 'turn', finishReason: 'text_response' };
+const outcome: TurnOutcome = {
+  result: { turnId: 'turn', finishReason: 'text_response' },
+  stepCount: 1,
+  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+};
 
 /** One instance, its time, and the actions of every input. */
 class Driven {
@@ -64,7 +69,7 @@ class Driven {
   }
 
   done(eventId: string): string[] {
-    return this.tells({ type: 'turn.done', process: this.state.spawned, eventId, result });
+    return this.tells({ type: 'turn.done', process: this.state.spawned, eventId, outcome });
   }
 }
 

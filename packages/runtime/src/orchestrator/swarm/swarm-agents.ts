@@ -320,9 +320,9 @@ export class SwarmAgents {
       .map((address) => ({ ...address, status: this.instances.find(address)?.status ?? 'asleep' }));
   }
 
-  #turnFinished(address: AgentAddress, { event, result, stepCount, usage }: FinishedTurn): void {
+  #turnFinished(address: AgentAddress, { event, ...outcome }: FinishedTurn): void {
     const { id: eventId, traceId } = event;
-    const end = { ...toInstanceAddress(address), eventId, traceId, result, stepCount, usage };
+    const end = { ...toInstanceAddress(address), eventId, traceId, ...outcome };
     this.waiters.ended(address, end);
     this.#tell(() => ({ type: 'turn.ended', end }));
   }

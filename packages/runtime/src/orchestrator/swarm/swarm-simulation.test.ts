@@ -20,6 +20,8 @@ const policy: SupervisionPolicy = {
   hibernateGraceMs: 1_000,
 };
 
+const spent = { stepCount: 1, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
+
 interface Options {
   readonly seed: number;
   readonly agents: number;
@@ -277,7 +279,7 @@ class Swarm {
         if (instance.process?.turn?.event.id === action.eventId) instance.process.turn.isCancelled = true;
         return;
       case 'turn.finished':
-        this.#do(this.broker.turnFinished(instance.address, action.event, action.result));
+        this.#do(this.broker.turnFinished(instance.address, action.event, action.outcome.result));
         return;
       case 'requests.fail':
         this.#do(this.broker.failCallee(instance.address, action.error));
@@ -459,7 +461,7 @@ class Swarm {
     const eventId = process.turn?.event.id ?? '';
     instance.results.set(eventId, instance.results.get(eventId) ?? result);
     delete process.turn;
-    this.#input(instance, { type: 'turn.done', process: process.number, eventId, result });
+    this.#input(instance, { type: 'turn.done', process: process.number, eventId, outcome: { ...spent, result } });
   }
 
   #do(actions: readonly CallAction[]): void {
