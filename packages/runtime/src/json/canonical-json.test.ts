@@ -7,7 +7,7 @@ test('the order of keys does not matter, the order of items does', () => {
   expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
 });
 
-test('it is JSON of the same value', () => {
+test('is JSON of the same value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const plain = JSON.parse(JSON.stringify(value));

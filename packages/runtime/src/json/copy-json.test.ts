@@ -15,20 +15,20 @@ describe('copyJson', () => {
     );
   });
 
-  test('a frozen copy is frozen all the way down; what was given is not', () => {
+  test('a frozen copy is frozen all the way down; the given value is not', () => {
     const given = { list: [{ deep: [1] }], plain: {} };
     expect(thawed(copyJson(given, { freeze: true }))).toEqual([]);
     expect(thawed(copyJson(given))).toEqual(['', '.list', '.list.0', '.list.0.deep', '.plain']);
     expect(thawed(given)).toEqual(['', '.list', '.list.0', '.list.0.deep', '.plain']);
   });
 
-  test('whatever is given, the copy survives a trip through text, or NotJson says where it cannot be made', () => {
+  test('any given value has a copy that survives text, or NotJson names the place that is not JSON', () => {
     const anything = fc.anything({ withNullPrototype: true, withDate: true, withBigInt: true, withMap: true });
     fc.assert(
       fc.property(anything, (value) => {
         try {
           const copied = copyJson(value, { omitUndefined: true });
-          // -0 is the one number that text does not bring back.
+          // -0 is the one number that text does not preserve.
           expect(JSON.stringify(JSON.parse(JSON.stringify(copied)))).toBe(JSON.stringify(copied));
         } catch (error) {
           expect(error).toBeInstanceOf(NotJson);
@@ -38,7 +38,7 @@ describe('copyJson', () => {
     );
   });
 
-  test('the same object in two places is no cycle: it is copied twice', () => {
+  test('the same object in two places is not a cycle: it is copied twice', () => {
     const part = { n: 1 };
     const copied = copyJsonObject({ a: part, b: [part] });
     expect(copied).toEqual({ a: { n: 1 }, b: [{ n: 1 }] });
@@ -53,7 +53,7 @@ describe('copyJson', () => {
     expect(JSON.stringify(copied)).toBe('{"__proto__":{"polluted":true},"constructor":1}');
   });
 
-  test('undefined is refused, or left out where that was asked for, in lists as null', () => {
+  test('undefined is rejected, or on request left out, in lists as null', () => {
     const given = { a: undefined, b: [undefined, 1] };
     expect(complaint(() => copyJson(given))).toBe('a is undefined, which JSON cannot hold');
     expect(complaint(() => copyJson(undefined, { omitUndefined: true }))).toStartWith('the value is undefined');
@@ -71,17 +71,17 @@ describe('copyJson', () => {
     ['a date', { at: new Date() }, 'at is a Date, not a plain object'],
     ['a map', new Map(), 'the value is a Map, not a plain object'],
     ['an instance', { e: new NotJson('', '') }, 'e is a NotJson, not a plain object'],
-  ])('%s is named with its place', (_what, value, says) => {
+  ])('%s is reported with its place', (_what, value, says) => {
     expect(complaint(() => copyJson(value))).toBe(says);
   });
 
-  test('a cycle is named with its place, through objects and lists', () => {
+  test('a cycle is reported with its place, through objects and lists', () => {
     const loop: { inside: unknown[] } = { inside: [] };
     loop.inside.push({ back: loop });
     expect(complaint(() => copyJson(loop))).toBe('inside[0].back is part of a cycle');
   });
 
-  test('256 levels are copied, 257 are refused, a million do not overflow the stack', () => {
+  test('256 levels are copied, 257 are rejected, a million do not overflow the stack', () => {
     expect(complaint(() => copyJson(nested(257)))).toEndWith('is nested deeper than 256 levels');
     expect(complaint(() => copyJson(nested(1_000_000)))).toEndWith('is nested deeper than 256 levels');
     expect(JSON.stringify(copyJson(nested(256)))).toBe(`${'['.repeat(256)}${']'.repeat(256)}`);
@@ -122,7 +122,7 @@ function nested(levels: number): unknown[] {
   return value;
 }
 
-/** Paths of objects that are the same object in both. */
+/** Returns paths of objects that are the same object in both. */
 function shared(given: unknown, copied: unknown, path = ''): string[] {
   if (typeof given !== 'object' || given === null || typeof copied !== 'object' || copied === null) return [];
   const entries = Object.entries(given);
@@ -130,7 +130,7 @@ function shared(given: unknown, copied: unknown, path = ''): string[] {
   return given === copied ? [path, ...inside] : inside;
 }
 
-/** Paths of what could still be changed. */
+/** Returns paths of values that are not frozen. */
 function thawed(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const inside = Object.entries(value).flatMap(([key, item]) => thawed(item, `${path}.${key}`));

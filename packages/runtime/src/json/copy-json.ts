@@ -1,14 +1,14 @@
-/** The one check that a value is JSON, and the deep copy that comes with it: what is kept never aliases what was given. */
+/** The only check that a value is JSON, combined with a deep copy: a stored value never aliases the given one. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 
 export interface CopyJsonOptions {
-  /** Freeze the copy, all the way down. */
+  /** Freezes the copy, all the way down. */
   freeze?: boolean;
-  /** Leave out properties that are `undefined`, as JSON.stringify does, instead of refusing them. */
+  /** Leaves out properties that are `undefined`, as JSON.stringify does, instead of rejecting them. */
   omitUndefined?: boolean;
 }
 
-/** Says where a value stops being JSON. */
+/** Tells where a value stops being JSON. */
 export class NotJson extends Error {
   override readonly name = 'NotJson';
   constructor(
@@ -21,26 +21,26 @@ export class NotJson extends Error {
 
 const DEEPEST = 256;
 
-/** A deep copy of `value`. Throws {@link NotJson} naming the first place that is not JSON. */
+/** Returns a deep copy of `value`. Throws {@link NotJson} with the first place that is not JSON. */
 export function copyJson(value: unknown, options: CopyJsonOptions = {}): JsonValue {
   return copy(value, { options, above: [], keys: [] });
 }
 
-/** Like {@link copyJson}, for places where only an object will do. */
+/** Like {@link copyJson}, but accepts only an object. */
 export function copyJsonObject(value: unknown, options: CopyJsonOptions = {}): JsonObject {
   if (!isPlainObject(value)) throw new NotJson('', `${describe(value)}, not an object`);
-  // A plain object's copy is a plain object.
+  // Safe: the copy of a plain object is a plain object.
   return copyJson(value, options) as JsonObject;
 }
 
-/** An object that JSON could have written: not an array, not a class instance. */
+/** Tells whether JSON could have written the object: not an array, not a class instance. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Where the copying stands. The path is only put into words when something is wrong. */
+/** The state of the copy. The path becomes text only for an error. */
 interface Walk {
   readonly options: CopyJsonOptions;
   readonly above: object[];

@@ -5,7 +5,7 @@ const properties = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, { type: 'string' }]));
 const references = (count: number, $ref: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`r${index}`, { $ref }]));
-/** Each part refers twice to the next: 2 to the power of `length` in the end. */
+/** Each part refers twice to the next, which makes 2 to the power of `length` nodes. */
 const doubling = (length: number, name: (index: number) => object, refTo: (index: number) => string) => ({
   $ref: refTo(0),
   $defs: Object.fromEntries(
@@ -30,18 +30,18 @@ describe('the nodes of a schema', () => {
     expect(countSchemaNodes(tree)).toBeLessThan(30);
   });
 
-  test('T-07 a reference to a part around it counts as one more', () => {
+  test('T-07 a reference to an enclosing part counts as one more', () => {
     // The root; `items`, its `$ref` and the root once more, in which the reference is not followed again.
     expect(countSchemaNodes({ items: { $ref: '#' } })).toBe(3 + 3 + 1);
   });
 
-  test('T-07 a reference to a name that two parts have cannot be counted', () => {
+  test('T-07 a reference to a name of two parts cannot be counted', () => {
     const part = { $id: 'same', type: 'string' };
     expect(countSchemaNodes({ $ref: 'same', $defs: { a: part } })).toBeLessThan(20);
     expect(countSchemaNodes({ $ref: 'same', $defs: { a: part, b: { ...part } } })).toBe(Infinity);
   });
 
-  test('T-07 300 references to 900 properties are too many, and the count ends at the bound', () => {
+  test('T-07 300 references to 900 properties are too many, and the count ends at the limit', () => {
     const bomb = { $defs: { b: { properties: properties(900) } }, properties: references(300, '#/$defs/b') };
     expect(JSON.stringify(bomb).length).toBeLessThan(44 * 1_024);
     expect(countSchemaNodes(bomb)).toBe(Infinity);
@@ -52,7 +52,7 @@ describe('the nodes of a schema', () => {
     });
     const referring = { $defs: { b: counted }, properties: references(300, '#/$defs/b') };
     expect(countSchemaNodes(referring)).toBeLessThan(MOST_SCHEMA_NODES);
-    // To find the names, to count it where it is, and once for all that refer to it.
+    // To find the names, to count it in place, and once for all references to it.
     expect(reads).toBe(3);
   });
 
@@ -72,7 +72,7 @@ describe('the nodes of a schema', () => {
     expect(countSchemaNodes(bomb)).toBe(Infinity);
   });
 
-  test('T-07 a schema that is nested too deep is too many', () => {
+  test('T-07 a schema that is nested too deep has too many', () => {
     let nested: object = { type: 'string' };
     for (let level = 0; level < 10_000; level++) nested = { not: nested };
     expect(countSchemaNodes(nested)).toBe(Infinity);

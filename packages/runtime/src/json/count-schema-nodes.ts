@@ -1,18 +1,21 @@
 /**
- * The size of a JSON Schema once every `$ref` stands for a copy of its target: that many places a check may look at. A
- * short schema can grow without bound this way, so it is counted before it is compiled. Pure.
+ * Counts the size of a JSON Schema with every `$ref` replaced by a copy of its target, which is the number of places a
+ * check may visit. A short schema can grow without limit this way, so it is counted before it is compiled. Pure.
  *
- * 1. Each target is walked once, and the walk ends at the bound: counting costs no more than `most` steps.
- * 2. A target inside itself counts once more and is not followed: how often such a check repeats depends on the value.
+ * 1. Each target is walked once, and the walk ends at the limit: counting takes at most `most` steps.
+ * 2. A target inside itself counts once more and is not followed: the value decides how often that check repeats.
  */
 import { isPlainObject } from './copy-json.ts';
 
-/** Places of one schema that the validator compiles. Compiling as many takes about two seconds on a slow machine. */
+/** Places of one schema that the validator compiles. Compiling this many takes about two seconds on a slow machine. */
 export const MOST_SCHEMA_NODES = 20_000;
-/** Levels of nesting, targets of `$ref` included. The compiler recurses as deep. */
+/** Levels of nesting, including targets of `$ref`. The compiler recurses as deep. */
 const DEEPEST = 512;
 
-/** Every value of the schema is a node. `Infinity` when there are more than `most`, or it cannot be told. */
+/**
+ * Counts every value of the schema as a node. Returns `Infinity` when there are more than `most`, or the number is
+ * unknown.
+ */
 export function countSchemaNodes(schema: object, most = MOST_SCHEMA_NODES): number {
   const scopes = new Scopes(schema);
   const counted = new Map<object, number>();
@@ -50,9 +53,9 @@ export function countSchemaNodes(schema: object, most = MOST_SCHEMA_NODES): numb
 /** The parts of a schema that a `$ref` can name: by pointer, by `$id` and by `$anchor`. */
 class Scopes {
   readonly #root: object;
-  /** Each part with an `$id` of its own is a scope: pointers and anchors inside of it start there. */
+  /** Each part with its own `$id` is a scope: pointers and anchors inside it start there. */
   readonly #scopes = new Map<object, object>();
-  /** `undefined`: several have this name. */
+  /** `undefined` when several parts have this name. */
   readonly #ids = new Map<string, object | undefined>();
   readonly #anchors = new Map<object, Map<string, object>>();
 
@@ -62,8 +65,8 @@ class Scopes {
   }
 
   /**
-   * `undefined` when it has no `$ref`, or one that names nothing here: the validator refuses that one itself. `unknown`
-   * when the validator may find something that is not found here.
+   * Returns `undefined` without a `$ref`, or when it names nothing here: the validator rejects that itself. Returns
+   * `unknown` when the validator may find a target that is not found here.
    */
   targetOf(node: object): object | 'unknown' | undefined {
     if (!('$ref' in node) || typeof node.$ref !== 'string') return undefined;

@@ -1,6 +1,6 @@
-/** An object without the properties that are `undefined`: what is not said is not there, as in JSON. */
+/** Returns an object without the properties that are `undefined`, as JSON has it. */
 export function defined<T extends object>(object: T): Defined<T> {
-  // What is left has exactly the properties that have a value.
+  // Safe: the rest has exactly the properties with a value.
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 

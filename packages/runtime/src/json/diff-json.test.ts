@@ -22,7 +22,7 @@ describe('diffJson', () => {
       { a: { b: [{ c: 2 }] } },
       [{ path: 'a.b[0].c', before: '1', after: '2' }],
     ],
-  ])('sees %s', (_what, before, after, changes) => {
+  ])('reports %s', (_what, before, after, changes) => {
     expect(diffJson(before, after)).toEqual({ changes, isCut: false });
   });
 
@@ -36,7 +36,7 @@ describe('diffJson', () => {
     expect(diffJson(named, {}).changes.map(({ after }) => after)).toEqual([undefined, undefined, undefined]);
   });
 
-  test('one more, or one less, at the beginning of a list is one change', () => {
+  test('one item more or less at the beginning of a list is one change', () => {
     const list = [{ role: 'a' }, { role: 'b' }];
     const longer = [{ role: 'new' }, ...list];
     expect(diffJson({ list }, { list: longer }).changes).toEqual([{ path: 'list[0]', after: '{"role":"new"}' }]);
@@ -54,7 +54,7 @@ describe('diffJson', () => {
     expect(diffJson([], Array(50).fill(0))).toMatchObject({ isCut: false });
   });
 
-  test('a list of a million, and what contains itself, have an end', () => {
+  test('a list of a million, and a value that contains itself, have a limit', () => {
     const million = Array.from({ length: 1_000_000 }, (_, index) => ({ index }));
     const other = million.map(({ index }) => ({ index: index + 1 }));
     expect(diffJson(million, other).isCut).toBe(true);
@@ -65,7 +65,7 @@ describe('diffJson', () => {
   });
 
   test('there is a change exactly when the values differ, and its path leads to both sides', () => {
-    // Keys without dots and brackets, so that a path can be walked.
+    // Keys without dots and brackets, so that a path can be followed.
     const value = fc.letrec<{ value: JsonValue }>((tie) => ({
       value: fc.oneof(
         // Small enough that nothing is cut.
@@ -80,7 +80,7 @@ describe('diffJson', () => {
         const { changes } = diffJson(before, after);
         expect(changes.length === 0).toBe(Bun.deepEquals(before, after, true));
         for (const change of changes) {
-          // What came or went in a list shows on its own side only.
+          // An added or removed item of a list appears on its own side only.
           if (change.before !== undefined) expect(shown(walk(before, change.path))).toBe(change.before);
           if (change.after !== undefined) expect(shown(walk(after, change.path))).toBe(change.after);
           expect(change.before).not.toBe(change.after);

@@ -1,18 +1,18 @@
-/** What changed between two JSON values, as a short list: diffs, not copies. */
+/** Lists the changes between two JSON values: diffs, not copies. */
 import { isPlainObject } from './copy-json.ts';
 import { previewJson } from './preview-json.ts';
 import { isAsBefore } from './snapshot-json.ts';
 
 export interface Change {
   readonly path: string;
-  /** Absent when it was added. */
+  /** Absent for an added value. */
   readonly before?: string;
-  /** Absent when it was removed. */
+  /** Absent for a removed value. */
   readonly after?: string;
 }
 
 export interface DiffLimits {
-  /** Changes; past it they are left out. */
+  /** Changes to list; more are left out. */
   readonly changes: number;
   /** Characters of one value; a longer one is cut. */
   readonly characters: number;
@@ -20,21 +20,21 @@ export interface DiffLimits {
 
 export interface Diff {
   readonly changes: Change[];
-  /** There are more changes than these. */
+  /** True when there are more changes than these. */
   readonly isCut: boolean;
 }
 
 export const defaultDiffLimits: DiffLimits = { changes: 50, characters: 2_000 };
 
-/** Makes the text of one value no longer than so. */
+/** Makes a text of one value, at most this long. */
 export type Shorten = (value: unknown, longest: number) => string;
 
 const LONGEST_PATH = 300;
-/** Objects and arrays that are gone into. */
+/** Objects and arrays to compare. */
 const MOST_COMPARED = 20_000;
 const DEEPEST = 64;
 
-/** `shorten`: how a value is written; the beginning of its JSON when absent. */
+/** `shorten`: formats a value; the beginning of its JSON when absent. */
 export function diffJson(
   before: unknown,
   after: unknown,
@@ -46,13 +46,13 @@ export function diffJson(
   return { changes: walk.changes, isCut: walk.isCut };
 }
 
-/** The beginning, and a mark where it was cut. */
+/** Returns the beginning, with a mark if it was cut. */
 export function cutJson(value: unknown, longest: number): string {
   const { text, isCut } = previewJson(value, longest);
   return isCut ? markCut(text, value) : text;
 }
 
-/** Of a text, how long it was. */
+/** Adds the mark of a cut, for a text with its full length. */
 export function markCut(text: string, value: unknown): string {
   const length = typeof value === 'string' ? ` (${value.length} characters)` : '';
   return `${text.toWellFormed()}…${length}`;
@@ -81,7 +81,7 @@ function compare(before: unknown, after: unknown, path: string, walk: Walk, dept
   report(before, after, path, walk);
 }
 
-/** What is the same at both ends stays out: one more at the beginning is one change. */
+/** Equal items at both ends are left out: one item more at the beginning is one change. */
 function compareArrays(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -112,7 +112,7 @@ function report(before: unknown, after: unknown, path: string, walk: Walk): void
   });
 }
 
-/** Not what every object inherits: `constructor` is a name like any other. */
+/** Reads own properties only: `constructor` is a name like any other. */
 function own(object: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -7,7 +7,7 @@ import { findSchemaProblem } from './find-schema-problem.ts';
 
 const validator = new Ajv({ strict: false, allErrors: true, logger: false });
 
-/** The validator's own judgement: the place of its first error, and the words of it. */
+/** The validator's own result: the place and the text of its first error. */
 function judge(schema: JsonValue): { readonly path: readonly string[]; readonly message: string } | undefined {
   if (validator.validate('http://json-schema.org/draft-07/schema', schema)) return undefined;
   const [first] = validator.errors ?? [];
@@ -30,11 +30,11 @@ const value: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue; schema: Jso
 })).value;
 
 describe('a value that may be a JSON Schema', () => {
-  test('C-13 is judged as the validator judges it, keyword by keyword', () => {
+  test('C-13 has the same result as with the validator, keyword by keyword', () => {
     let wrong = 0;
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(draft.properties)), value, (keyword, given) => {
-        // Below the top: there the validator never sees two keywords.
+        // Not at the top, because the validator ignores two keywords there.
         const schema = { not: { [keyword]: given } };
         const expected = judge(schema);
         const found = findSchemaProblem(schema);
@@ -58,7 +58,7 @@ describe('a value that may be a JSON Schema', () => {
     [{ anyOf: [] }, 'anyOf must NOT have fewer than 1 items'],
     [{ required: ['a', 'b', 'a'] }, 'required must NOT have duplicate items (items ## 0 and 2 are identical)'],
     [{ dependencies: { a: 1 } }, 'dependencies.a must be object,boolean'],
-  ])('C-13 is refused with the place when it is %j', (schema, message) => {
+  ])('C-13 is rejected with the place when it is %j', (schema, message) => {
     expect(findSchemaProblem(schema)?.message).toStartWith(message);
   });
 

@@ -9,17 +9,17 @@ import type { JsonValue } from '@goondan/types';
 import { canonicalJson } from './canonical-json.ts';
 
 export interface SchemaProblem {
-  /** The keys that lead to it. */
+  /** The keys that lead to the place. */
   readonly path: readonly string[];
-  /** Names the place, then what is wrong. */
+  /** The place, then the problem. */
   readonly message: string;
 }
 
 type Check = (value: unknown, path: readonly string[]) => SchemaProblem | undefined;
 
-/** The first problem; `undefined` when the value is a JSON Schema. */
+/** Returns the first problem; `undefined` when the value is a JSON Schema. */
 export function findSchemaProblem(schema: unknown): SchemaProblem | undefined {
-  // Who wrote it and in which draft is not judged at the top, where the validator never sees it.
+  // `$id` and `$schema` at the top are not checked, because the validator never sees them there.
   return schemaCheck(isObject(schema) ? { ...schema, $id: undefined, $schema: undefined } : schema, []);
 }
 
@@ -27,11 +27,11 @@ export function schemaProblem(path: readonly string[], problem: string): SchemaP
   return { path, message: `${path.length === 0 ? 'the value' : path.join('.')} ${problem}` };
 }
 
-/** The first two items of a list that are equal, by their positions. One pass, however many items there are. */
+/** Returns the positions of the first two equal items. One pass, whatever the number of items. */
 export function findDuplicate(items: readonly unknown[]): readonly [first: number, second: number] | undefined {
   const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {
-    // Items of a schema or of a checked value are JSON.
+    // Safe: items of a schema or of a checked value are JSON.
     const text = canonicalJson(item as JsonValue);
     const first = seen.get(text);
     if (first !== undefined) return [first, index];
@@ -72,7 +72,7 @@ const anyList = listOf(() => undefined);
 const schemas = both(listOf(schemaCheck), notEmpty);
 const names = both(listOf(text), unique);
 
-/** In the order in which they are checked. */
+/** In the order of the checks. */
 const keywords: readonly (readonly [keyword: string, check: Check])[] = [
   ['$id', text],
   ['$schema', text],
@@ -127,7 +127,7 @@ function both(one: Check, other: Check): Check {
   return (value, path) => one(value, path) ?? other(value, path);
 }
 
-/** When neither fits, the problem is the one of the first. */
+/** When neither fits, the problem is that of the first. */
 function either(one: Check, other: Check): Check {
   return (value, path) => {
     const problem = one(value, path);
@@ -168,7 +168,7 @@ function unique(value: unknown, path: readonly string[]): SchemaProblem | undefi
   return duplicate && schemaProblem(path, duplicateMessage(duplicate));
 }
 
-/** The validator takes any object: schemas come from other people's code. */
+/** The validator accepts any object: schemas come from other people's code. */
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

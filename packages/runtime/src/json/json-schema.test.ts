@@ -20,7 +20,7 @@ async function problems(schema: JsonSchema, value: unknown): Promise<readonly st
 }
 
 describe('a schema', () => {
-  test('X-05 finds nothing wrong with a value that fits', async () => {
+  test('X-05 finds no problem with a matching value', async () => {
     expect(await problems(city, { city: 'Seoul', days: 2, unit: 'C', place: { at: 1.5 } })).toEqual([]);
   });
 
@@ -32,13 +32,13 @@ describe('a schema', () => {
     [{ city: 'Seoul', place: { at: 'x' } }, ['place.at must be number']],
     [{ city: 'Seoul', town: 1 }, ['the value must NOT have additional properties ("town")']],
     [{ days: 'two', unit: 'K' }, 3],
-  ] as const)('X-05 says where and why %j does not fit', async (value, expected) => {
+  ] as const)('X-05 reports the place and the reason for %j', async (value, expected) => {
     const found = await problems(city, value);
     if (typeof expected === 'number') expect(found).toHaveLength(expected);
     else expect(found).toEqual([...expected]);
   });
 
-  test('X-05 that is none is refused with a code that names whose it is', async () => {
+  test('X-05 is rejected with a code that names its owner when it is invalid', async () => {
     const refused = compileSchema({ type: 'nonsense' }, 'tool "weather__get"').catch((error: unknown) => error);
     expect(await refused).toMatchObject({
       code: 'E_TOOL_SCHEMA',
@@ -46,14 +46,14 @@ describe('a schema', () => {
     });
   });
 
-  test('X-05 says where in the value it does not fit', async () => {
+  test('X-05 reports the place in the value', async () => {
     const check = await compileSchema(city, 'a test');
     expect(check({ city: 'Seoul', place: { at: 'x' } }).map(({ path }) => path)).toEqual([['place', 'at']]);
     const slashed = await compileSchema({ properties: { 'a/b~c': { type: 'number' } } }, 'a test');
     expect(slashed({ 'a/b~c': 'x' })).toEqual([{ path: ['a/b~c'], message: 'a/b~c must be number' }]);
   });
 
-  test('X-05 with branches says what is wrong in the branch, and only that', async () => {
+  test('X-05 with branches reports the problem in the branch, and only that', async () => {
     const check = await compileSchema(
       {
         if: { properties: { type: { const: 'a' } } },
@@ -79,7 +79,7 @@ describe('a schema', () => {
     ['with an $id', { $id: 'https://example.com/weather' }],
     ['with the same $id again', { $id: 'https://example.com/weather' }],
     ['with a keyword nobody knows', { 'x-order': 1, format: 'fancy' }],
-    // Ajv would answer with a promise, and a promise looks like a yes.
+    // Ajv would answer with a promise, and a promise is truthy.
     ['that calls itself asynchronous', { $async: true }],
   ])('C-13 %s works: schemas come from other people', async (_title, more) => {
     const schema: JsonSchema = { ...more, type: 'object', required: ['city'] };
@@ -87,7 +87,7 @@ describe('a schema', () => {
     expect(await problems(schema, {})).toEqual(["the value must have required property 'city'"]);
   });
 
-  test('T-07 with many $refs to a large part is refused before it is compiled', async () => {
+  test('T-07 with many $refs to a large part is rejected before it is compiled', async () => {
     const many = (count: number, schema: JsonSchema) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, schema]));
     const bomb: JsonSchema = {
@@ -98,7 +98,7 @@ describe('a schema', () => {
     expect(await refused).toMatchObject({ code: 'E_SCHEMA_SIZE', message: expect.stringContaining('tool "a__b"') });
   });
 
-  test('T-07 a part that many $refs name is compiled once', async () => {
+  test('T-07 a part with many $refs to it is compiled once', async () => {
     let reads = 0;
     const part = Object.defineProperty({ type: 'object' }, 'required', {
       enumerable: true,
@@ -118,7 +118,7 @@ describe('a schema', () => {
     expect(await compile(200)).toBe(await compile(2));
   });
 
-  test('T-07 uniqueItems reads each item once, however many there are', async () => {
+  test('T-07 uniqueItems reads each item once, whatever their number', async () => {
     const check = await compileSchema({ type: 'array', uniqueItems: true }, 'a test');
     let reads = 0;
     const items = Array.from({ length: 2_000 }, (_, index) => ({

@@ -1,4 +1,4 @@
-/** The one validator of the process, loaded when the first schema has to be checked. */
+/** The only validator of the process, loaded for the first check. */
 import { type JsonSchema, GoondanError } from '@goondan/types';
 import type { Ajv, ErrorObject, SchemaValidateFunction, ValidateFunction } from 'ajv';
 import { countSchemaNodes, MOST_SCHEMA_NODES } from './count-schema-nodes.ts';
@@ -10,10 +10,10 @@ import {
   schemaProblem,
 } from './find-schema-problem.ts';
 
-/** What is wrong with a value, place by place; empty when it fits. */
+/** Returns the problems of a value, place by place; empty when it matches. */
 export type SchemaCheck = (value: unknown) => readonly SchemaProblem[];
 
-// Module-level on purpose: a second validator would cost 30 ms, and a compiled schema depends on nothing but itself.
+// Module-level on purpose: a second validator would cost 30 ms, and a compiled schema depends on nothing else.
 const compiled = new WeakMap<JsonSchema, Promise<SchemaCheck>>();
 let validator: Promise<Ajv> | undefined;
 
@@ -30,7 +30,7 @@ export function compileSchema(schema: JsonSchema, what: string): Promise<SchemaC
   return check;
 }
 
-/** Why a schema is not compiled: with its `$ref`s followed it is too large. `undefined` when it is not. */
+/** Returns the error for a schema that is too large with its `$ref`s followed; `undefined` when it is not. */
 export function findSizeProblem(schema: JsonSchema, what: string): GoondanError | undefined {
   if (countSchemaNodes(schema) <= MOST_SCHEMA_NODES) return undefined;
   const bound = MOST_SCHEMA_NODES.toLocaleString('en-US');
@@ -60,8 +60,8 @@ async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
 }
 
 /**
- * With its $id a schema would stay in the shared validator and clash with the next one of the same $id; with its $schema
- * another draft's would be refused unread; with $async the check would be a promise.
+ * Removes three keywords. With `$id` a schema would stay in the shared validator and clash with the next one of the
+ * same id; with `$schema` another draft would be rejected; with `$async` the check would be a promise.
  */
 function anonymous({ $id: _id, $schema: _draft, $async: _async, ...schema }: JsonSchema): JsonSchema {
   return schema;
@@ -70,8 +70,8 @@ function anonymous({ $id: _id, $schema: _draft, $async: _async, ...schema }: Jso
 async function loadValidator(): Promise<Ajv> {
   const { Ajv } = await import('ajv');
   // Not strict: schemas come from other people's tools and MCP servers, with keywords of their own. A target of many
-  // $refs is compiled once, and not once for each of them. Schemas were checked before: compiling the schema of schemas
-  // takes longer than all the rest.
+  // $refs is compiled once, not once per reference. Schemas were checked before: compiling the schema of schemas takes
+  // longer than all the rest.
   const ajv = new Ajv({ strict: false, allErrors: true, logger: false, inlineRefs: false, validateSchema: false });
   ajv.removeKeyword('uniqueItems');
   return ajv.addKeyword({
@@ -92,7 +92,7 @@ const hasUniqueItems: SchemaValidateFunction = (isWanted: boolean, items: readon
   return false;
 };
 
-/** That a branch does not fit is said once more for the branch as a whole. */
+/** The error of a branch as a whole repeats the errors inside it. */
 function saysSomething({ keyword }: ErrorObject): boolean {
   return keyword !== 'if';
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { previewJson } from './preview-json.ts';
 
-test('it is the beginning of the JSON, and says whether there is more', () => {
+test('is the beginning of the JSON, and tells whether there is more', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.nat(40), (value, longest) => {
       const whole = typeof value === 'string' ? value : JSON.stringify(value);
@@ -16,7 +16,7 @@ test('it is the beginning of the JSON, and says whether there is more', () => {
   );
 });
 
-test('what is no JSON is written all the same', () => {
+test('values that are not JSON are written anyway', () => {
   const self: unknown[] = [];
   self.push(self);
   expect(previewJson(self, 1_000).text).toContain('…');
@@ -24,7 +24,7 @@ test('what is no JSON is written all the same', () => {
   expect(previewJson(strange, 100).text).toBe('{"b":null,"c":"1970-01-01T00:00:00.000Z","d":null}');
 });
 
-test('of 10 MB it looks at the beginning only', () => {
+test('reads only the beginning of 10 MB', () => {
   let reads = 0;
   const items = new Proxy(Array(1_000_000).fill('x'), {
     get: (array, key) => {

@@ -1,15 +1,17 @@
-/** The beginning of a value as text, at a cost that follows what is shown and not what there is. */
+/** Returns the beginning of a value as text, at a cost that depends on the shown part only. */
 import { isPlainObject } from './copy-json.ts';
 
 export interface Preview {
   readonly text: string;
-  /** There is more. */
+  /** True when there is more. */
   readonly isCut: boolean;
 }
 
 const DEEPEST = 64;
 
-/** A text is itself, everything else is JSON. What is not JSON is `null`, as in an array of JSON.stringify. */
+/**
+ * A text stays as it is, everything else is JSON. A value that is not JSON is `null`, as in an array of JSON.stringify.
+ */
 export function previewJson(value: unknown, longest: number): Preview {
   if (typeof value === 'string') return { text: value.slice(0, longest), isCut: value.length > longest };
   const written: Written = { pieces: [], left: longest };
@@ -20,7 +22,7 @@ export function previewJson(value: unknown, longest: number): Preview {
 
 interface Written {
   readonly pieces: string[];
-  /** Below 0: something did not fit, and nothing more is written. */
+  /** Below 0 when something did not fit, and nothing more is written. */
   left: number;
 }
 

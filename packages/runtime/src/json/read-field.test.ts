@@ -12,7 +12,7 @@ test.each([
   expect(readField(value, 'code')).toBe(code);
 });
 
-test('of what throws when it is looked at there is none', () => {
+test('a value that throws when it is read has none', () => {
   const hostile = new Proxy(
     {},
     {

@@ -10,7 +10,7 @@ test('no part of a secret is left, wherever a value is cut', () => {
   const piece = fc.oneof(fc.constant(secret), fc.string({ maxLength: 30 }));
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), fc.integer({ min: 1, max: 120 }), (pieces, longest) => {
-      // What a secret begins with may be there by chance only where it is not in the pieces.
+      // The beginning of a secret may be there by chance only where it is not in the pieces.
       fc.pre(pieces.every((each) => each === secret || !each.includes('swor')));
       for (const value of [pieces.join(' '), { pieces }]) {
         const text = shorten(value, longest);
@@ -22,7 +22,7 @@ test('no part of a secret is left, wherever a value is cut', () => {
   );
 });
 
-test('what is short is all there; what is cut says so', () => {
+test('a short value is complete; a cut one says so', () => {
   const shorten = shortenMasked(maskSecrets([secret]));
   expect(shorten('abc', 3)).toBe('abc');
   expect(shorten({ a: 1 }, 10)).toBe('{"a":1}');

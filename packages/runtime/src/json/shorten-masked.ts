@@ -1,13 +1,12 @@
 /**
- * Values in short, for what is written down or shown: secrets are masked before anything is cut, because half of one would
- * not be found any more.
+ * Shortens values for files and displays: secrets are masked before the cut, because half of one would not be found.
  */
 import { markCut, type Shorten } from './diff-json.ts';
 import { previewJson } from './preview-json.ts';
 
 export interface CuttableMask {
   (text: string): string;
-  /** Of the texts it replaces, the length of the longest. */
+  /** The length of the longest text it replaces. */
   readonly longest?: number;
 }
 
@@ -17,7 +16,7 @@ export function shortenMasked(mask: CuttableMask): Shorten {
     const { text, isCut } = previewJson(value, longest + reach);
     const masked = mask(text);
     if (!isCut && masked.length <= longest) return masked;
-    // What was looked at may end in the middle of a secret; a mask before it may have moved that forward.
+    // The read part may end in the middle of a secret, and a mask before it may have moved that forward.
     const safe = isCut ? masked.length - reach : masked.length;
     return markCut(masked.slice(0, Math.max(0, Math.min(longest, safe))), value);
   };

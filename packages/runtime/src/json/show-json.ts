@@ -1,4 +1,4 @@
-/** A value in an error message: short, whatever it is. */
+/** The length of a value in an error message. */
 const LONGEST_TEXT = 40;
 
 export function showJson(value: unknown): string {

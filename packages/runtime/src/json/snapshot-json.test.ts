@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isAsBefore, snapshotJson } from './snapshot-json.ts';
 
 describe('a snapshot', () => {
-  test('is not changed by what is done to the value, and tells that it was', () => {
+  test('does not change with the value, and detects the change', () => {
     const changes: Record<string, (value: { a: { b: unknown[] }; c?: number | undefined }) => void> = {
       'a value inside': (value) => void (value.a.b[1] = 3),
       'one more': (value) => void value.a.b.push(3),
@@ -28,7 +28,7 @@ describe('a snapshot', () => {
     }
   });
 
-  test('is equal to another object with the same in it, and to nothing else', () => {
+  test('equals another object with the same contents, and nothing else', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         expect(isAsBefore(snapshotJson(one), structuredClone(one))).toBe(true);
@@ -37,7 +37,7 @@ describe('a snapshot', () => {
     );
   });
 
-  test('keeps what is frozen as it is, and `__proto__` as a name', () => {
+  test('keeps frozen values by reference, and `__proto__` as a name', () => {
     const frozen = Object.freeze({ a: 1 });
     const value = { frozen, ...(JSON.parse('{"__proto__": {"x": [1]}}') as object) };
     const snapshot = snapshotJson(value);
@@ -46,7 +46,7 @@ describe('a snapshot', () => {
     expect(Object.getPrototypeOf(snapshot)).toBe(Object.prototype);
   });
 
-  test('ends: of what contains itself, goes too deep or is too much', () => {
+  test('is bounded: for values that contain themselves, are too deep or too large', () => {
     const self: Record<string, unknown> = { a: 1 };
     self.self = self;
     const snapshot = snapshotJson(self);

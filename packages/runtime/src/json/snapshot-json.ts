@@ -1,22 +1,22 @@
 /**
- * A value as it is now, when whoever owns it may change it in place afterwards; and whether it still is so.
+ * Takes a snapshot of a value that its owner may change in place later, and tells whether it has changed.
  *
- * 1. What is frozen is kept as it is: the runtime freezes all the way down.
- * 2. What is no JSON (a date, an instance of a class) is kept as it is, too.
- * 3. It ends: past `MOST_PARTS` objects and arrays, or `DEEPEST` levels, what is inside is kept as it is. A change in
- *    place there is not seen; another object in its place is.
+ * 1. A frozen value is kept by reference: the runtime freezes all the way down.
+ * 2. A value that is not JSON (a date, an instance of a class) is kept by reference, too.
+ * 3. It is bounded: beyond `MOST_PARTS` objects and arrays, or `DEEPEST` levels, values are kept by reference. A change
+ *    in place there is not detected; another object in its place is.
  *
- * Both run between the layers of a chain that is watched: what is small and flat costs next to nothing.
+ * Both run between the layers of a watched chain: small, flat values cost almost nothing.
  */
 import { isPlainObject } from './copy-json.ts';
 
 const MOST_PARTS = 10_000;
 const DEEPEST = 64;
-/** Objects and arrays that are compared before the rest is taken to be the same. */
+/** Objects and arrays to compare; the rest counts as equal. */
 const MOST_COMPARED = 100_000;
 
 export function snapshotJson<Value>(value: Value): Value {
-  // A copy has the shape of what it is a copy of.
+  // Safe: a copy has the shape of its original.
   return isPart(value) ? (copyPart(value, { left: MOST_PARTS }, 0) as Value) : value;
 }
 
@@ -44,19 +44,19 @@ function copyPart(value: Part, budget: Budget, depth: number): unknown {
   return copy;
 }
 
-/** Whether `value` is what `snapshot` was taken of, or equal to it. */
+/** Tells whether `value` is unchanged since the snapshot, or equal to it. */
 export function isAsBefore(snapshot: unknown, value: unknown): boolean {
   if (snapshot === value) return true;
   if (typeof snapshot !== 'object' || typeof value !== 'object' || snapshot === null || value === null) return false;
   return isEqual(snapshot, value, undefined, 0);
 }
 
-/** `given`: absent of the outermost, which makes one when there is something inside it. */
+/** `given`: absent for the outermost call, which makes one if there is something inside. */
 function isEqual(before: object, after: object, given: Budget | undefined, depth: number): boolean {
   let budget = given;
   if (depth >= DEEPEST || (budget !== undefined && --budget.left <= 0)) return true;
   if (Array.isArray(before)) return Array.isArray(after) && areEqual(before, after, budget, depth);
-  // Only its own: a snapshot has no others.
+  // Only own properties: a snapshot has no others.
   const [was, is] = [before as Record<string, unknown>, after as Record<string, unknown>];
   let count = 0;
   for (const key in was) {
@@ -71,7 +71,7 @@ function isEqual(before: object, after: object, given: Budget | undefined, depth
     budget ??= { left: MOST_COMPARED };
     if (!isEqual(old, now, budget, depth + 1)) return false;
   }
-  // Dates and the like have nothing to compare, and are other ones.
+  // Dates and similar objects have nothing to compare, so they count as different.
   if (count === 0 && !(isPlainObject(before) && isPlainObject(after))) return false;
   return count === Object.keys(after).length;
 }

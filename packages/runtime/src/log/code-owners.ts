@@ -1,11 +1,11 @@
-/** Finds the owner of a source file, and a name for it that does not tell where on the machine it is. */
+/** Finds the owner of a source file, and a name for it that does not reveal its folder on the machine. */
 import { readStack } from './read-stack.ts';
 
-/** When something was thrown: loaded earlier, they cost every process that starts. */
+/** Loaded when something was thrown: earlier it would cost every starting process. */
 const disk = () => process.getBuiltinModule('node:fs');
 const paths = () => process.getBuiltinModule('node:path');
 
-/** `library`: another package of goondan than this one, whose code bundles use. */
+/** `library`: another package of goondan, whose code bundles use. */
 export type CodeOwner = 'bundle' | 'package' | 'library' | 'goondan';
 
 export interface OwnedFile {
@@ -16,7 +16,7 @@ export interface OwnedFile {
 
 export class CodeOwners {
   readonly #given: readonly string[];
-  // Looked for when something was thrown, not before.
+  // Computed when something was thrown, not before.
   #known: { readonly own: string; readonly siblings: string; readonly folders: readonly string[] } | undefined;
 
   constructor(folders: readonly string[]) {
@@ -38,7 +38,7 @@ export class CodeOwners {
     return { owner: 'package', file: toSlashes(paths().relative(folders[0] ?? siblings, path)) };
   }
 
-  /** A text that may quote paths of the bundle, with these relative as well. */
+  /** Makes the bundle's paths in a text relative. */
   shorten(text: string): string {
     this.#known ??= lookUp(this.#given);
     return this.#known.folders.reduce((shown, folder) => shown.replaceAll(`${folder}${paths().sep}`, ''), text);
@@ -46,12 +46,12 @@ export class CodeOwners {
 }
 
 function lookUp(given: readonly string[]) {
-  // By the stack: the path that a bundler writes down is the one where it ran.
+  // From the stack: a bundler writes its own path into the file.
   const here = readStack(new Error('here'))[0]?.at?.file ?? '';
   const own = here.replace(/^(.*)[\\/](?:src|dist)[\\/].*$/, '$1');
   const { dirname } = paths();
   const siblings = dirname(own);
-  // A part that comes with a package, such as one of goondan's own, has the package for its folder.
+  // A part that comes with a package, for example one of goondan's own, has the package as its folder.
   const isOfBundle = (folder: string) => dirname(folder) !== siblings && !toSlashes(folder).includes('/node_modules/');
   return { own, siblings, folders: [...new Set([...given, ...given.map(realPath)])].filter(isOfBundle) };
 }

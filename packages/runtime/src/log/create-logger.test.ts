@@ -13,7 +13,7 @@ function openLogger() {
   return { logger, lines, pass: (ms: number) => (now += ms) };
 }
 
-/** Every method of the Console standard, and what Node adds to it. */
+/** Every method of the Console standard, and those that Node adds. */
 const consoleMethods = [
   ...['assert', 'clear', 'count', 'countReset', 'debug', 'dir', 'dirxml', 'error', 'group', 'groupCollapsed'],
   ...['groupEnd', 'info', 'log', 'table', 'time', 'timeEnd', 'timeLog', 'trace', 'warn'],
@@ -45,21 +45,21 @@ describe('the logger', () => {
     expect(lines).toEqual([['info', 'Mina has 2 cups, {"of":"tea"}']]);
   });
 
-  test('X-15 shows an error with its message and where it came from', () => {
+  test('X-15 shows an error with its message and its place', () => {
     const { logger, lines } = openLogger();
     logger.error('Failed to load state', new RangeError('no disk'));
     expect(lines[0]?.[1]).toStartWith('Failed to load state RangeError: no disk');
     expect(lines[0]?.[1]).toContain('create-logger.test.ts');
   });
 
-  test('X-15 trace says where it was called', () => {
+  test('X-15 trace shows the place of the call', () => {
     const { logger, lines } = openLogger();
     logger.trace('here');
     expect(lines[0]?.[0]).toBe('debug');
     expect(lines[0]?.[1]).toMatch(/^here .*create-logger\.test\.ts/s);
   });
 
-  test('X-15 assert speaks only when it fails', () => {
+  test('X-15 assert logs only when it fails', () => {
     const { logger, lines } = openLogger();
     logger.assert(true, 'fine');
     logger.assert(false, 'not %s', 'fine');

@@ -1,13 +1,13 @@
 /**
- * The logger of bundle code (`api.logger`, `ctx.logger`): the Console methods, as lines for whoever writes them. Written
- * out rather than built on `node:console`, whose import alone costs every process several milliseconds.
+ * The logger of bundle code (`api.logger`, `ctx.logger`): the Console methods, as log lines. Written out instead of
+ * built on `node:console`, whose import alone costs every process several milliseconds.
  */
 import type { LogLevel } from './log-sink.ts';
 
 /** Takes one line of one logger. */
 export type LoggerWrite = (level: LogLevel, message: string) => void;
 
-/** Names kept for `time` and `count`; past it the oldest is forgotten. */
+/** Names kept for `time` and `count`; above this the oldest is forgotten. */
 const MOST_NAMES = 1_000;
 
 export function createLogger(write: LoggerWrite, elapsed: () => number): Console {
@@ -63,12 +63,12 @@ export function createLogger(write: LoggerWrite, elapsed: () => number): Console
       info(`${label}: ${counters.get(label)}`);
     },
     countReset: (label = 'default') => void counters.delete(label),
-    // No inspector listens to a child process.
+    // A child process has no inspector.
     profile: () => undefined,
     profileEnd: () => undefined,
     timeStamp: () => undefined,
   };
-  // Every method of the Console standard is above; Bun's type adds members of its own (write, Console, …).
+  // Safe: every method of the Console standard is above; Bun's type adds members of its own (write, Console, …).
   return Object.freeze(methods) as Console;
 }
 

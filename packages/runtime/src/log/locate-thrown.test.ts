@@ -79,17 +79,17 @@ async function importError(path: string): Promise<unknown> {
 const locate = locateIn([folder], noSecrets);
 const at = (file: string, line: number, column: number) => ({ file, line, column });
 
-describe('F-03 the place where code of a bundle threw', () => {
+describe('F-03 the place where bundle code threw', () => {
   test('is in the TypeScript source, relative to the folder', async () => {
     expect(locate(await thrownBy('own')).place).toEqual(at('extensions/rules.ts', 6, 16));
   });
 
-  test('is masked where the name of its file has a secret', async () => {
+  test('is masked where the name of its file contains a secret', async () => {
     const hiding = locateIn([folder], maskSecrets(['rules.ts']));
     expect(hiding(await thrownBy('own')).place).toEqual(at('extensions/***', 6, 16));
   });
 
-  test('is in the file that the entry imports, when that threw', async () => {
+  test('is in the imported file, when that threw', async () => {
     const { place, stack } = locate(await thrownBy('imported'));
     expect(place).toEqual(at('extensions/lib/check.ts', 3, 3));
     expect(stack).toContain('    at check (extensions/lib/check.ts:3:3)\n    at imported (extensions/rules.ts:9:');
@@ -111,7 +111,7 @@ describe('F-03 the place where code of a bundle threw', () => {
     expect(stack).toContain('    at start (node_modules/@goondan/base/index.js:3:');
   });
 
-  test('is where goondan was called, when goondan threw', async () => {
+  test('is the call of goondan, when goondan threw', async () => {
     const call = async () => {
       await Bun.sleep(0);
       throw new Error('not like this');
@@ -123,7 +123,7 @@ describe('F-03 the place where code of a bundle threw', () => {
     expect(stack).not.toContain('.test.ts');
   });
 
-  test('is where it was thrown last; its cause follows', async () => {
+  test('is the last throw; its cause follows', async () => {
     const { place, stack } = locate(await thrownBy('wrapped'));
     expect(place).toMatchObject({ file: 'extensions/rules.ts', line: 15 });
     expect(stack).toContain(
@@ -146,7 +146,7 @@ describe('F-03 the place where code of a bundle threw', () => {
     }
   });
 
-  test('is the import of a module that is not there', async () => {
+  test('is the import of a missing module', async () => {
     await write('extensions/lost.ts', ``, `import { rule } from './nowhere.ts';`, `export const rules = [rule];`);
     expect(locate(await importError('extensions/lost.ts')).place).toEqual(at('extensions/lost.ts', 2, 22));
   });
@@ -170,11 +170,11 @@ describe('F-03 the place where code of a bundle threw', () => {
     ['nothing', undefined],
     ['null', null],
     ['an error of ours', new Error('ours')],
-  ])('is unknown of %s', (_title, thrown) => {
+  ])('is unknown for %s', (_title, thrown) => {
     expect(locate(thrown)).toEqual({});
   });
 
-  test('is unknown of what refuses to be looked at', () => {
+  test('is unknown for a value that throws when it is read', () => {
     const hostile = new Proxy(
       {},
       {
@@ -198,7 +198,7 @@ describe('F-03 the place where code of a bundle threw', () => {
     ['errors that refuse to be looked at', { errors: refusing }],
     ['a position that is not one', { position: { file: 'input.css', line: 3, column: 1 } }],
     ['a position outside of every file', { position: { file: '/a.ts', line: -1, column: Number.NaN } }],
-  ])('is known of an error with %s', async (_title, fields) => {
+  ])('is known for an error with %s', async (_title, fields) => {
     const error = Object.assign((await thrownBy('own')) as Error, fields);
     expect(locate(error).place).toEqual(at('extensions/rules.ts', 6, 16));
     expect(loadProblem(error, folder)).toBe(error.message);
@@ -209,7 +209,7 @@ describe('F-03 the place where code of a bundle threw', () => {
     ['a URL of no file', 'at f (file:///a%2fb.ts:1:1)'],
     ['a line that nobody can count to', 'at f (/a.ts:99999999999999999999:1)'],
     ['a long line', `at${' ('.repeat(32_000)}`],
-  ])('is known of a stack with %s', async (_title, frame) => {
+  ])('is known for a stack with %s', async (_title, frame) => {
     const error = (await thrownBy('own')) as Error;
     error.stack = `${error.name}: ${error.message}\n    ${frame}\n${error.stack?.replace(/^.*\n/, '')}`;
     const before = usedMs();
@@ -218,7 +218,7 @@ describe('F-03 the place where code of a bundle threw', () => {
   });
 });
 
-describe('F-03 the stack of what code of a bundle threw', () => {
+describe('F-03 the stack of an error of bundle code', () => {
   test('names no folder of the machine', async () => {
     for (const name of ['own', 'imported', 'packaged', 'wrapped']) {
       expect(locate(await thrownBy(name)).stack).not.toContain(root);

@@ -1,11 +1,10 @@
 /**
- * Finds out where code of a bundle threw: the place in its author's file, and the stack as the author needs it. Bun
- * gives positions in the TypeScript source, so nothing is mapped here.
+ * Finds the place where bundle code threw: in its author's file, with the stack that the author needs. Bun gives
+ * positions in the TypeScript source, so nothing is mapped here.
  *
  * 1. Frames of the bundle come first, frames of other packages follow, frames of goondan are counted in one line.
- * 2. No absolute path of the bundle is in what comes out. Secrets are masked before anything is cut. All of it is
- *    bounded.
- * 3. Anything can be thrown: this never throws itself.
+ * 2. The result has no absolute path of the bundle. Secrets are masked before anything is cut. Everything is bounded.
+ * 3. Any value can be thrown: this never throws itself.
  */
 import { type CodePlace, placeText } from '@goondan/types';
 import { readField } from '../json/read-field.ts';
@@ -17,26 +16,26 @@ import { readStack, type StackFrame, toPlace } from './read-stack.ts';
 export interface ThrownOrigin {
   /**
    * The innermost frame of the bundle in the code that threw, else of a package that the bundle uses. Absent when a
-   * package was called by a library of goondan, or called it: that is not a mistake in the code of the bundle.
+   * library of goondan called the package, or was called by it: that is not a mistake of the bundle.
    */
   readonly place?: CodePlace;
-  /** A line for each frame. Absent when no code but goondan's is in it. */
+  /** One line per frame. Absent when it has only frames of goondan. */
   readonly stack?: string;
 }
 
 export type LocateThrown = (thrown: unknown) => ThrownOrigin;
 
-/** Errors looked at for one thrown thing: itself, its causes, and the errors it gathers. */
+/** Errors read for one thrown value: itself, its causes, and the errors inside it. */
 const MOST_ERRORS = 5;
-/** Frames listed for one thrown thing, and characters of its stack. */
+/** Frames listed for one thrown value, and characters of its stack. */
 const MOST_FRAMES = 20;
 const LONGEST_STACK = 4_096;
 const LONGEST_TITLE = 500;
 
-/** For `Error.stackTraceLimit` of a process that runs code of a bundle: a library may be deep between it and the top. */
+/** For `Error.stackTraceLimit` of a process that runs bundle code: many frames of a library may be above it. */
 export const FRAMES_KEPT = 50;
 
-/** `folders`: where the code of the bundle is; paths are relative to the first of them that holds the file. */
+/** `folders`: the folders of the bundle's code; paths are relative to the first one that contains the file. */
 export function locateIn(folders: readonly string[], mask: Mask): LocateThrown {
   const known = new CodeOwners(folders);
   const shorten = (text: string) => known.shorten(mask(text));
@@ -72,7 +71,7 @@ function framesOf(error: unknown): readonly StackFrame[] {
   return position === undefined ? readStack(error) : [position];
 }
 
-/** Bun says of what it cannot parse where that is, and of what it cannot find only who asked for it. */
+/** Bun gives the position of a syntax error; for a missing module it only gives the importing file. */
 function positionOf(error: unknown): StackFrame | undefined {
   const position = readField(error, 'position');
   const at = toPlace(readField(position, 'file'), readField(position, 'line'), readField(position, 'column'));
@@ -82,7 +81,7 @@ function positionOf(error: unknown): StackFrame | undefined {
   return { name: '', at: { file: importer, ...findImport(importer, specifier) } };
 }
 
-/** The first line that names it in quotes; the first line of the file when none does. */
+/** Finds the first line that has the specifier in quotes; the first line of the file when none does. */
 function findImport(file: string, specifier: string): Omit<CodePlace, 'file'> {
   try {
     const lines = process.getBuiltinModule('node:fs').readFileSync(file, 'utf8').split('\n');
@@ -90,12 +89,12 @@ function findImport(file: string, specifier: string): Omit<CodePlace, 'file'> {
     const index = lines.findIndex((text) => columnIn(text) >= 0);
     if (index >= 0) return { line: index + 1, column: columnIn(lines[index] ?? '') + 1 };
   } catch {
-    // It is gone, or cannot be read.
+    // The file is gone, or cannot be read.
   }
   return { line: 1, column: 1 };
 }
 
-/** Empty for what is built in: it says nothing. */
+/** Returns nothing for built-in frames, which do not help. */
 function placeFrame({ name, at }: StackFrame, owners: CodeOwners): PlacedFrame[] {
   if (at === undefined) return [];
   const { owner, file } = owners.find(at.file);
@@ -108,7 +107,7 @@ function placeOf(frames: readonly PlacedFrame[]): CodePlace | undefined {
   return first('bundle') ?? (first('library') === undefined ? first('package') : undefined);
 }
 
-/** The code that threw ends where goondan called it: behind that are outer layers, in which it ran. */
+/** The code that threw ends where goondan called it: further frames are outer layers. */
 function endOfNear(frames: readonly PlacedFrame[]): number {
   const start = frames.findIndex(({ owner }) => owner !== 'goondan');
   const length = frames.slice(start).findIndex(({ owner }) => owner === 'goondan');

@@ -1,18 +1,18 @@
-/** Where log lines go. */
+/** The receivers of log lines. */
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 
 export type { LogLevel, LogLine } from '../ports/log-line.ts';
 
-/** A message longer than this is cut: a log is for reading. */
+/** A longer message is cut. */
 const LONGEST_MESSAGE = 16_384;
 
-/** Only once secrets are masked: half of one would not be found any more. */
+/** Cuts a message. Mask its secrets first: half of one would not be found. */
 export function cutMessage(message: string): string {
   if (message.length <= LONGEST_MESSAGE) return message;
   return `${message.slice(0, LONGEST_MESSAGE)}… (${message.length} characters)`;
 }
 
-/** Writes one line, about an extension or an event where one is named. */
+/** Writes one line, optionally about an extension or an event. */
 export type Log = (
   level: LogLevel,
   message: string,
@@ -22,7 +22,7 @@ export type Log = (
 /** Takes finished lines, secrets already masked. Must not throw. */
 export type LogSink = (line: LogLine) => void;
 
-/** One JSON object a line on standard error. */
+/** Writes one JSON object per line to standard error. */
 export const stderrSink: LogSink = (line) => {
   process.stderr.write(`${JSON.stringify(line)}\n`);
 };

@@ -6,7 +6,7 @@ import { maskJson, maskSecrets } from './mask-secrets.ts';
 const awkward = 'p&ss "word"\\ + é';
 
 describe('the mask', () => {
-  test('X-15 takes a secret out of a text, every time it is there', () => {
+  test('X-15 removes a secret from a text, at every occurrence', () => {
     const mask = maskSecrets(['sk-live-12345']);
     expect(mask('key sk-live-12345, again sk-live-12345.')).toBe('key ***, again ***.');
   });
@@ -20,14 +20,14 @@ describe('the mask', () => {
     ['printed inside an object', inspect({ key: awkward })],
     ['JSON-escaped inside JSON', JSON.stringify({ body: JSON.stringify({ key: awkward }) })],
     ['JSON-escaped inside an object', inspect({ body: JSON.stringify({ key: awkward }) })],
-  ])('X-15 takes a secret out when it is there %s', (_title, text) => {
+  ])('X-15 removes a secret that is there %s', (_title, text) => {
     const masked = maskSecrets([awkward])(text);
     expect(masked).toContain('***');
     expect(masked).not.toContain('ss');
     expect(masked).not.toContain('word');
   });
 
-  test('X-15 takes out every line of a secret of several lines, however it is printed', () => {
+  test('X-15 removes every line of a secret of several lines, however it is printed', () => {
     const lines = ['-----BEGIN KEY-----', 'MIIE'.repeat(16), 'hkiG'.repeat(16), '-----END KEY-----'];
     const key = lines.join('\n');
     const mask = maskSecrets([key]);
@@ -36,31 +36,31 @@ describe('the mask', () => {
     }
   });
 
-  test('X-15 a secret that contains another one goes as a whole', () => {
+  test('X-15 a secret that contains another one is removed as a whole', () => {
     const mask = maskSecrets(['password', 'password-of-mina']);
     expect(mask('password-of-mina')).toBe('***');
     expect(mask('password of mina')).toBe('*** of mina');
   });
 
-  test('X-15 of secrets that overlap nothing is left', () => {
+  test('X-15 nothing is left of overlapping secrets', () => {
     const mask = maskSecrets(['password', 'word-of-mina', 'abcabcabc']);
     expect(mask('my password-of-mina!')).toBe('my ***!');
     expect(mask('-abcabcabcabc-')).toBe('-***-');
     expect(mask('passwordpassword')).toBe('******');
   });
 
-  test('X-15 values of fewer than 8 characters are no secrets', () => {
+  test('X-15 values of fewer than 8 characters are not secrets', () => {
     expect(maskSecrets(['1234567', ''])('1234567 and nothing')).toBe('1234567 and nothing');
     expect(maskSecrets(['12345678'])('12345678')).toBe('***');
   });
 
-  test('X-15 a secret may hold anything, also half a character', () => {
+  test('X-15 a secret may contain anything, even half a character', () => {
     const mask = maskSecrets(['$& $1 .* [a-z]', 'half \ud83d of it']);
     expect(mask('so: $& $1 .* [a-z]')).toBe('so: ***');
     expect(mask('so: half \ud83d of it')).toBe('so: ***');
   });
 
-  test('X-15 any secret is gone from any text, in every form', () => {
+  test('X-15 any secret is removed from any text, in every form', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 8, unit: 'binary' }), fc.string(), fc.string(), (secret, before, after) => {
         // A mask of asterisks cannot hide asterisks.
@@ -73,7 +73,7 @@ describe('the mask', () => {
     );
   });
 
-  test('X-15 without secrets a text stays as it is', () => {
+  test('X-15 without secrets a text stays unchanged', () => {
     expect(maskSecrets([])('anything')).toBe('anything');
   });
 });
@@ -85,7 +85,7 @@ describe('the mask of a JSON value', () => {
     expect(maskJson(value, mask)).toEqual({ list: ['a ***', { '***': 'x' }], count: 3, none: null, yes: true });
   });
 
-  test('X-15 what holds no secret comes back as it is', () => {
+  test('X-15 a value without secrets is returned by reference', () => {
     const value = { list: [{ text: 'nothing here' }], number: 1, none: null };
     expect(maskJson(value, maskSecrets(['sk-live-12345']))).toBe(value);
     const other = { list: [{ text: 'sk-live-12345' }], same: value };

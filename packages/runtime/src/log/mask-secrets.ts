@@ -1,32 +1,32 @@
 /**
- * Secrets leave the process in no form: their text is replaced wherever something is written down or shown, also when
- * it was JSON-escaped, URL-encoded or printed as part of an object on the way.
+ * Secrets leave the process in no form: their text is replaced wherever something is written or shown, also if it was
+ * JSON-escaped, URL-encoded or printed as part of an object.
  */
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 
 export interface Mask {
   (text: string): string;
-  /** The length of the longest text that is replaced: whoever cuts a text has to look that much further. */
+  /** The length of the longest replaced text: before a cut, read that much further. */
   readonly longest?: number;
 }
 
 export interface SecretMask extends Mask {
-  /** All that is replaced. */
+  /** All texts that are replaced. */
   readonly forms: readonly string[];
   readonly longest: number;
 }
 
-/** What stands where a secret was. */
+/** The text in place of a secret. */
 export const MASKED = '***';
-/** Values shorter than this are not secrets: replacing them would maul ordinary text. */
+/** Shorter values are not secrets: replacing them would damage ordinary text. */
 export const SHORTEST_SECRET = 8;
 
-/** Where there is nothing to hide. */
+/** For texts without secrets. */
 export const noSecrets: SecretMask = Object.assign((text: string) => text, { forms: [], longest: 0 });
 
 export function maskSecrets(secrets: readonly string[]): SecretMask {
-  // Printed as part of an object, a text of several lines comes line by line.
+  // Printed as part of an object, a text of several lines appears line by line.
   const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]);
   const forms = [...new Set(parts.filter((part) => part.length >= SHORTEST_SECRET).flatMap(formsOf))];
   if (forms.length === 0) return noSecrets;
@@ -34,13 +34,13 @@ export function maskSecrets(secrets: readonly string[]): SecretMask {
   return Object.assign(mask, { forms, longest: Math.max(...forms.map(({ length }) => length)) });
 }
 
-/** A stretch of a text that is hidden as a whole: one occurrence, or several that overlap. */
+/** A part of a text that is hidden as a whole: one occurrence, or several that overlap. */
 interface Run {
   readonly start: number;
   end: number;
 }
 
-/** In order. Of secrets that overlap, nothing is left to see of any. */
+/** Returns the runs in order. Overlapping secrets are hidden completely. */
 function findRuns(text: string, forms: readonly string[]): Run[] {
   const found = forms.flatMap((form) => occurrencesOf(form, text)).toSorted((a, b) => a.start - b.start);
   const runs: Run[] = [];
@@ -57,7 +57,7 @@ function occurrencesOf(form: string, text: string): Run[] {
   return found;
 }
 
-/** One that does not start before those that are there. */
+/** Adds a run that does not start before the others. */
 function addRun(runs: Run[], run: Run): void {
   const last = runs.at(-1);
   if (last !== undefined && run.start < last.end) last.end = Math.max(last.end, run.end);
@@ -75,12 +75,12 @@ function replaceRuns(text: string, runs: readonly Run[]): string {
   return shown + text.slice(from);
 }
 
-/** How a text looks after what usually happens to it before it is written. */
+/** Returns the forms that a text may have when it is written. */
 function formsOf(secret: string): string[] {
-  // Half a character cannot be URL-encoded; it is shown as the replacement character then.
+  // Half a character cannot be URL-encoded; it becomes the replacement character.
   const encodable = secret.toWellFormed();
   return [
-    // Twice, because JSON is often part of something printed, or of other JSON.
+    // Twice, because JSON is often part of printed text, or of other JSON.
     ...escape(secret).flatMap(escape),
     encodeURIComponent(encodable),
     new URLSearchParams([['', encodable]]).toString().slice(1),
@@ -91,7 +91,7 @@ function escape(text: string): string[] {
   return [text, JSON.stringify(text).slice(1, -1), process.getBuiltinModule('node:util').inspect(text).slice(1, -1)];
 }
 
-/** The same for every text inside a JSON value, keys too. What holds no secret comes back as it is, not as a copy. */
+/** Masks every text inside a JSON value, also keys. A value without secrets is returned by reference, not as a copy. */
 export function maskJson(value: JsonValue, mask: Mask): JsonValue {
   if (mask === noSecrets) return value;
   if (typeof value === 'string') return mask(value);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { MASKED, maskSecrets, type SecretMask } from './mask-secrets.ts';
 import { MaskedStream } from './masked-stream.ts';
 
-/** What comes out for each piece, and at the end. */
+/** Returns the output for each piece, and at the end. */
 function pass(mask: SecretMask, pieces: readonly string[]): string[] {
   const stream = new MaskedStream(mask);
   return [...pieces.map((piece) => stream.push(piece)), stream.end()];
@@ -19,7 +19,7 @@ function cut(text: string, sizes: readonly number[]): string[] {
   return [...pieces, text.slice(from)];
 }
 
-// Few letters, so that secrets overlap, begin like each other and begin again inside themselves.
+// Few letters, so that secrets overlap, begin like each other and repeat inside themselves.
 const letters = fc.constantFrom('a', 'a', 'b', '"', '\\', '\n', '%', 'é', '\ud83d');
 const secretText = fc.string({ unit: letters, minLength: 8, maxLength: 14 });
 const secretTexts = fc.oneof(
@@ -29,7 +29,7 @@ const secretTexts = fc.oneof(
 );
 const sizes = fc.array(fc.nat({ max: 6 }), { maxLength: 60 });
 
-/** A text that is full of secrets, in several forms, whole and broken off. */
+/** A text full of secrets, in several forms, complete and broken off. */
 function textOf(secrets: readonly string[]): fc.Arbitrary<string> {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), JSON.stringify({ secret })]);
   const some = fc.constantFrom(...forms);
@@ -44,13 +44,13 @@ function textOf(secrets: readonly string[]): fc.Arbitrary<string> {
 
 const cases = secretTexts.chain((secrets) => fc.tuple(fc.constant(secrets), textOf(secrets), sizes));
 
-describe('the mask of a text that comes in pieces', () => {
+describe('the mask of a text in pieces', () => {
   test('X-15 hides a secret that is spread over pieces', () => {
     const mask = maskSecrets(['sk-live-12345']);
     expect(pass(mask, ['key s', 'k-', 'live-1234', '5 and', ' s'])).toEqual(['key ', '', '', '*** and', ' ', 's']);
   });
 
-  test('X-15 gives what the mask makes of the whole text, however it is cut', () => {
+  test('X-15 gives the masked whole text, however it is split', () => {
     fc.assert(
       fc.property(cases, ([secrets, text, lengths]) => {
         const mask = maskSecrets(secrets);
@@ -70,7 +70,7 @@ describe('the mask of a text that comes in pieces', () => {
     );
   });
 
-  test('X-15 holds back nothing but what may be the beginning of a secret', () => {
+  test('X-15 holds back only a possible beginning of a secret', () => {
     fc.assert(
       fc.property(cases, ([secrets, text, lengths]) => {
         const mask = maskSecrets(secrets);
@@ -92,24 +92,24 @@ describe('the mask of a text that comes in pieces', () => {
     );
   });
 
-  test('X-15 begins anew after the end', () => {
+  test('X-15 starts again after the end', () => {
     const stream = new MaskedStream(maskSecrets(['aaaabbbb']));
     const out = [stream.push('aa'), stream.end(), stream.push('aabbbb'), stream.end()];
     expect(out).toEqual(['', 'aa', 'aabbbb', '']);
   });
 
-  test('X-15 broken off, the beginning of a secret is hidden when it is as long as one', () => {
+  test('X-15 broken off, the beginning of a secret is hidden when it has the minimum length of a secret', () => {
     const stream = new MaskedStream(maskSecrets(['sk-live-12345', '12345-and-more']));
     const broken = (text: string) => stream.push(text) + stream.breakOff();
     expect(broken('key sk-live')).toBe('key sk-live');
     expect(broken('key sk-live-')).toBe('key ***');
-    // It overlaps one that is hidden already.
+    // It overlaps a hidden one.
     expect(broken('key sk-live-12345-and-mo')).toBe('key ***');
     expect(broken('done')).toBe('done');
   });
 });
 
-/** How much of the form, but not all, the text ends with. */
+/** Returns how much of the form, but not all, the text ends with. */
 function beginningAtEnd(text: string, form: string): number {
   for (let length = form.length - 1; length > 0; length--) {
     if (text.endsWith(form.slice(0, length))) return length;
@@ -117,10 +117,13 @@ function beginningAtEnd(text: string, form: string): number {
   return 0;
 }
 
-/** What stands for each character: every occurrence is marked character by character, and those that overlap are one. */
+/**
+ * Returns the output for each character: every occurrence is marked character by character, and overlapping ones are
+ * one.
+ */
 function maskByHand(text: string, forms: readonly string[]): string[] {
   const isHidden = Array.from(text.split(''), () => false);
-  /** Whether something that is hidden goes on from the character before. */
+  /** Whether a hidden part continues from the character before. */
   const goesOn = Array.from(text.split(''), () => false);
   for (let start = 0; start < text.length; start++) {
     for (const form of forms) {

@@ -1,18 +1,18 @@
 /**
- * The mask for a text that comes in pieces, in which a secret may be spread over several.
+ * Masks a text that comes in pieces; a secret may be spread over several.
  *
- * 1. What came out, put together, is what the mask makes of the whole text.
- * 2. Held back is only what may be the beginning of something that is hidden: fewer characters than its longest form,
- *    and nothing as soon as the text cannot go on as one.
+ * 1. All outputs together are the masked whole text.
+ * 2. Only a possible beginning of a hidden text is held back: fewer characters than its longest form, and nothing as
+ *    soon as the text cannot continue as one.
  */
 import { MASKED, type SecretMask, SHORTEST_SECRET } from './mask-secrets.ts';
 
 export class MaskedStream {
   readonly #searches: readonly FormSearch[];
   readonly #firsts: ReadonlySet<number>;
-  /** The end of the text, as long as any form's beginning that it ends with. */
+  /** The end of the text, as long as the longest beginning of a form that it ends with. */
   #held = '';
-  /** What is hidden of the held text, in order. One that starts before it has its mask outside already. */
+  /** The hidden parts of the held text, in order. The mask of a part that starts before it is already out. */
   #runs: { start: number; end: number }[] = [];
 
   constructor({ forms }: SecretMask) {
@@ -20,7 +20,7 @@ export class MaskedStream {
     this.#firsts = new Set(forms.map((form) => form.charCodeAt(0)));
   }
 
-  /** The next piece; gives what can be shown by now. */
+  /** Takes the next piece, and returns the text that can be shown now. */
   push(piece: string): string {
     const text = this.#held + piece;
     let open = this.#held.length;
@@ -31,7 +31,7 @@ export class MaskedStream {
     return this.#showUntil(text.length - open, text);
   }
 
-  /** The text is complete: gives the rest. The next piece begins another. */
+  /** Ends the text, and returns the rest. The next piece begins another text. */
   end(): string {
     const rest = this.#held;
     const shown = this.#showUntil(rest.length, rest);
@@ -39,13 +39,15 @@ export class MaskedStream {
     return shown;
   }
 
-  /** The text was broken off: the beginning of a secret that is as long as one is hidden like one. */
+  /** Breaks the text off: the beginning of a secret is hidden if it has the minimum length of a secret. */
   breakOff(): string {
     if (this.#held.length >= SHORTEST_SECRET) this.#hide(0, this.#held.length);
     return this.end();
   }
 
-  /** Takes one character, the last before `end`. How much of what came last may be the beginning of a form. */
+  /**
+   * Takes one character, the last before `end`. Returns how many of the last characters may be the beginning of a form.
+   */
   #look(code: number, end: number): number {
     let longest = 0;
     let open = 0;
@@ -90,12 +92,12 @@ export class MaskedStream {
   }
 }
 
-/** Looks for one form, character by character, without ever going back (Knuth, Morris and Pratt). */
+/** Searches for one form, character by character, without going back (Knuth, Morris and Pratt). */
 class FormSearch {
   readonly form: string;
   /** How much of the form the text ends with. */
   length = 0;
-  /** For each length of a beginning: how much of the form it ends with, itself aside. */
+  /** For each length of a beginning: how much of the form it ends with, apart from itself. */
   readonly #shorter: Uint32Array;
 
   constructor(form: string) {
@@ -108,7 +110,7 @@ class FormSearch {
     this.length = 0;
   }
 
-  /** Whether the form is complete with this character. */
+  /** Returns whether the form is complete with this character. */
   take(code: number): boolean {
     while (this.length > 0 && this.form.charCodeAt(this.length) !== code) this.length = this.#shorter[this.length] ?? 0;
     if (this.form.charCodeAt(this.length) === code) this.length++;

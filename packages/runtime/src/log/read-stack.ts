@@ -1,4 +1,7 @@
-/** The frames of an error's stack, as Bun writes them: `at name (/path/file.ts:14:7)`, `at async /path/file.ts:14:7`. */
+/**
+ * Reads the frames of an error's stack, as Bun writes them: `at name (/path/file.ts:14:7)`, `at async
+ * /path/file.ts:14:7`.
+ */
 import type { CodePlace } from '@goondan/types';
 import { readField } from '../json/read-field.ts';
 
@@ -9,10 +12,10 @@ export interface StackFrame {
   readonly at: CodePlace | undefined;
 }
 
-/** Characters of a stack that are looked at. */
+/** Characters of a stack to read. */
 const LONGEST = 65_536;
 
-/** Innermost first; empty when it has none. */
+/** Innermost first; empty when it has no stack. */
 export function readStack(error: unknown): readonly StackFrame[] {
   const stack = readField(error, 'stack');
   if (typeof stack !== 'string') return [];
@@ -24,14 +27,14 @@ export function readStack(error: unknown): readonly StackFrame[] {
     });
 }
 
-/** A message of several lines may look like frames. */
+/** Removes the message: its lines may look like frames. */
 function withoutMessage(stack: string, message: unknown): string {
   const start = typeof message === 'string' && message !== '' ? stack.indexOf(message) : -1;
   return start < 0 ? stack : stack.slice(start + String(message).length);
 }
 
 function readFrame(text: string): StackFrame {
-  // Looked at first: to find out that no bracket ends a long line takes the square of its length.
+  // Checked first: without a bracket at the end of a long line, the pattern takes quadratic time.
   const named = text.endsWith(')') ? /^(.*?) \((.*)\)$/.exec(text) : null;
   const name = named?.[1] ?? '';
   const [, file, line, column] = /^(.*):(\d+):(\d+)$/.exec(named?.[2] ?? text) ?? [];
@@ -39,7 +42,10 @@ function readFrame(text: string): StackFrame {
   return { name: at !== undefined && name === '<anonymous>' ? '' : name, at };
 }
 
-/** With an absolute path. Undefined for what is built in, `node:fs` or `bun:main`, and for what is not a place in a file. */
+/**
+ * Returns an absolute path. Undefined for built-in modules, `node:fs` or `bun:main`, and for anything that is not a
+ * place in a file.
+ */
 export function toPlace(source: unknown, line: unknown, column: unknown): CodePlace | undefined {
   if (typeof source !== 'string' || !isCount(line) || !isCount(column)) return undefined;
   const path = source.startsWith('file://') ? fileOf(source) : source;
@@ -50,7 +56,7 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Empty when it is a URL of no file here: a stack may come from another machine. */
+/** Empty for the URL of a file that is not here: a stack may come from another machine. */
 function fileOf(url: string): string {
   try {
     return Bun.fileURLToPath(url);

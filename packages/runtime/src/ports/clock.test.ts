@@ -16,7 +16,7 @@ test('a wait ends with its work, or when time is up, and leaves no timer behind'
   expect(await waiting).toBe(true);
 });
 
-test('a wait for work that fails fails with it, and leaves no timer behind', async () => {
+test('a wait for failing work fails with it, and leaves no timer behind', async () => {
   const clock = manualClock();
   expect(await waitAtMost(clock, 1_000, Promise.reject(new Error('no'))).catch(String)).toBe('Error: no');
   expect(clock.pending).toBe(0);

@@ -1,13 +1,13 @@
 /** Time as a parameter, so that a test can stop it and a replay can freeze it. */
 export interface Clock {
   now(): Date;
-  /** Milliseconds that only ever grow, for durations. */
+  /** Milliseconds on the monotonic clock, for durations. */
   elapsed(): number;
-  /** Runs `action` once after `ms`; returns what calls it off. */
+  /** Runs `action` once after `ms`; returns a function that prevents it. */
   after(ms: number, action: () => void): () => void;
 }
 
-/** Taken when the process begins: later, code of a bundle is given others in their place (`agent/draws/`). */
+/** Taken when the process begins: later, bundle code gets replacements (`agent/draws/`). */
 const SystemDate = Date;
 const { nanoseconds } = Bun;
 
@@ -36,7 +36,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for `work`, but no longer than `ms`. Rejects when it does in that time. */
+/** Waits for `work`, but no longer than `ms`. Rejects if `work` rejects in that time. */
 export async function waitAtMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const callOff = clock.after(ms, () => late.resolve());

@@ -12,7 +12,7 @@ function broken(code: string) {
   );
 }
 
-test('a file that cannot be read is an error with a code and the path, not a file that is not there', async () => {
+test('an unreadable file is an error with a code and the path, not a missing file', async () => {
   for (const code of ['EIO', 'EACCES', 'EMFILE']) {
     expect(await rejectionOf(broken(code).read('/a/b'))).toMatchObject({
       code: 'E_STORE_READ',

@@ -1,6 +1,6 @@
 /**
- * Gives every failure of the disk a code and a path, in one place. A file that cannot be read is an error with a code,
- * never a file that is not there.
+ * Gives every disk error a code and a path, in one place. An unreadable file is an error with a code, never a missing
+ * file.
  */
 import { GoondanError, type ErrorCode } from '@goondan/types';
 import type { Fs, OpenFile } from './fs.ts';

@@ -1,7 +1,7 @@
 /**
- * The system's lock on an open file, `flock`: held by the open file, so it ends with its process however that ends, and
- * every process of the machine meets it, whatever pid namespace it is in (docs/decisions/0019-flock.md). The only file that
- * calls C.
+ * The system's lock on an open file, `flock`. The open file holds it, so it ends with its process, however that ends.
+ * It works between all processes of the machine, in any pid namespace (docs/decisions/0019-flock.md). The only file
+ * that calls C.
  */
 
 /** `taken`: another open file has it. `unsupported`: the file system, or this system, has no such lock. */
@@ -37,7 +37,7 @@ interface Library {
   readonly errno: () => number;
 }
 
-/** Loaded by processes that own a workspace, and by no other. musl takes each name that begins with `libc.` for itself. */
+/** Loaded only by processes that own a workspace. musl handles every name that begins with `libc.` itself. */
 async function openLibrary(): Promise<Library | { readonly why: string }> {
   try {
     const { dlopen, read } = await import('bun:ffi');

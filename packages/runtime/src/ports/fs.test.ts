@@ -23,7 +23,7 @@ test('files are 0600 and folders 0700', async () => {
   for (const name of ['a', 'b']) expect(statSync(join(path, name)).mode & 0o777).toBe(0o600);
 });
 
-test('what is not there is undefined, and nothing else is', async () => {
+test('only a missing file is undefined', async () => {
   expect(await systemFs.read(path)).toBeUndefined();
   expect(await systemFs.stat(path)).toBeUndefined();
   expect(await systemFs.list(path)).toBeUndefined();
@@ -45,7 +45,7 @@ test('append goes to the end, also after truncate', async () => {
   expect((await systemFs.stat(path))?.size).toBe(3);
 });
 
-test('createNew leaves a file that is there alone', async () => {
+test('createNew does not change an existing file', async () => {
   expect(await systemFs.createNew(path, bytes('first'))).toBe(true);
   expect(await systemFs.createNew(path, bytes('second'))).toBe(false);
   expect(await textOf(path)).toBe('first');
@@ -61,7 +61,7 @@ test('another file under the same name has another identity', async () => {
   expect((await systemFs.stat(path))?.identity).not.toBe(before?.identity);
 });
 
-test('a folder goes with all that is in it, and links in it lead to nothing that goes', async () => {
+test('a folder is removed with its contents, but without the targets of its links', async () => {
   const kept = join(folder, 'kept');
   writeFileSync(kept, 'x');
   mkdirSync(join(path, 'deep', 'deeper'), { recursive: true });

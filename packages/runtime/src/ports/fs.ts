@@ -1,10 +1,10 @@
 /**
  * The disk as a parameter, so that a test can cut its power.
  *
- * What an implementation promises, and no more; whoever writes files may lean on nothing else:
+ * An implementation promises the following, and callers may rely on nothing else:
  * 1. The bytes of a file survive a loss of power once `sync` of that file resolved.
  * 2. A name (created, renamed, removed) survives once `syncFolder` of its folder resolved.
- * 3. A rename is seen wholly or not at all.
+ * 3. A rename is seen completely or not at all.
  */
 import {
   closeSync,
@@ -33,7 +33,7 @@ export interface FileStat {
 
 /** A file open for writing. */
 export interface OpenFile {
-  /** Writes at the end of the file; all of it, or it rejects and the end of the file is unknown. */
+  /** Writes at the end of the file: all of it, or it rejects and the end of the file is unknown. */
   append(bytes: Uint8Array): Promise<void>;
   truncate(size: number): Promise<void>;
   sync(): Promise<void>;
@@ -42,21 +42,23 @@ export interface OpenFile {
 
 /** **Errors** — a missing file or folder is a value where the type says so; everything else rejects, with a `code`. */
 export interface Fs {
-  /** From `from` (else the start), at most `length` bytes; `undefined` when there is no such file. */
+  /** Reads from `from` (else the start), at most `length` bytes; `undefined` when there is no such file. */
   read(path: string, from?: number, length?: number): Promise<Uint8Array | undefined>;
   stat(path: string): Promise<FileStat | undefined>;
-  /** The names in a folder, in no order; `undefined` when there is no such folder. */
+  /** Lists the names in a folder, in no particular order; `undefined` when there is no such folder. */
   list(path: string): Promise<string[] | undefined>;
-  /** Makes one folder; its parent is there already. Nothing happens when it exists. */
+  /** Makes one folder; its parent must exist. Does nothing when it exists. */
   makeFolder(path: string): Promise<void>;
-  /** Creates the file when it is not there. */
+  /** Opens the file, and creates a missing one. */
   openFile(path: string): Promise<OpenFile>;
   /** Creates the file, which appears with all these bytes at once; false when the name is taken. */
   createNew(path: string, bytes: Uint8Array): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
-  /** Nothing happens when it is not there. */
+  /** Does nothing when it does not exist. */
   remove(path: string): Promise<void>;
-  /** A folder with everything in it, in no order and not at once. Nothing happens when it is not there. */
+  /**
+   * Removes a folder with its contents, in no particular order and not at once. Does nothing when it does not exist.
+   */
   removeFolder(path: string): Promise<void>;
   syncFolder(path: string): Promise<void>;
 }
@@ -65,8 +67,8 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 /**
- * The real disk. Reads and writes end in the page cache and take microseconds, less than handing them to a thread;
- * only a sync waits for the device, so only a sync leaves the event loop free.
+ * The real disk. Reads and writes go to the page cache and take microseconds, less than handing them to a thread. Only
+ * a sync waits for the device, so only a sync is asynchronous.
  */
 export const systemFs: Fs = {
   async read(path, from = 0, length) {
@@ -109,7 +111,7 @@ export const systemFs: Fs = {
   },
   rename: async (from, to) => renameSync(from, to),
   remove: async (path) => rmSync(path, { force: true }),
-  // However much is in it, the event loop is free.
+  // Asynchronous, because a folder may contain many files.
   removeFolder: (path) => settled((done) => rm(path, { recursive: true, force: true }, done)),
   async syncFolder(path) {
     const descriptor = openSync(path, 'r');

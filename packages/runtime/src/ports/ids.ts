@@ -1,15 +1,15 @@
-/** Ids as a parameter: random in the field, counted in tests and replays. */
+/** Ids as a parameter: random in production, counted in tests and replays. */
 export interface Ids {
-  /** A new id that starts with `prefix-`. */
+  /** Returns a new id that starts with `prefix-`. */
   next(prefix: string): string;
 }
 
-/** The system's, taken when the process begins: later, code of a bundle is given another (`agent/draws/`). */
+/** The system's function, taken when the process begins: later, bundle code gets a replacement (`agent/draws/`). */
 export const newUuid = crypto.randomUUID.bind(crypto);
 
 export const randomIds: Ids = { next: (prefix) => `${prefix}-${newUuid()}` };
 
-/** 1, 2, 3 … for each prefix. */
+/** Counts 1, 2, 3 … for each prefix. */
 export function countedIds(): Ids {
   const counts = new Map<string, number>();
   return {
@@ -30,7 +30,7 @@ export function eventIdOf(turnId: string): string {
   return turnId.replace(/^turn-/, '');
 }
 
-/** What somebody may mean who types an id of a turn: all of it, that of its event, or the part that is different for each. */
+/** Returns the turn ids that a typed id may mean: the id itself, that of an event, or the random part alone. */
 export function typedTurnIds(id: string): string[] {
   return [id, turnIdOf(id), turnIdOf(`event-${id}`)];
 }

@@ -3,7 +3,7 @@ import type { CodePlace, JsonValue } from '@goondan/types';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Of an agent's instance, of a connection, or, with neither, of the orchestrator itself. */
+/** A line of an agent instance, of a connection, or, with neither, of the orchestrator itself. */
 export interface LogLine {
   readonly time: string;
   readonly level: LogLevel;
@@ -14,9 +14,9 @@ export interface LogLine {
   readonly extension?: string;
   readonly turnId?: string;
   readonly traceId?: string;
-  /** For lines a program may look for: `middleware.short_circuit`, `message.ignored`, … */
+  /** A fixed name for programs that search lines: `middleware.short_circuit`, `message.ignored`, … */
   readonly event?: string;
-  /** Where code of the bundle threw, of a line about that; `data.stack` has the stack. */
+  /** The place where bundle code threw; `data.stack` has the stack. */
   readonly place?: CodePlace;
   readonly data?: JsonValue;
 }

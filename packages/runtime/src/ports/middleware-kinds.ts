@@ -1,9 +1,9 @@
 import type { MiddlewareKind } from '@goondan/types';
 
-/** All kinds of layers and chains; the compiler finds a kind that is missing here. */
+/** All kinds of layers and chains; the compiler reports a missing kind. */
 const known = { turn: true, step: true, toolCall: true, model: true } satisfies Record<MiddlewareKind, true>;
 
-// The keys of an object literal are in the order in which they are written.
+// Safe: the keys of an object literal keep their order.
 export const middlewareKinds = Object.keys(known) as readonly MiddlewareKind[];
 
 export function isMiddlewareKind(kind: unknown): kind is MiddlewareKind {

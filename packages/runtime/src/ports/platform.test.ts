@@ -13,7 +13,7 @@ test.each(['win32', 'freebsd', 'android'])('E_PLATFORM on %s', (platform) => {
   expect(() => checkPlatform(platform)).toThrow(expect.objectContaining({ code: 'E_PLATFORM' }));
 });
 
-test('E_PLATFORM: a swarm is refused before it writes anything', async () => {
+test('E_PLATFORM: a swarm is rejected before it writes anything', async () => {
   const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-platform-'));
   try {
     const plan = { name: 'shop', agents: [] };

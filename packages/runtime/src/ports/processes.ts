@@ -1,7 +1,12 @@
-/** Which processes live, as a parameter: a lock file names its owner, and only this can tell whether the owner is gone. */
+/**
+ * Tells which processes are alive, as a parameter: a lock file names its owner, and only this shows whether the owner
+ * is gone.
+ */
 import { readFileSync } from 'node:fs';
 
-/** A process id alone is not enough: ids are used again, soon after a reboot even by the same program. */
+/**
+ * The identity of a process. Its id alone is not enough: ids are reused, soon after a reboot even by the same program.
+ */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Equal for the same process, different for another one that got the same id. */
@@ -19,7 +24,7 @@ export const systemProcesses: Processes = {
     if (!exists(pid)) return false;
     const start = startOf(pid);
     if (start === 'ended') return false;
-    // Not being able to tell is no reason to take a lock away from a process that exists.
+    // If the start is unknown, the process keeps its lock.
     return start === undefined || startedAt === 'unknown' || start === startedAt;
   },
 };
@@ -29,12 +34,15 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it exists and belongs to somebody else.
+    // EPERM: it exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 
-/** Linux: the boot and the tick since it; elsewhere what `ps` says; `undefined` when neither tells, `ended` for a zombie. */
+/**
+ * Linux: the boot id and the ticks since boot; elsewhere the output of `ps`; `undefined` when neither works, `ended`
+ * for a zombie.
+ */
 function startOf(pid: number): string | undefined {
   return startFromProc(pid) ?? startFromPs(pid);
 }
@@ -43,7 +51,8 @@ function startFromProc(pid: number): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in brackets and may hold anything: the third is the state, the 22nd the start.
+    // The second field is the program's name in brackets and may contain anything: the third is the state, the 22nd the
+    // start.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return 'ended';
     return fields[19] && `${boot}:${fields[19]}`;
