@@ -27,8 +27,8 @@ function open(answerAsk: AnswerAsk) {
   return { asks, malformed, thrown };
 }
 
-describe('what a connector asks', () => {
-  test('is sent as it was when it was asked, with an id and a time', async () => {
+describe('an ask of a connector', () => {
+  test('is sent as it was at the call, with an id and a time', async () => {
     const got: unknown[] = [];
     const { asks } = open(async (id, event) => {
       got.push([id, event]);
@@ -43,7 +43,7 @@ describe('what a connector asks', () => {
     ]);
   });
 
-  test('is refused when it is no event, here and in the log', async () => {
+  test('is rejected when it is malformed, here and in the log', async () => {
     const { asks, malformed } = open(async () => answer);
     const asked = asks.ask({ input: 'x' } as unknown as ConnectorEvent);
     expect(await asked.catch((error: unknown) => error)).toMatchObject({ code: 'E_CONNECTOR_EVENT' });
@@ -87,7 +87,7 @@ describe('what a connector asks', () => {
     expect(thrown).toMatchObject([{ message: 'accepted' }, { message: 'delta' }]);
   });
 
-  test('settles when the last one has, also one that is given up', async () => {
+  test('settles with the last one, also one that was given up', async () => {
     const { asks } = open(() => never);
     const asked = asks.ask({ name: 'x' }).catch((error: unknown) => error);
     let isSettled = false;

@@ -1,10 +1,10 @@
 /**
- * `ctx.ask`: from what a connector says it heard to the end of the turn that answers it.
+ * `ctx.ask`: from the call of a connector to the end of the turn that answers it.
  *
  * Invariants:
- * 1. As with `emit`: checked and put into bytes when it is called, and a refusal nobody looks at ends nothing.
- * 2. Nothing is told to whoever gave up: after its signal aborted, or after the answer, no callback is called.
- * 3. A callback that throws is logged. It is the connector's own mistake and ends neither the ask nor the process.
+ * 1. As with `emit`: the event is checked and encoded at the call, and an unhandled rejection ends nothing.
+ * 2. After the signal aborted, or after the answer, no callback is called.
+ * 3. A callback that throws is logged. It is a mistake of the connector and ends neither the ask nor the process.
  */
 import { type AskSwarm, type ConnectorAnswer, type ConnectorAskOptions, GoondanError } from '@goondan/types';
 import type { ConnectorAsker } from '../ipc/connector-asks.ts';
@@ -16,9 +16,9 @@ export interface AskPorts {
   readonly asker: ConnectorAsker;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Told of an event that is none. */
+  /** Called with a malformed event. */
   readonly onMalformed: (error: GoondanError) => void;
-  /** Told what a callback of the connector threw. */
+  /** Called with the error of a callback of the connector. */
   readonly onThrown: (error: unknown) => void;
 }
 
@@ -33,7 +33,7 @@ export class Asks {
   readonly ask: AskSwarm = (event, options = {}) => {
     const asked = this.#ask(event, options).finally(() => this.#underWay.delete(asked));
     this.#underWay.add(asked);
-    // Whoever does await it hears of it all the same.
+    // A caller that awaits it still gets the rejection.
     asked.catch(() => undefined);
     return asked;
   };
@@ -42,12 +42,12 @@ export class Asks {
     return this.#underWay.size;
   }
 
-  /** Resolves when none is under way, however each ended. */
+  /** Resolves when none is open, however each ended. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
-  /** Whoever still waits is told that there will be no answer here. */
+  /** Rejects the open asks: there will be no answer here. */
   giveUp(): void {
     this.#ports.asker.refuseAll(
       new GoondanError(

@@ -1,4 +1,4 @@
-/** The config of a connection against the schema of its connector, before anything of the connector runs. */
+/** Checks the config of a connection against the schema of its connector, before any code of the connector runs. */
 import { GoondanError } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
 import { compileSchema } from '../json/json-schema.ts';

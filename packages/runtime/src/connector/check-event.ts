@@ -1,4 +1,4 @@
-/** What a connector says it heard, as an event that can be sent: bundle code may give anything. */
+/** Checks an event of a connector before it is sent: bundle code may give anything. */
 import { GoondanError } from '@goondan/types';
 import { Misfit, name, object } from '../ipc/check/shape.ts';
 import { heardEvent, type HeardEvent } from '../ipc/from-connector.ts';
@@ -13,7 +13,7 @@ export interface CheckedEvent {
 
 const withId = object({ id: name });
 
-/** Makes up the id and the time of one that has none. Throws `E_CONNECTOR_EVENT`. */
+/** Generates a missing id or time. Throws `E_CONNECTOR_EVENT`. */
 export function checkEvent(event: unknown, { clock, ids }: { clock: Clock; ids: Ids }): CheckedEvent {
   try {
     if (!isPlainObject(event)) throw new Misfit('is not an object');

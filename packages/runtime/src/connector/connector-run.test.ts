@@ -1,4 +1,4 @@
-// The runner with everything but a process: a real channel in memory, a real module on disk, a clock that stands still.
+// The runner without a process: a real channel in memory, a real module on disk, a manual clock.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { countedIds } from '../ports/ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { ConnectorRun } from './connector-run.ts';
 
-/** What a test's connector does; the module on disk only hands over to it. */
+/** The connector of a test; the module on disk only calls it. */
 type Listen = Connector;
 const listeners: Record<string, Listen> = {};
 const never = new Promise<never>(() => undefined);
@@ -112,7 +112,7 @@ describe('a connector', () => {
     expect(connector.types()).toEqual(['ready']);
   });
 
-  test('that resolved listens, and the process lives on', async () => {
+  test('listens when its promise resolved, and the process lives on', async () => {
     const connector = open(async () => undefined);
     await connector.start();
     await until(() => connector.types().includes('ready'));
@@ -132,7 +132,7 @@ describe('a connector', () => {
     expect(broken.error()).toMatchObject({ code: 'E_CONNECTOR_LOAD' });
   });
 
-  test('that stays pending listens after a second', async () => {
+  test('listens after a second when its promise stays pending', async () => {
     let isCalled = false;
     const connector = open(async () => {
       isCalled = true;
@@ -160,7 +160,7 @@ describe('a connector', () => {
     expect([accepted, connector.types()]).toEqual([['delivery-1'], ['connector.event']]);
   });
 
-  test('hears why an event was refused, and lives on when nobody looks', async () => {
+  test('gets the reason of a rejected event, and lives on when it ignores it', async () => {
     const refusals: unknown[] = [];
     const connector = open(
       async ({ emit }) => {
@@ -179,7 +179,7 @@ describe('a connector', () => {
     expect(connector.exits).toEqual([]);
   });
 
-  test('answers pings, also before it was started', async () => {
+  test('answers pings, also before its start', async () => {
     const connector = open(async () => undefined);
     await connector.parent.send({ type: 'ping', n: 3 });
     await until(() => connector.heard.length > 0);
@@ -203,7 +203,7 @@ describe('a connector that fails', () => {
       },
     ],
     ['before it listens', () => Promise.reject(new RangeError('port taken'))],
-  ])('%s says so and ends', async (_, listen) => {
+  ])('%s reports it and ends', async (_, listen) => {
     const connector = open(listen);
     await connector.start();
     await until(() => connector.exits.length > 0);
@@ -218,7 +218,7 @@ describe('a connector that fails', () => {
     ]);
   });
 
-  test('while it listens says so and ends', async () => {
+  test('while it listens reports it and ends', async () => {
     const failure = Promise.withResolvers<void>();
     let isCalled = false;
     const connector = open(() => {
@@ -238,7 +238,7 @@ describe('a connector that fails', () => {
     });
   });
 
-  test('with an error nobody caught says so and ends, once', async () => {
+  test('with an uncaught error reports it once and ends', async () => {
     const connector = open(async () => undefined);
     await connector.start();
     await until(() => connector.types().includes('ready'));
@@ -248,7 +248,7 @@ describe('a connector that fails', () => {
     expect(connector.error()).toEqual({ code: 'E_CONNECTOR_ENDED', message: 'Connector/chat failed: a text' });
   });
 
-  test('with something that cannot even be shown says so and ends', async () => {
+  test('with a value that cannot be shown reports it and ends', async () => {
     class Hostile extends Error {
       override get message(): string {
         throw new Error('no');
@@ -260,14 +260,14 @@ describe('a connector that fails', () => {
     expect([connector.exits, connector.error()?.code]).toEqual([[1], 'E_CONNECTOR_START']);
   });
 
-  test('to load says what is wrong with the file', async () => {
+  test('to load reports the problem with the file', async () => {
     const connector = open(async () => undefined, { entry: 'nothing.ts' });
     await connector.start();
     await until(() => connector.exits.length > 0);
     expect(connector.error()?.code).toBe('E_CONNECTOR_LOAD');
   });
 
-  test('to fit its schema with its config says what does not, and nothing of it runs', async () => {
+  test('by a config that does not match its schema reports the problem, and none of its code runs', async () => {
     let isCalled = false;
     const connector = open(async () => void (isCalled = true), {
       config: { port: 'x' },
@@ -282,10 +282,10 @@ describe('a connector that fails', () => {
     });
   });
 
-  test('ends also when the orchestrator reads nothing', async () => {
+  test('ends also when the orchestrator does not read', async () => {
     const clock = manualClock();
     const exits: number[] = [];
-    // Less room than one message takes, and nobody at the other end.
+    // Less room than one message takes, and no reader at the other end.
     const [, channel] = connectInMemory(connectorLanguage, { room: 10 });
     const run = new ConnectorRun({ channel, clock, ids: countedIds(), folder: root, exit: (code) => exits.push(code) });
     run.begin();
@@ -298,7 +298,7 @@ describe('a connector that fails', () => {
   });
 });
 
-describe('R-07 a connector that drains', () => {
+describe('R-07 a draining connector', () => {
   test('is told by its signal, may finish, and then ends', async () => {
     const finish = Promise.withResolvers<void>();
     let signal: AbortSignal | undefined;
@@ -318,7 +318,7 @@ describe('R-07 a connector that drains', () => {
     expect(connector.exits).toEqual([0]);
   });
 
-  test('waits for what it emitted, also meanwhile, and for the answer to its sender', async () => {
+  test('waits for its emitted events, also those of the drain, and for the answers to their senders', async () => {
     const writes: PromiseWithResolvers<void>[] = [];
     let context: ConnectorContext | undefined;
     const connector = open(async (ctx) => void (context = ctx), {
@@ -352,7 +352,7 @@ describe('R-07 a connector that drains', () => {
   test.each([
     ['waits for', async () => undefined, 0],
     ['survives', () => Promise.reject(new Error('not clean')), 1],
-  ])('%s what it left for the end', async (_, result, logged) => {
+  ])('%s its cleanup', async (_, result, logged) => {
     const called = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const connector = open(async ({ signal }) => async () => {
@@ -391,7 +391,7 @@ describe('R-07 a connector that drains', () => {
     expect(connector.exits).toEqual([0]);
   });
 
-  test('may reject: with the reason of its signal in silence, with anything else in the log', async () => {
+  test('may reject: with the reason of its signal without a log line, with anything else in the log', async () => {
     for (const [reject, logged] of [
       [(signal: AbortSignal) => signal.reason as unknown, 0],
       [() => new Error('late'), 1],
@@ -416,7 +416,7 @@ describe('R-07 a connector that drains', () => {
     }
   });
 
-  test('before it was started has nothing to finish, and is not called any more', async () => {
+  test('before its start has nothing to finish, and is not called any more', async () => {
     let isCalled = false;
     const connector = open(async () => void (isCalled = true));
     await Promise.all([connector.parent.send({ type: 'drain', graceMs: 10_000 }), connector.start()]);
@@ -431,7 +431,7 @@ describe('R-07 a connector that drains', () => {
 describe('X-15 the secrets of a connection', () => {
   const secrets = { token: 'sk-live-12345', short: 'abc' };
 
-  test('are masked in what it logs', async () => {
+  test('are masked in its log', async () => {
     const connector = open(
       async ({ logger }) => logger.warn('using %s of %o, %s', 'sk-live-12345', { token: 'sk-live-12345' }, 'abc'),
       { secrets },
@@ -441,7 +441,7 @@ describe('X-15 the secrets of a connection', () => {
     expect(connector.lines()).toMatchObject([{ level: 'warn', message: "using *** of { token: '***' }, abc" }]);
   });
 
-  test('are not all: what its config took from the environment is masked too', async () => {
+  test('also include values that its config took from the environment', async () => {
     const masked = ['config-secret-1'];
     const connector = open(async ({ logger }) => logger.warn('with config-secret-1'), { secrets, masked });
     await connector.start();
@@ -449,7 +449,7 @@ describe('X-15 the secrets of a connection', () => {
     expect(connector.lines()).toMatchObject([{ message: 'with ***' }]);
   });
 
-  test('are masked in why it failed', async () => {
+  test('are masked in the reason of its failure', async () => {
     const connector = open(() => Promise.reject(new Error('401 for sk-live-12345')), { secrets });
     await connector.start();
     await until(() => connector.exits.length > 0);

@@ -2,10 +2,10 @@
  * One connector, from the first message of the orchestrator to the end of its process.
  *
  * Invariants:
- * 1. `ready` is said once the connector's promise resolved, or `LISTENING_AFTER_MS` after the call if it is pending
- *    then. That it resolved ends nothing: whoever registered listeners is done.
+ * 1. `ready` is sent when the connector's promise resolves, or `LISTENING_AFTER_MS` after the call if it is still
+ *    pending. A resolved promise ends nothing: the connector has registered its listeners.
  * 2. It ends in one of three ways: drained (exit 0), failed (`failed`, exit 1), or the orchestrator is gone (at once).
- * 3. While it drains nothing counts as a failure: an aborted connector may reject as it likes.
+ * 3. During a drain nothing counts as a failure: an aborted connector may reject.
  * 4. Nothing leaves with a secret in it.
  * 5. On trial, `ready` means that it could be called; it is not.
  */
@@ -33,7 +33,7 @@ export interface ConnectorPorts {
   readonly channel: Channel<FromConnector, ToConnector>;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** The Connection's own. */
+  /** The folder of the Connection. */
   readonly folder: string;
   /** Ends the process. */
   readonly exit: (code: number) => void;
@@ -41,9 +41,9 @@ export interface ConnectorPorts {
 
 /** A connector that has not failed by then listens. */
 const LISTENING_AFTER_MS = 1_000;
-/** From the last accepted event to the end: its sender may still have to be answered. */
+/** From the last accepted event to the end: its sender may still need an answer. */
 const LAST_ANSWERS_MS = 50;
-/** Before the grace period is over: whoever waits for a turn then is told, while that can still be passed on. */
+/** Before the end of the grace: callers that wait for a turn are told while the answer can still be passed on. */
 const TOLD_BEFORE_MS = 500;
 /** For an orchestrator that reads slowly. */
 const LAST_WORDS_MS = 2_000;
@@ -56,7 +56,7 @@ export class ConnectorRun {
   #mask: Mask = (text) => text;
   #locate: LocateThrown = () => ({});
   #plan: ConnectorStart | undefined;
-  /** What the connector's function returned. */
+  /** The result of the connector's function. */
   #listening: Promise<void | Cleanup> | undefined;
   #isReady = false;
   #ending: Promise<void> | undefined;
@@ -72,20 +72,20 @@ export class ConnectorRun {
     this.#asks = new Asks({ asker: new ConnectorAsker(channel), clock, ids, onMalformed, onThrown });
   }
 
-  /** From here on it does what it is told. */
+  /** Starts to handle messages. */
   begin(): void {
     const { channel } = this.#ports;
     channel.onClose(() => this.#exit());
     channel.onMessage((message) => this.#hear(message));
   }
 
-  /** Stops listening, finishes what was heard, ends the process; within `graceMs`. */
+  /** Stops listening, finishes received events, and ends the process, within `graceMs`. */
   drain(graceMs: number): Promise<void> {
     this.#stopping.abort();
     return (this.#ending ??= this.#drain(graceMs));
   }
 
-  /** Something went wrong that the connector did not catch. */
+  /** Handles an error that the connector did not catch. */
   async fail(thrown: unknown): Promise<void> {
     const { signal } = this.#stopping;
     if (signal.aborted && thrown === signal.reason) return;
@@ -99,7 +99,7 @@ export class ConnectorRun {
   #hear(message: ToConnector): void {
     switch (message.type) {
       case 'start':
-        // Our own orchestrator wrote it, and this is the only thing it is written for.
+        // Safe: our own orchestrator wrote the plan for this.
         return void this.#start(message.plan as unknown as ConnectorStart);
       case 'ping':
         return this.#tell({ type: 'pong', n: message.n });
@@ -107,7 +107,7 @@ export class ConnectorRun {
         return void this.drain(message.graceMs);
       case 'dropped':
         return this.#log('warn', `Not told: ${message.counts.delta} deltas.`, 'deltas.dropped');
-      // For whoever emitted or asked.
+      // Handled by emits and asks.
       case 'connector.accepted':
       case 'connector.refused':
       case 'ask.accepted':
@@ -161,7 +161,7 @@ export class ConnectorRun {
   }
 
   async #settled(): Promise<void> {
-    // Why it failed was told when it did.
+    // A failure was reported when it happened.
     const cleanUp = await this.#listening?.catch(() => undefined);
     if (typeof cleanUp === 'function') await Promise.try(cleanUp).catch((error: unknown) => this.fail(error));
     do {
@@ -178,7 +178,7 @@ export class ConnectorRun {
     await this.#end(1, { type: 'failed', error: { ...failed, message, ...(place === undefined ? {} : { place }) } });
   }
 
-  /** An error about loading says all there is to say; any other is the connector's own. */
+  /** A loading error is complete; any other is the connector's own. */
   #explain(error: unknown): GoondanError {
     if (error instanceof GoondanError && aboutLoading.has(error.code)) return error;
     const { code, message } = toFrameError(error, 'E_CONNECTOR_ENDED');
@@ -211,7 +211,7 @@ export class ConnectorRun {
     this.#log(level, `${what}: ${describeThrown(thrown)}`, event, aboutThrown(this.#locate(thrown), data));
   }
 
-  /** Whose line it is, the orchestrator knows from the channel. */
+  /** The orchestrator knows the owner of the line from the channel. */
   #log(level: LogLevel, text: string, event?: string, about: ReturnType<typeof aboutThrown> = {}): void {
     const time = this.#ports.clock.now().toISOString();
     const message = cutMessage(this.#mask(text));
@@ -219,14 +219,14 @@ export class ConnectorRun {
   }
 
   #tell(message: FromConnector): void {
-    // It fails when the orchestrator is gone, and then so is this.
+    // A failure means that the orchestrator is gone, and this process ends with it.
     this.#ports.channel.send(message).catch(() => undefined);
   }
 }
 
 const aboutLoading: ReadonlySet<string> = new Set(['E_CONNECTOR_CONFIG', 'E_CONNECTOR_LOAD', 'E_PATH_OUTSIDE']);
 
-/** A foreign object may refuse to be looked at, and then nobody would hear that anything failed. */
+/** A foreign object may throw when it is read, and then the failure would go unreported. */
 function toShowable(thrown: unknown): unknown {
   try {
     toFrameError(thrown, 'E_CONNECTOR_ENDED');

@@ -29,7 +29,7 @@ const outcome = (emitted: Promise<void>) =>
   );
 
 describe('emit', () => {
-  test('sends what was heard under the id of its sender', async () => {
+  test('sends the event with the id of its sender', async () => {
     const { emits, sent } = openEmits();
     const createdAt = new Date(7);
     const event = { name: 'message', input: 'hi', properties: { chat: 7 }, auth: { user: 'kim' }, metadata: { a: [] } };
@@ -40,10 +40,10 @@ describe('emit', () => {
     expect(await emitted).toBe('accepted');
   });
 
-  test('makes up the id and the time of one that has none', () => {
+  test('generates a missing id and time', () => {
     const { emits, sent, clock } = openEmits();
     void emits.emit({ name: 'message' });
-    // What `headers.get` gives for a header that is not there.
+    // The result of `headers.get` for a missing header.
     void emits.emit({ name: 'message', id: null } as unknown as ConnectorEvent);
     expect(sent.map(({ id, event }) => [id, event])).toEqual([
       ['heard-1', { name: 'message', createdAt: clock.now() }],
@@ -51,7 +51,7 @@ describe('emit', () => {
     ]);
   });
 
-  test('R-03 with an id that is under way is the same emit; afterwards it is asked again', async () => {
+  test('R-03 with an id that is being sent is the same emit; afterwards it is sent again', async () => {
     const { emits, sent } = openEmits();
     const both = [emits.emit({ name: 'a', id: '1' }), emits.emit({ name: 'a', id: '1' })].map(outcome);
     expect(sent).toHaveLength(1);
@@ -72,7 +72,7 @@ describe('emit', () => {
     ['metadata.size is a bigint', { name: 'a', metadata: { size: 1n } }],
     ['createdAt is an invalid date', { name: 'a', createdAt: new Date(NaN) }],
     ['id is 7', { name: 'a', id: 7 }],
-  ])('refuses what is no event, here and in the log: %s', async (problem, event) => {
+  ])('rejects a malformed event, here and in the log: %s', async (problem, event) => {
     const { emits, sent, malformed } = openEmits();
     const error = await emits.emit(event as ConnectorEvent).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'E_CONNECTOR_EVENT', message: expect.stringContaining(problem) });
@@ -80,7 +80,7 @@ describe('emit', () => {
     expect([sent.length, emits.underWay]).toEqual([0, 0]);
   });
 
-  test('settles when the last one under way has, also one that began meanwhile', async () => {
+  test('settles with the last open one, also one that began meanwhile', async () => {
     const { emits, sent } = openEmits();
     await emits.settled();
     void emits.emit({ name: 'a' });

@@ -1,10 +1,10 @@
 /**
- * `ctx.emit`: from what a connector says it heard to an event that is accepted.
+ * `ctx.emit`: from the call of a connector to an accepted event.
  *
  * Invariants:
- * 1. An event is checked and put into bytes when `emit` is called: what its author changes later is not in it.
- * 2. The same id while the first is under way is the same emit: a sender that tries again at once gets the same answer.
- * 3. A refusal nobody looks at does not end the process: whoever sends to a connector must not be able to stop it.
+ * 1. An event is checked and encoded at the call of `emit`: later changes of its author are not in it.
+ * 2. The same id while the first is being sent is the same emit: a sender that retries at once gets the same answer.
+ * 3. An unhandled rejection does not end the process: a sender must not be able to stop a connector.
  */
 import { type ConnectorEvent, type EmitEvent, GoondanError } from '@goondan/types';
 import type { EmitConnectorEvent } from '../ipc/connector-events.ts';
@@ -17,13 +17,13 @@ export interface EmitPorts {
   readonly send: EmitConnectorEvent;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Told of an event that is none. What the orchestrator refuses, the orchestrator tells. */
+  /** Called with a malformed event. The orchestrator reports its own rejections. */
   readonly onMalformed: (error: GoondanError) => void;
 }
 
 export class Emits {
   readonly #ports: EmitPorts;
-  /** Bounded by `send`, which refuses when too many wait. */
+  /** Bounded by `send`, which rejects when too many wait. */
   readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(ports: EmitPorts) {
@@ -32,7 +32,7 @@ export class Emits {
 
   readonly emit: EmitEvent = (event) => {
     const emitted = this.#begin(event);
-    // Invariant 3: whoever does await it hears of it all the same.
+    // Invariant 3: a caller that awaits it still gets the rejection.
     emitted.catch(() => undefined);
     return emitted;
   };
@@ -41,7 +41,7 @@ export class Emits {
     return this.#underWay.size;
   }
 
-  /** Resolves when none is under way, however each ended. */
+  /** Resolves when none is open, however each ended. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay.values());
   }

@@ -33,7 +33,7 @@ describe('the module of a connector', () => {
     ['string.ts', 'throw "not even an error";', 'not even an error'],
     ['named.ts', 'export const connector = () => undefined;', 'its default export is not a function'],
     ['object.ts', 'export default { listen() {} };', 'its default export is not a function'],
-  ])('%s cannot be loaded, and the error says which and why', async (entry, text, problem) => {
+  ])('%s cannot be loaded, and the error names the connector and the reason', async (entry, text, problem) => {
     const error = await load(entry, text).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: 'E_CONNECTOR_LOAD',

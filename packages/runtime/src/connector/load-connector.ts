@@ -1,4 +1,4 @@
-/** Loads a connector's module. Every failure says which one and why. */
+/** Loads a connector's module. Every error names the connector and the reason. */
 import { pathToFileURL } from 'node:url';
 import { type Connector, GoondanError } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
@@ -15,7 +15,7 @@ export async function loadConnector(source: Source): Promise<Connector> {
   const module = await importFile(source, file);
   const listen: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   if (typeof listen !== 'function') throw loadError(source, 'its default export is not a function');
-  // A function is all that can be known; what it does with its context is its own affair.
+  // Safe as far as it can be known: it is a function. Its code decides how it uses its context.
   return listen as Connector;
 }
 

@@ -1,4 +1,4 @@
-// The program of a connector's process, as a process.
+// The program of a connector process, as a process.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ function start(text: string) {
     config: {},
     secrets: {},
   };
-  // A plan is JSON.
+  // Safe: a plan is JSON.
   void child.channel.send({ type: 'start', plan: plan as unknown as JsonObject });
   const says = async (type: FromConnector['type']) => {
     for (;;) {
@@ -59,7 +59,7 @@ function start(text: string) {
 }
 
 describe('the process of a connector', () => {
-  test('ends at once when its orchestrator is gone, though it has a timer and ignores its signal', async () => {
+  test('ends at once when its orchestrator is gone, although it has a timer and ignores its signal', async () => {
     const { child, says } = start('export default async () => { setInterval(() => undefined, 10); };');
     await says('ready');
     child.channel.close();
@@ -81,7 +81,7 @@ describe('the process of a connector', () => {
   test.each([
     ['an error nobody caught', `setTimeout(() => { throw new RangeError('a bug'); }, 1)`],
     ['a rejection nobody looked at', `setTimeout(async () => { throw new RangeError('a bug'); }, 1)`],
-  ])('F-03 ends by %s, and says so with its place', async (_, bug) => {
+  ])('F-03 ends by %s, and reports it with its place', async (_, bug) => {
     const { child, says, heard } = start(`export default async (): Promise<void> => {\n  ${bug};\n};`);
     const place = expect.objectContaining({ file: 'connector.ts', line: 2 });
     expect(await says('failed')).toMatchObject({
@@ -103,7 +103,7 @@ describe('the process of a connector', () => {
     });
   });
 
-  test('lives on when a refusal is not looked at, and answers with the class a bundle imports', async () => {
+  test('lives on with an unhandled rejection, which has the class that a bundle imports', async () => {
     const { child, says, events } = start(`
       import { GoondanError } from '@goondan/types';
       export default async ({ emit }) => {

@@ -1,4 +1,4 @@
-/** The program of a connector's process. Its arguments are the folder for long messages and the one to work in. */
+/** The program of a connector process. Its arguments are the folder for long messages and its working folder. */
 import { answerOwnPackages } from '../bundle-imports/answer-own-packages.ts';
 import { connectorLanguage } from '../ipc/codec.ts';
 import { connectToParent } from '../ipc/connect-to-parent.ts';
@@ -7,7 +7,7 @@ import { systemClock } from '../ports/clock.ts';
 import { randomIds } from '../ports/ids.ts';
 import { ConnectorRun } from './connector-run.ts';
 
-/** Whoever sends SIGTERM by hand follows with SIGKILL when it takes too long. */
+/** A person who sends SIGTERM follows with SIGKILL when it takes too long. */
 const SIGTERM_GRACE_MS = 30_000;
 
 Error.stackTraceLimit = FRAMES_KEPT;
