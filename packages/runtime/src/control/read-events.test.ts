@@ -26,7 +26,7 @@ describe('the events of a stream', () => {
     );
   });
 
-  test('that are malformed are an error with a code', async () => {
+  test('are an error with a code when they are malformed', async () => {
     const nonsense = Buffer.from('data: {\n\n');
     expect(readAll(nonsense, [])).rejects.toMatchObject({ code: 'E_CONTROL_ANSWER' });
     const endless = Buffer.alloc(64_000_001, 'x');

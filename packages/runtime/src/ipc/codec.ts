@@ -2,7 +2,7 @@
  * Encodes and decodes messages, the same way for every channel.
  *
  * 1. A message is checked on its way out, too: the sender gets an error for a message that the other side could not
- * read.
+ *    read.
  * 2. A rejection is a `GoondanError` with `E_IPC_FRAME` that names the problem, whatever the bytes were.
  * 3. Dates are converted by one check (`date` in check/shape.ts) and nowhere else.
  */

@@ -215,7 +215,7 @@ describe('a misbehaving child', () => {
 });
 
 describe('a process', () => {
-  test('that was not started by an orchestrator finds its channel closed', async () => {
+  test('finds its channel closed when no orchestrator started it', async () => {
     const script = join(folder, 'alone.ts');
     writeFileSync(
       script,
@@ -231,7 +231,7 @@ describe('a process', () => {
     expect(existsSync('nowhere')).toBe(false);
   });
 
-  test('whose listener throws continues with the next message, and the error is reported', async () => {
+  test('continues with the next message when a listener throws, and the error is reported', async () => {
     const { child, channel, messages, until } = start(`
       process.on('uncaughtException', ({ message }) => void channel.send({ type: 'start.failed', error: { code: 'E_EXT_INIT', message } }));
       channel.onMessage(() => { throw new Error('a bug'); });

@@ -61,7 +61,7 @@ describe("a connector's ask", () => {
     expect(response).toBe('nobody listens');
   });
 
-  test('that is rejected rejects with the reason', async () => {
+  test('rejects with the reason when it is not accepted', async () => {
     const { ask } = connect(async () => {
       throw new GoondanError('E_INBOX_FULL', 'full', { retryable: true });
     });
@@ -104,7 +104,7 @@ describe("a connector's ask", () => {
   });
 
   test.each([true, false])(
-    'that is left gets nothing more; the turn is cancelled only on request: %p',
+    'gets nothing more after it is left; the turn is cancelled only on request: %p',
     async (cancel) => {
       let options: Parameters<AnswerAsk>[2] | undefined;
       const { ask, told, asker } = connect((_id, _event, each) => {

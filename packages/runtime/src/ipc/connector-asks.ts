@@ -4,7 +4,7 @@
  * Invariants:
  * 1. An ask ends once: with an answer, an error, because the connector left, or because the channel closed.
  * 2. The turn does not depend on the ask: when one side is gone the other forgets the ask, and only `cancel` ends a
- * turn.
+ *    turn.
  * 3. At most `MOST_ASKS` at a time per channel, whatever the other side does.
  */
 import { type ConnectorAcceptance, type ConnectorAnswer, GoondanError, type TurnDelta } from '@goondan/types';

@@ -34,7 +34,7 @@ describe("a connector's event", () => {
     expect(await emitted).toBe(true);
   });
 
-  test('that is rejected rejects with the reason', async () => {
+  test('rejects with the reason when it is not accepted', async () => {
     const { emit } = connect(async () => {
       throw new GoondanError('E_INBOX_FULL', 'full', { retryable: true });
     });
@@ -67,7 +67,7 @@ describe("a connector's event", () => {
     expect(await failure(emit('e-2', event))).toMatchObject({ code: 'E_IPC_CLOSED' });
   });
 
-  test('that cannot be sent rejects, and its id is free again', async () => {
+  test('rejects when it cannot be sent, and its id is free again', async () => {
     const { emit } = connect(async () => undefined);
     const malformed = { ...event, createdAt: new Date(NaN) };
     expect(await failure(emit('e-1', malformed))).toMatchObject({ code: 'E_IPC_FRAME' });

@@ -36,7 +36,7 @@ describe('a stop', () => {
     expect(graces).toEqual([10]);
   });
 
-  test('that fails is still over', async () => {
+  test('is over even when it fails', async () => {
     const stopping = new Stopping(() => Promise.reject(new Error('no')));
     expect(await stopping.stop(1).catch(String)).toBe('Error: no');
     await stopping.stopped;

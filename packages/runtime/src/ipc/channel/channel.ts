@@ -2,9 +2,9 @@
  * One channel between two processes: messages in order, checked, bounded, paced.
  *
  * 1. A sent message is not a delivered one: only an answer after a durable write proves delivery (see
- * ../pending-answers.ts).
+ *    ../pending-answers.ts).
  * 2. No incoming bytes can throw here: a malformed or too long frame is rejected with a code and reported to
- * `onRefused`.
+ *    `onRefused`.
  * 3. `onClose` is called once, after the last message.
  */
 import { GoondanError } from '@goondan/types';

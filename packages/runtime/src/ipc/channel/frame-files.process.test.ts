@@ -37,7 +37,7 @@ describe.each([
     expect(() => files.take(name, 5)).toThrow(expect.objectContaining({ code: 'E_IPC_FRAME' }));
   });
 
-  test('that is too long is rejected and removed', () => {
+  test('is rejected and removed when it is too long', () => {
     const files = open();
     const name = files.store(Buffer.from('hello!'));
     expect(() => files.take(name, 5)).toThrow(expect.objectContaining({ code: 'E_IPC_SIZE' }));

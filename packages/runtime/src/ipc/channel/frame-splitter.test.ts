@@ -40,13 +40,13 @@ describe('frames', () => {
     );
   });
 
-  test('of exactly the limit pass, and one byte more does not', () => {
+  test('pass at exactly the limit, and not with one byte more', () => {
     const fits = `${'x'.repeat(LONGEST)}\n`;
     expect(split([Buffer.from(`${fits}x${fits}`)])).toEqual([fits.trim(), 'too long']);
     expect(split([Buffer.from(fits.slice(0, 5)), Buffer.from(fits.slice(5))])).toEqual([fits.trim()]);
   });
 
-  test('that never end are rejected once, and hold no memory', () => {
+  test('without an end are rejected once, and hold no memory', () => {
     const splitter = new FrameSplitter(1_000_000);
     const chunk = new Uint8Array(100_000).fill(120);
     let refusals = 0;
@@ -61,7 +61,7 @@ describe('frames', () => {
     expect(splitter.next()).toEqual({ frame: Buffer.from('next') });
   });
 
-  test('that come byte by byte cost no more than their bytes', () => {
+  test('cost no more than their bytes when they come byte by byte', () => {
     const splitter = new FrameSplitter(1_000_000);
     const startedAt = usedMs();
     for (let byte = 0; byte < 1_000_000; byte++) {

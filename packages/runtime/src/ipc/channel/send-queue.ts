@@ -3,7 +3,7 @@
  *
  * 1. A frame that must arrive is never dropped: when too many wait, the next one is rejected.
  * 2. A lossy frame is always taken: when too many wait, the oldest is dropped, and a note with the count is written
- * next.
+ *    next.
  * 3. A frame that the wire has begun to take is finished.
  */
 import { GoondanError } from '@goondan/types';

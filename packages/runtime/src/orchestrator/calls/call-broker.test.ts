@@ -446,7 +446,7 @@ describe('a circle of waiting instances through queues', () => {
 });
 
 describe('a caller', () => {
-  test('that cancels ends its request and the callee is cancelled', () => {
+  test('cancels: its request ends and the callee is cancelled', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     const actions = calls.cancelled(at('a'), 'c1');
@@ -462,7 +462,7 @@ describe('a caller', () => {
     expect(calls.openCalls).toBe(1);
   });
 
-  test('whose turn ends gives up its requests, and their callees are cancelled', () => {
+  test('gives up its requests at the end of its turn, and their callees are cancelled', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.processGone(at('a'), 0);
@@ -473,7 +473,7 @@ describe('a caller', () => {
     expect(calls.finishedCalls).toBe(0);
   });
 
-  test('that crashed and asks again joins the open request, with the old deadline', () => {
+  test('joins its open request when it asks again after a crash, with the old deadline', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.processGone(at('a'), 0);
@@ -481,7 +481,7 @@ describe('a caller', () => {
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toMatchObject([{ callId: 'again' }]);
   });
 
-  test('that crashed and asks again gets the answer or the timeout that came meanwhile', () => {
+  test('gets the answer or the timeout when it asks again after a crash', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     const slow = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
@@ -495,7 +495,7 @@ describe('a caller', () => {
     expect(errors(again)[0]?.code).toBe('E_AGENT_TIMEOUT');
   });
 
-  test('that crashed and asks another agent with the same id does not get the old answer', () => {
+  test('does not get the old answer when it asks another agent with the same id after a crash', () => {
     const calls = broker();
     calls.call(at('a'), rootEvent(), ask(at('b')), moment);
     calls.processGone(at('a'), 0);
@@ -515,7 +515,7 @@ describe('a caller', () => {
     ]);
   });
 
-  test('that uses a callId twice is ignored the second time', () => {
+  test('is ignored the second time when it uses a callId twice', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     expect(calls.call(at('a'), rootEvent(), ask(at('c'), { id: 'e2' }), moment)).toEqual([
@@ -524,7 +524,7 @@ describe('a caller', () => {
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toHaveLength(1);
   });
 
-  test('of two frames that wait for one call, one may be cancelled; the call continues for the other', () => {
+  test('may cancel one of two frames that wait for one call; the call continues for the other', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2' }), moment);
@@ -544,13 +544,13 @@ describe('a send', () => {
     expect(calls.openCalls).toBe(0);
   });
 
-  test('A-02 A-08 that is rejected fails with the code', () => {
+  test('A-02 A-08 fails with the code when it is rejected', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { kind: 'send' }), moment));
     expect(errors(calls.refused(event.id, { code: 'E_INBOX_FULL', message: 'full' }))).toHaveLength(1);
   });
 
-  test('A-02 of a resumed turn is the same event', () => {
+  test('A-02 is the same event in a resumed turn', () => {
     const frame = ask(at('b'), { kind: 'send' });
     const first = delivered(broker().call(at('a'), rootEvent(), frame, moment));
     const again = delivered(broker().call(at('a'), rootEvent(), { ...frame, callId: 'c9' }, moment));

@@ -54,7 +54,7 @@ describe('held instances', () => {
     expect(world.requests).toEqual([]);
   });
 
-  test('that also ask themselves are told when only others ask', () => {
+  test('are told when others ask and they no longer ask themselves', () => {
     const { world, update } = open();
     world.asking = ['c', 'b'];
     expect(update()).toEqual(['a true', 'd true']);

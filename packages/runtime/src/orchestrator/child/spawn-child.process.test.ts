@@ -124,7 +124,7 @@ describe('a child', () => {
     expect(child.channel.isClosed).toBe(true);
   });
 
-  test('that crashes leaves its last lines behind, but not its folder of frames', async () => {
+  test('leaves its last lines behind when it crashes, but not its folder of frames', async () => {
     const child = start(
       `await tell({ text: 'x'.repeat(10) });
        channel.send({ type: 'call', callId: 'c', kind: 'send', to: { agentName: 'a', instanceKey: 'k' }, timeoutMs: 1,
@@ -143,7 +143,7 @@ describe('a child', () => {
     expect(existsSync(join(folder, 'frames-of-one'))).toBe(false);
   });
 
-  test('that cannot be started is an error with its name and a code', () => {
+  test('is an error with its name and a code when it cannot be started', () => {
     const spawn = childSpawner({ runTag, bun: join(folder, 'no-bun') });
     const failing = () => spawn(agentLanguage, { name: 'agent a/default', runner: '/x.ts', frameFolder: '/frames' });
     expect(failing).toThrow(GoondanError);

@@ -50,7 +50,7 @@ describe('a warm spare', () => {
     expect(spare.take()).toBe(children[1] as never);
   });
 
-  test('that dies is replaced, with the backoff from the second time on', async () => {
+  test('is replaced when it dies, with the backoff from the second time on', async () => {
     const { spare, children, clock } = openSpare();
     spare.fill();
     children[0]?.exit();
@@ -63,7 +63,7 @@ describe('a warm spare', () => {
     expect(children).toHaveLength(3);
   });
 
-  test('that was given away may die without a second replacement', async () => {
+  test('may die after it was given away without a second replacement', async () => {
     const { spare, children, clock } = openSpare();
     spare.fill();
     spare.take();
@@ -72,7 +72,7 @@ describe('a warm spare', () => {
     expect(children).toHaveLength(2);
   });
 
-  test('that cannot be started is tried again, with the backoff', async () => {
+  test('is tried again with the backoff when it cannot be started', async () => {
     let attempts = 0;
     const { spare, clock } = openSpare(() => {
       attempts++;

@@ -192,7 +192,7 @@ describe('a connection', () => {
     expect(world.told.at(-1)?.message).toEndWith('; the next one starts in 100 ms.');
   });
 
-  test('whose process fails is killed, then replaced', () => {
+  test('kills a failed process, then replaces it', () => {
     for (const world of [started(), listening()]) {
       world.say('failed');
       expect([world.isKilled, world.spawns.length, world.timers.size]).toEqual([true, 1, 0]);
@@ -204,7 +204,7 @@ describe('a connection', () => {
     }
   });
 
-  test('that never got a process tries again with the backoff', () => {
+  test('tries again with the backoff when a spawn fails', () => {
     const world = started();
     const process = world.alive ?? 0;
     world.say('failed');
@@ -220,7 +220,7 @@ describe('a connection', () => {
     expect([world.status.status, world.spawns.length]).toEqual(['starting', 2]);
   });
 
-  test('that does not listen in time is killed', () => {
+  test('is killed when it does not listen in time', () => {
     const world = started();
     while (world.now < 1_950) {
       world.pass(50);
@@ -235,7 +235,7 @@ describe('a connection', () => {
     );
   });
 
-  test('that misses three pings is killed, during its start and while it listens', () => {
+  test('is killed after three missed pings, during its start and while it listens', () => {
     for (const world of [started(), listening()]) {
       world.pass(199);
       expect([world.pings, world.isKilled]).toEqual([[1, 2, 3], false]);
@@ -249,7 +249,7 @@ describe('a connection', () => {
     }
   });
 
-  test('R-03 that failed after a healthy time starts its backoff again', () => {
+  test('R-03 starts its backoff again after a failure that follows a healthy time', () => {
     const world = started();
     for (let crash = 1; crash <= 2; crash++) world.say('exited');
     expect(world.status.crashes).toBe(2);
@@ -278,7 +278,7 @@ describe('a connection', () => {
     expect([starting.state.phase.name, draining.state.phase.name]).toEqual(['starting', 'draining']);
   });
 
-  test('that answers pings is not killed', () => {
+  test('is not killed while it answers pings', () => {
     const world = listening();
     for (let passed = 0; passed < 5_000; passed += 50) {
       world.pass(50);

@@ -204,7 +204,7 @@ describe('an event from outside', () => {
     await store.close();
   });
 
-  test('that is rejected is an error for its sender, with the reason', async () => {
+  test('is an error with the reason for its sender when it is rejected', async () => {
     const store = await openStore(1);
     const { connections, listening, post, lines } = open([planOf('http')], async (to, event) => {
       await store.accept(to, event);

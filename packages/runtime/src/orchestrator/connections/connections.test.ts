@@ -152,7 +152,7 @@ describe('the connections of a swarm', () => {
   test.each<[ToConnector['type'], number]>([
     ['ping', 0],
     ['start', 1],
-  ])('that start and cannot be sent "%s" are killed %p times', async (type, kills) => {
+  ])('react to an unsent "%s" during their start with %p kills', async (type, kills) => {
     const { connections, children, clock } = open({
       beforeSend(message) {
         if (isPlainObject(message) && message['type'] === type)
@@ -188,7 +188,7 @@ describe('the connections of a swarm', () => {
     expect([tries, clock.pending]).toEqual([3, 0]);
   });
 
-  test('F-03 that log their own failure are not reported as failed a second time', async () => {
+  test('F-03 are not reported as failed a second time when they log their own failure', async () => {
     const { connections, say, lines } = open();
     connections.start();
     const error = { code: 'E_CONNECTOR_ENDED', message: 'no' } as const;
@@ -207,7 +207,7 @@ describe('the connections of a swarm', () => {
     expect(failures()).toEqual(['connector.failed', 'connection.failed']);
   });
 
-  test('that fail give the reason, and are killed and replaced', async () => {
+  test('give the reason when they fail, and are killed and replaced', async () => {
     const { connections, child, children, clock, say } = open();
     connections.start();
     const first = child();
@@ -222,7 +222,7 @@ describe('the connections of a swarm', () => {
     expect(connections.status()[0]?.status).toBe('starting');
   });
 
-  test('that miss pings are killed; those that answer are not', async () => {
+  test('are killed when they miss pings, and not when they answer', async () => {
     const { connections, child, clock, say } = open({ plans: [planOf('deaf'), planOf('alive')] });
     connections.start();
     for (const connection of ['deaf', 'alive']) await say({ type: 'ready' }, connection);
@@ -379,7 +379,7 @@ describe('R-07 draining', () => {
     expect(children).toEqual([]);
   });
 
-  test('of a swarm without connections resolves', async () => {
+  test('resolves for a swarm without connections', async () => {
     const { connections } = open({ plans: [] });
     connections.start();
     await connections.drain(1_000);

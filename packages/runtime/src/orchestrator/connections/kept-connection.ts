@@ -38,11 +38,11 @@ export interface ConnectionDeps {
   /** Makes the working folder of the connection's process, unless it exists. */
   readonly makeWorkFolder: (connection: string) => string;
   readonly ingress: Ingress;
-  /** What a connector logs, and what happens to it. Must not throw. */
+  /** Receives log lines of a connector, and lines about it. Must not throw. */
   readonly report: (line: LogLine) => void;
-  /** What a connector prints, secrets masked. Must not throw. */
+  /** Receives the output of a connector, with secrets masked. Must not throw. */
   readonly onOutput: (connection: string, output: ChildOutput) => void;
-  /** Asked at every step: the policy may change. */
+  /** Called at every step, because the policy may change. */
   readonly policy: () => SupervisionPolicy & { readonly heartbeat: HeartbeatPolicy };
 }
 

@@ -13,8 +13,8 @@ export interface ControlLimits {
   /** The time for a body to arrive. A slower one is rejected with `E_CONTROL_REQUEST`. */
   readonly bodyMs: number;
   /**
-   * Notices that wait for one reader. Of deltas, log lines and runtime events the oldest are dropped and counted; when
-   * too many others wait, the stream is closed.
+   * Notices that wait for one reader. The oldest deltas, log lines and runtime events are dropped and counted; when too
+   * many others wait, the stream is closed.
    */
   readonly stream: SendLimits;
   /** The interval of heartbeats on a quiet stream. */

@@ -228,7 +228,7 @@ describe('an ask as a stream', () => {
       new Error('hunter2'),
       { code: 'E_CONTROL_FAILED', message: 'The turn failed inside the orchestrator.' },
     ],
-  ])('that fails after it was accepted ends with the error: %s', async (_, error, shown) => {
+  ])('ends with the error when it fails after its acceptance: %s', async (_, error, shown) => {
     const reader = await post('/v2/ask', { id: 'e1' });
     await until(() => reader.received().includes('event: accepted'));
     served.swarm.fail('e1', error);

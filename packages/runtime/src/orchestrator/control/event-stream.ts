@@ -1,6 +1,6 @@
 /**
- * Events of the control socket on their way to one reader. Of what may be lost (deltas, log lines, runtime events) the
- * oldest goes first, and the reader is told how many; what must arrive waits.
+ * Sends the events of the control socket to one reader. When too many wait, the oldest deltas, log lines and runtime
+ * events are dropped, and the reader gets their number; all other events wait.
  */
 import { encodeEvent, EventStream } from '@goondan/types/http';
 import type { SwarmNotice } from '../../control/swarm.ts';

@@ -157,7 +157,7 @@ function abortOf(signal: AbortSignal): Promise<string> {
 }
 
 describe('a cancel', () => {
-  test('of the running turn, of a turn by its id, and of none', async () => {
+  test('ends the running turn or a turn by its id, and is false without a turn', async () => {
     const { control, swarm } = await open(({ signal }) => abortOf(signal));
     expect(await control.cancel({})).toBe(false);
     const first = control.ask({ id: 'first' });
@@ -206,7 +206,7 @@ describe('a cancel', () => {
     expect(entries.map(({ cancelled: why }) => why)).toEqual(['cancelled by a client']);
   });
 
-  test('R-02 that cannot be written cancels anyway, and is reported', async () => {
+  test('R-02 still ends the turn when it cannot be written, and is reported', async () => {
     const { control, journal, lines } = await open(({ signal }) => abortOf(signal));
     const first = control.ask({ id: 'e1' });
     await until(async () => (await control.status()).instances.some(({ status }) => status === 'working'));
@@ -424,7 +424,7 @@ describe('a deletion', () => {
     expect(textOf((await last).result.responseMessage)).toBe('a/default: last');
   });
 
-  test('of an instance in line for a process takes it out of the line', async () => {
+  test('takes an instance out of the line for processes', async () => {
     const gate = Promise.withResolvers<void>();
     cleanups.push(() => gate.resolve());
     const { control, agents, swarm } = await open(
@@ -442,7 +442,7 @@ describe('a deletion', () => {
     expect(swarm.instances.waiting).toBe(0);
   });
 
-  test('of an unknown instance is rejected; of an agent that the swarm no longer has it works', async () => {
+  test('is rejected for an unknown instance, and works for an agent that the swarm no longer has', async () => {
     const { control, journal } = await open(echo);
     expect(await failure(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
     const old = { agentName: 'z', instanceKey: 'default' };

@@ -21,7 +21,7 @@ describe('the processes to end are', () => {
     expect(choose(entry(10, 1, 10, true), entry(11, 1, 11))).toEqual({ pids: [10], groups: [10] });
   });
 
-  test('those that tagged processes started, with or without a tag, in any group', () => {
+  test('all descendants of tagged processes, with or without a tag, in any group', () => {
     const tree = [entry(10, 1, 10, true), entry(12, 11, 12), entry(11, 10, 10), entry(13, 12, 13)];
     expect(choose(...tree)).toEqual({ pids: [10, 12, 11, 13], groups: [10, 12, 13] });
   });

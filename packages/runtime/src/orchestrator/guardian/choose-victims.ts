@@ -1,7 +1,7 @@
 /**
  * Chooses the processes of a run: tagged ones, their descendants (a program may have been started with an empty
- * environment), and the groups they lead or whose leader is gone. Of a group with a living leader outside the run, only
- * tagged members are chosen.
+ * environment), and the groups they lead or whose leader is gone. A group with a living leader outside the run is not
+ * chosen, only its tagged members are.
  */
 import type { ProcessEntry } from './read-processes.ts';
 

@@ -62,7 +62,7 @@ describe('a kept guardian', () => {
     expect(guardians).toHaveLength(2);
   });
 
-  test('that was stood down is not replaced', async () => {
+  test('is not replaced after it was stood down', async () => {
     const { kept, guardians, clock } = openKeeper();
     const guardian = await kept;
     expect(await guardian.standDown()).toMatchObject({ reason: 'stood-down' });

@@ -188,7 +188,7 @@ describe('the guardian', () => {
     expect(await guardian.standDown().catch((error: unknown) => error)).toMatchObject({ code: 'E_IPC_CLOSED' });
   });
 
-  test('that cannot start is an error with a code', async () => {
+  test('is an error with a code when it cannot start', async () => {
     const failure = await startGuardian({ tag: tagForTest(), bun: '/bin/true' }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'E_PROCESS_START' });
     const missing = await startGuardian({ tag: tagForTest(), bun: '/nowhere/bun' }).catch((error: unknown) => error);

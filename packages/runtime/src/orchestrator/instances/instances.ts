@@ -7,8 +7,8 @@
  * 3. An instance that is held here gets no process until it is released; its input waits.
  * 4. After `close` nothing happens any more: a later input is ignored and starts nothing.
  * 5. An instance whose agent is not declared gets no process until it is declared again; its input waits.
- * 6. An instance that sleeps, has nothing to do and never crashed is forgotten. Of those that crashed, the oldest above
- *    `MOST_REMEMBERED` are forgotten.
+ * 6. An instance that sleeps, has nothing to do and never crashed is forgotten. The oldest crashed ones above
+ *    `MOST_REMEMBERED` are forgotten, too.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';

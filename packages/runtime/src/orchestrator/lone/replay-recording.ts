@@ -61,7 +61,7 @@ export interface ReplayedRun extends Pick<RecordedRun, 'startedAt' | 'fromStep'>
   readonly problem?: string;
 }
 
-/** Of a turn that was interrupted often, only the last runs are replayed. */
+/** The number of runs to replay: only the last ones of a turn that was interrupted often. */
 const MOST_RUNS = 8;
 
 /**

@@ -207,7 +207,7 @@ describe('a new plan', () => {
 });
 
 describe('a reload', () => {
-  test('L-05 that fails changes nothing and is logged', async () => {
+  test('L-05 changes nothing when it fails, and is logged', async () => {
     const opened = await open();
     const before = opened.currentPlan.value;
     const { reload } = swarmReloader(opened.parts, async () => ({ ...opened.plan, agents: [] }));
@@ -240,7 +240,7 @@ describe('a reload', () => {
     expect(opened.currentPlan.value).toBe(before);
   });
 
-  test('D-07 that is rejected or fails is an event with code and reason, also for watchers', async () => {
+  test('D-07 is an event with code and reason when it is rejected or fails, also for watchers', async () => {
     const opened = await open();
     const trials: Trials = { ...opened.parts.trials, agent: async () => Promise.reject(new Error('no')) };
     const notices: SwarmNotice[] = [];

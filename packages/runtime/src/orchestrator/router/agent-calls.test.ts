@@ -133,7 +133,7 @@ describe('a request between agents', () => {
     );
   });
 
-  test('F-01 A-03 that runs out of queueTimeoutMs gets an error, and its event is never run, not even after a restart', async () => {
+  test('F-01 A-03 gets an error when queueTimeoutMs runs out, and its event is never run, not even after a restart', async () => {
     const answer = async ({ at, call, event }: FakeTurn) => {
       if (at.agentName === 'a') return outcomeOf(call('request', { agentName: 'b' }, { input: 'queued' }));
       if (event.input === 'busy') await new Promise(() => undefined);

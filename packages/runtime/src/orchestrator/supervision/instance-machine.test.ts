@@ -349,7 +349,7 @@ describe('an idle process', () => {
     expect(instance.state.phase.name).toBe('busy');
   });
 
-  test('that is ending leaves new work for the next process', () => {
+  test('leaves new work for the next process while it is ending', () => {
     const instance = idle();
     instance.acts({ type: 'hibernate' });
     expect(instance.acts(work('b'))).toEqual([]);
@@ -412,7 +412,7 @@ describe('a drain', () => {
     ]);
   });
 
-  test('R-07 of an instance without a process stops it and takes it out of the line', () => {
+  test('R-07 stops an instance without a process and takes it out of the line', () => {
     const instance = new Driven();
     instance.acts(work('a'));
     expect(instance.acts({ type: 'drain', graceMs: 1, afterwards: 'stop' })).toEqual([{ type: 'slot.release' }]);
@@ -420,7 +420,7 @@ describe('a drain', () => {
     expect(instance.state).toMatchObject({ phase: { name: 'stopped' }, queue: [{}] });
   });
 
-  test('R-07 of a starting process asks it to end; its `ready` changes nothing', () => {
+  test('R-07 asks a starting process to end; its `ready` changes nothing', () => {
     const instance = new Driven();
     instance.acts(work('a'), { type: 'slot.granted' }, { type: 'drain', graceMs: 5, afterwards: 'stop' });
     expect(instance.acts({ type: 'ready', process: 1 })).toEqual([]);
@@ -428,7 +428,7 @@ describe('a drain', () => {
     expect(instance.state).toMatchObject({ phase: { name: 'stopped' }, startFailures: 0 });
   });
 
-  test('that only replaces the process continues with the queue', () => {
+  test('continues with the queue when it only replaces the process', () => {
     const instance = busy();
     instance.acts({ type: 'drain', graceMs: 30_000, afterwards: 'serve' });
     instance.done('a');
@@ -491,7 +491,7 @@ describe('a cancelled event', () => {
     expect(instance.acts(cancel('a'), cancel('a'))).toEqual([told]);
   });
 
-  test('that waits keeps its place, and its turn starts cancelled, also after a crash', () => {
+  test('keeps its place while it waits, and its turn starts cancelled, also after a crash', () => {
     const instance = new Driven();
     instance.acts(work('a'), work('b'));
     instance.start();
@@ -504,7 +504,7 @@ describe('a cancelled event', () => {
     expect(instance.start().slice(1)).toEqual([{ ...told, process: 2 }, begun]);
   });
 
-  test('R-02 that was cancelled before this orchestrator started: its turn starts cancelled', () => {
+  test('R-02 from before this orchestrator started: its turn starts cancelled', () => {
     const instance = new Driven();
     instance.acts({ type: 'work', seq: 1, event: event('a'), cancelled: 'timeout' });
     const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'a', reason: 'timeout' };
@@ -512,7 +512,7 @@ describe('a cancelled event', () => {
     expect(instance.acts(cancel('a'))).toEqual([]);
   });
 
-  test('that is unknown does nothing', () => {
+  test('changes nothing when it is unknown', () => {
     expect(new Driven().do(cancel('x'))).toEqual([]);
   });
 });

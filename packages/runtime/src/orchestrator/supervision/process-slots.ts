@@ -92,8 +92,8 @@ function* takeNext(order: Generator<Next, undefined>, count: number): Generator<
 }
 
 /**
- * Chooses idle processes for the line. Of instances that wait for people, it chooses as many as are still missing for
- * the others.
+ * Chooses idle processes for the line. If there are too few, adds processes that wait for people, for the instances in
+ * line that do not.
  */
 function makeRoom(
   demand: SlotDemand,

@@ -48,7 +48,7 @@ describe("an agent's process", () => {
     expect(heard).toEqual(['start', 'ping', 'ping']);
   });
 
-  test('that does not answer is reported at the fourth ping; one that answers is not', async () => {
+  test('is reported at the fourth ping when it does not answer, and not when it does', async () => {
     const silent = run();
     await silent.clock.advance(350);
     expect(silent.told).toEqual([]);
@@ -63,7 +63,7 @@ describe("an agent's process", () => {
     expect(lively.told).toEqual([]);
   });
 
-  test('that closed its channel and lives on is reported', async () => {
+  test('is reported when it closed its channel and lives on', async () => {
     const { clock, child, told } = run();
     await clock.advance(1);
     child.channel.close();
@@ -73,7 +73,7 @@ describe("an agent's process", () => {
     expect(told).toContain('cut off');
   });
 
-  test('that ends is neither killed for its closed channel nor pinged', async () => {
+  test('is neither killed for its closed channel nor pinged when it ends', async () => {
     const { clock, child, heard, told } = run();
     await clock.advance(1);
     child.exit({ code: 0 });

@@ -85,7 +85,7 @@ describe('an event', () => {
     expect(await journal.instances()).toHaveLength(1);
   });
 
-  test('that comes again is handled once, and all waiting callers get the same answer', async () => {
+  test('is handled once when it comes again, and all waiting callers get the same answer', async () => {
     let turns = 0;
     const { send } = await openSwarm(async () => `turn ${++turns}`);
     const again = { id: 'same' };
@@ -317,7 +317,7 @@ describe('agents that ask each other', () => {
     );
   });
 
-  test('A-05 of two tenants never mix: neither answers nor instances', async () => {
+  test('A-05 never mix answers or instances of two tenants', async () => {
     const { send, agents } = await openSwarm(obey);
     const tenants = Array.from({ length: 20 }, (_, index) => `tenant-${index}`);
     const ends = await Promise.all(

@@ -85,7 +85,7 @@ test('a summary lists the message it replaced and those that the same extension 
   expect(few.messages[0]?.replaced).toMatchObject({ count: 3, messages: [{ seq: 1 }, { seq: 2 }] });
 });
 
-test('of two summaries in one step, each lists the messages removed after it', async () => {
+test('two summaries in one step each list the messages removed after them', async () => {
   const rows: readonly Row[] = [
     [clerk, replace('a', 's')],
     [clerk, remove('b')],

@@ -20,8 +20,8 @@ export function entryOf({ message, replaced, ...put }: BlamedMessage): HistoryEn
 }
 
 /**
- * Adds `gone` to the messages that `by` replaced, at most `limit` of them. Of the messages that `gone` had replaced
- * itself, only the numbers are kept.
+ * Adds `gone` to the messages that `by` replaced, at most `limit` of them. The messages that `gone` had replaced
+ * itself keep only their numbers.
  */
 export function addReplaced(by: HistoryEntry, gone: HistoryEntry, limit: number): void {
   const { seq } = gone.put;

@@ -73,7 +73,7 @@ test('a lock file torn by a loss of power has no owner', async () => {
   expect(await (await acquireLock(seeker(disk, 2), '/lock')).isHeld()).toBe(true);
 });
 
-test('of many concurrent attempts, in any order of their steps, exactly one gets the lock', async () => {
+test('exactly one of many concurrent attempts gets the lock, in any order of their steps', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),

@@ -13,7 +13,7 @@ export interface LoggedRecord {
   readonly record: TurnRecord;
   /** The number of the first record in the same append. */
   readonly with: number;
-  /** The line before its seal. Of records that were read back, only message records have one, for the archive. */
+  /** The line before its seal. Empty for a record that was read back, unless it is a message record. */
   readonly text: string;
   /** The message of the record, as the base stores it. */
   readonly message?: { readonly id: string; readonly text: string } | undefined;

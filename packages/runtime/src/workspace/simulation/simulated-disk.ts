@@ -4,7 +4,7 @@
  *
  * `crash` returns the disk that the next process finds. A killed process loses no write, but may have died inside its
  * last one. A loss of power keeps the first few unsynced changes of each file, with the next one torn at any byte or
- * with a gap of zeros. Of the unsynced names of each folder it keeps the first few, or any of them.
+ * with a gap of zeros. It also keeps the first few unsynced names of each folder, or any of them.
  */
 import type { Fs, OpenFile } from '../../ports/fs.ts';
 import type { Random } from './seeded-random.ts';

@@ -69,7 +69,7 @@ describe('D-05 the swarms of a folder', () => {
     expect(inFolder(join(root, 'moved'))).toEqual([['shop', id]]);
   });
 
-  test('D-05 that shared a workspace with others are also found by their own folder', () => {
+  test('D-05 are found by their own folder, also when they shared a workspace with others', () => {
     const [mine, theirs] = [join(root, 'mine'), join(root, 'theirs')];
     addWorkspace('shared', { swarm: 'b', folder: theirs, earlier: [{ swarm: 'a', folder: mine }] });
     expect(inFolder(mine)).toEqual([['a', 'shared']]);

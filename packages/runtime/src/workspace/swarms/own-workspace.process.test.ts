@@ -31,7 +31,7 @@ function newPlace() {
   return { stateRoot, workspaceId: 'w' };
 }
 
-/** Of the processes 1, 2, 3 … only this one is alive. */
+/** Only this one of the processes 1, 2, 3 … is alive. */
 const only = (pid: number): Processes => ({
   self: () => ({ pid, startedAt: `start of ${pid}` }),
   isAlive: (other) => other.pid === pid,
@@ -105,7 +105,7 @@ test('an owner of a newer version also rejects a second one, and cannot be read'
   expect(await rejectionOf(readOwner(place))).toMatchObject({ code: 'E_STORE_FORMAT' });
 });
 
-test('of two processes that try at the same moment exactly one owns the workspace, 50 times', async () => {
+test('exactly one of two processes that try at the same moment owns the workspace, 50 times', async () => {
   const { stateRoot } = newPlace();
   const rivals = await Promise.all([OwnerProcess.start(), OwnerProcess.start()]);
   for (let round = 0; round < 50; round += 1) {

@@ -72,7 +72,7 @@ describe('the latest turn', () => {
     expect((await readTurnTrace(place)).turns.map(({ turnId }) => turnId)).toEqual(['turn-sent']);
   });
 
-  test('of a workspace without turns is E_TRACE_UNKNOWN', async () => {
+  test('is E_TRACE_UNKNOWN in a workspace without turns', async () => {
     expect(await rejectionOf(readTurnTrace(write()))).toMatchObject({
       code: 'E_TRACE_UNKNOWN',
       message: 'There are no recorded turns.',
