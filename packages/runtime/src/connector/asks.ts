@@ -83,7 +83,7 @@ export class Asks {
     }
   }
 
-  /** Invariant 3. */
+  /** Invariant 3: wraps a callback so that its errors are logged. */
   #guard<Value>(callback: ((value: Value) => void) | undefined): (value: Value) => void {
     return (value) => {
       try {

@@ -12,7 +12,7 @@ import { checkAnswer, notUnderstood, readJson, readRefusal } from './read-answer
 import { readEvents, type StreamEvent } from './read-events.ts';
 import { type Silence, watchSilence } from './watch-silence.ts';
 
-/** The answer, checked. */
+/** Sends a request and returns its checked answer. */
 export async function callSocket<Request extends object, Answer>(
   socket: ControlSocket,
   operation: Operation<Request, Answer>,

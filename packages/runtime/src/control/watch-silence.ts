@@ -12,7 +12,7 @@ export interface Silence {
   readonly end: () => void;
 }
 
-/** `patient`: there is no deadline. */
+/** Starts the deadline; `patient` has none. */
 export function watchSilence({ clock, silenceMs, what }: ControlSocket, patient: boolean): Silence {
   const controller = new AbortController();
   const message = `${what} has said nothing for ${silenceMs} ms.`;

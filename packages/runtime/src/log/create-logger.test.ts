@@ -102,7 +102,7 @@ describe('the logger', () => {
     expect(lines.map(([, message]) => message)).toEqual(['default: 1', 'tea: 1', 'tea: 2', 'tea: 1']);
   });
 
-  test('X-15 times', () => {
+  test('X-15 measures times', () => {
     const { logger, lines, pass } = openLogger();
     logger.time('tea');
     pass(12.5);

@@ -220,7 +220,7 @@ async function openJournal(
   return journal;
 }
 
-/** Invariant 2. */
+/** Invariant 2: starts the guardian before it returns the function that starts children. */
 async function openSpawn({ clock, endings, environment }: Starting, runTag: ProcessTag, log: StartLog): Promise<Spawn> {
   const warn = (message: string) => log.report('warn', 'guardian', message);
   const guardian = await keepGuardian({ tag: runTag, clock, warn });

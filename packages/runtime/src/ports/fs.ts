@@ -27,7 +27,7 @@ import { newUuid } from './ids.ts';
 
 export interface FileStat {
   readonly size: number;
-  /** Another value when another file took the name. */
+  /** Identifies the file: it changes when another file takes the name. */
   readonly identity: string;
 }
 

@@ -249,7 +249,7 @@ export class CallBroker {
     return [report('info', 'reply.late', message)];
   }
 
-  /** Invariant 5. */
+  /** Invariant 5: ends a call and cancels its callee. */
   #giveUp(call: OpenCall, outcome: CallOutcome, reason: string): CallAction[] {
     return [...this.#close(call, outcome), { type: 'turn.cancel', at: call.callee, eventId: call.id, reason }];
   }

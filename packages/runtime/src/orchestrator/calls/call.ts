@@ -24,7 +24,7 @@ export type CallAction =
     };
 
 export interface CallLimits {
-  /** Requests around a request. */
+  /** The number of nested requests. */
   readonly depth: number;
   /** Open requests and sends, in total and per instance; more end with `E_CALLS_FULL`. */
   readonly openCalls: number;

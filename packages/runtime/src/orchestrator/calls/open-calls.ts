@@ -27,7 +27,7 @@ export class OpenCalls {
     return this.#calls.size;
   }
 
-  /** All requests under way. */
+  /** All open requests. */
   requests(): readonly OpenCall[] {
     return [...this.#calls.values()].filter(({ kind }) => kind === 'request');
   }

@@ -54,7 +54,7 @@ describe('the processes of this machine', () => {
     expect(known).toBeGreaterThan(25);
   });
 
-  test('do not include the dead', async () => {
+  test('do not include zombies', async () => {
     // The second program becomes the parent of the first one and never reads its exit status.
     const child = Bun.spawn(['sh', '-c', 'true & exec sleep 1000'], { stdio, detached: true });
     const zombies = () => Bun.spawnSync(['ps', '-o', 'pid=,stat=', '--ppid', String(child.pid)]).stdout.toString();

@@ -259,7 +259,7 @@ export class Instances implements SwarmListener {
     else this.#withProcess.delete(instance);
   }
 
-  /** Invariant 6. */
+  /** Invariant 6: forgets an instance without a process and without work. */
   #dropIdle({ key, state }: Instance): void {
     if (state.phase.name !== 'absent' || state.queue.length > 0) return;
     if (state.restarts.crashes === 0 && state.startFailures === 0) {

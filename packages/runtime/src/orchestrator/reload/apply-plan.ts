@@ -67,7 +67,7 @@ export function namesOf(kind: 'Agent' | 'Connection', identities: readonly strin
   return new Set(identities.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length)));
 }
 
-/** Invariant 2. */
+/** Invariant 2: replaces the process between turns. */
 async function replaceProcess({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
   // The change may have fixed the cause of its crashes.
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), () => swarm.forgive(address));

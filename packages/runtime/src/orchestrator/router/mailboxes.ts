@@ -176,7 +176,7 @@ function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
   };
 }
 
-/** Invariant 3. */
+/** Invariant 3: returns the work for the process, if there is any. */
 function workOf(accepted: Accepted, event: AgentEvent, isAwaited: boolean): InboxEntry | undefined {
   if (!accepted.duplicate) return { seq: accepted.seq, event };
   return accepted.pending ?? (isAwaited ? { seq: HANDLED, event } : undefined);

@@ -498,7 +498,7 @@ describe('a cancelled event', () => {
     expect(instance.acts(cancel('b'))).toEqual([]);
     const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'b', reason: 'timeout' };
     const begun = expect.objectContaining({ type: 'turn.send' });
-    // Told first: a turn that was begun may have done something already.
+    // The cancel comes first: a turn that had begun may have done something already.
     expect(instance.done('a').slice(1)).toEqual([told, begun]);
     instance.exit();
     expect(instance.start().slice(1)).toEqual([{ ...told, process: 2 }, begun]);

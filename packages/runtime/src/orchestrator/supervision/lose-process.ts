@@ -24,7 +24,7 @@ export function killHung(state: InstanceState, moment: Moment): InstanceStep {
   if (phase.name === 'starting') {
     return reportStart(failStart(state, startError('it did not answer while it started'), moment));
   }
-  // Invariant 14.
+  // Invariant 14: a kept process has its whole grace, even if it does not answer.
   const mayHang = phase.name === 'draining' && state.isKept !== true;
   if (phase.name !== 'ready' && phase.name !== 'busy' && !mayHang) return stay(state);
   const afterwards = phase.name === 'draining' ? phase.afterwards : 'serve';
@@ -69,7 +69,7 @@ export function loseProcess(
   return after([...gone, ...actions], goOn(blamed, moment));
 }
 
-/** Invariant 9. */
+/** Invariant 9: tells whether the end of a process in this phase is a crash. */
 function endsInCrash(phase: Phase): boolean {
   if (phase.name === 'draining') return phase.hasTurn;
   return phase.name !== 'killed' || phase.why !== 'late';
@@ -111,7 +111,7 @@ function countCrash([running, ...others]: readonly QueuedEvent[]): readonly Queu
   return [{ ...rest, crashes: running.crashes + 1 }, ...others];
 }
 
-/** Invariant 12. */
+/** Invariant 12: marks the running event, so that it counts no crash. */
 function excuse([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {
   return running === undefined ? [] : [{ ...running, isExcused: true }, ...others];
 }

@@ -93,7 +93,7 @@ export function discard(state: InstanceState, { error }: Extract<InstanceInput, 
 function takeNext(state: InstanceState, moment: Moment, readySince: number): InstanceStep {
   if (state.queue.length > 0) return sendNext(state, moment, readySince);
   const ready = { name: 'ready', readySince, idleSince: moment.now } as const;
-  // Invariant 14.
+  // Invariant 14: a kept process never idles.
   return { state: enter(state, ready), actions: state.isKept === true ? [] : watchIdle(moment, ready.idleSince) };
 }
 

@@ -27,7 +27,7 @@ export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep
   return { state: enter(state, { name: 'inLine' }), actions: [{ type: 'slot.ask' }] };
 }
 
-/** Invariant 14. */
+/** Invariant 14: gives an instance a process even without work. */
 export function keep(state: InstanceState, moment: Moment): InstanceStep {
   return state.phase.name === 'absent' ? seekProcess({ ...state, isKept: true }, moment) : stay(state);
 }
@@ -75,7 +75,7 @@ export function takeSlot(state: InstanceState, { now, policy }: Moment): Instanc
 
 export function failStart(state: InstanceState, error: FrameError, moment: Moment): InstanceStep {
   const { phase } = state;
-  // Invariant 14.
+  // Invariant 14: a kept process may fail after it was ready.
   const isUp = phase.name === 'ready' && state.isKept === true;
   if (phase.name !== 'starting' && !isUp) return ignore(state, `start.failed: it is not starting: ${error.message}`);
   const failed = countFailedStart(state, error);
@@ -90,7 +90,7 @@ export function countFailedStart(state: InstanceState, error: FrameError): Insta
   return { ...state, startFailures: state.startFailures + 1, startError: error };
 }
 
-/** Invariants 10, 11 and 12. */
+/** Invariants 10, 11 and 12: fails the waiting requests when no start is likely to help soon. */
 export function tellWaiting(state: InstanceState, { policy }: Moment): InstanceAction[] {
   const { startError: error } = state;
   if (error === undefined || !isHopeless(error, state, policy)) return [];
