@@ -88,7 +88,7 @@ export function readEndLine({ fields }: StoredLine): EndLine | undefined {
 /** The result of a turn, or the kind of a commit that was not a turn. */
 export type ArchivedResult = TurnResult | 'reset' | 'fork';
 
-/** `undefined` when the line with the response is not in `eventLines`. */
+/** Restores the result; `undefined` when the line with the response is not in `eventLines`. */
 export function reviveResult(end: EndLine, eventLines: readonly StoredLine[]): ArchivedResult | undefined {
   if (typeof end.result === 'string') return end.result;
   const { response, ...rest } = end.result;

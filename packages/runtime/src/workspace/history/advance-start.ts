@@ -8,8 +8,8 @@ import { HistoryFold } from './history-fold.ts';
 import { encodeStart, readStart } from './history-start.ts';
 
 /**
- * The new start is durable when this resolves. Returns false, with a warning, when the file is damaged: then the file
- * must stay, because its changes are not known without it. **Errors** — those of the disk.
+ * Moves the start past the oldest file; durable when it resolves. Returns false, with a warning, when the file is
+ * damaged: then the file must stay, because its changes are not known without it. **Errors** — those of the disk.
  */
 export async function advanceStart(ports: StorePorts, paths: InstancePaths, oldest: string): Promise<boolean> {
   try {

@@ -45,7 +45,7 @@ function historyOf(...turns: (readonly Row[])[]): HistorySource {
 }
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-/** `s@5←1,2`: message s, added by event 5, replaced the messages of events 1 and 2. */
+/** Formats `s@5←1,2`: message s, added by event 5, replaced the messages of events 1 and 2. */
 function shortly({ seq, message: { id }, replaced }: BlamedMessage): string {
   if (replaced === undefined) return `${id}@${seq}`;
   const nested = replaced.messages.map((each) => (each.replaced ? `${each.seq}(${each.replaced.count})` : each.seq));

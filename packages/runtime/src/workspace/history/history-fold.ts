@@ -24,7 +24,7 @@ export class HistoryFold {
   #seq: number;
   #version: number;
 
-  /** `replacedLimit`: the number of replaced messages to keep for each message. */
+  /** Takes a start; `replacedLimit` is the number of replaced messages to keep for each message. */
   constructor({ messages, states, seq, version }: HistoryStart, replacedLimit = 0) {
     this.#list = MessageList.of(messages.map(({ message }) => message));
     this.#entries = new Map(messages.map((each) => [each.message.id, entryOf(each)]));

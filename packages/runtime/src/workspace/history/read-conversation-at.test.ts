@@ -12,7 +12,7 @@ import { type HistoryEvent, readHistory } from './read-history.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
 
-/** `files`: the number of rotated files that the archive keeps. */
+/** Writes a random history; `files` is the number of rotated files that the archive keeps. */
 async function randomHistory(seed: number, files: number, least = 220) {
   const disk = SimulatedDisk.empty();
   const limits = { ...defaultLimits, archive: { bytes: 6000, files } };

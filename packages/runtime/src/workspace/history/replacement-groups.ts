@@ -40,7 +40,10 @@ export class ReplacementGroups<Entry> {
     );
   }
 
-  /** Only extensions replace messages: the runtime only removes, and all other authors only append. */
+  /**
+   * Finds the group of an extension's change. Only extensions replace messages: the runtime only removes, and all other
+   * authors only append.
+   */
   #groupOf({ author, stepId }: Change): Group<Entry> | undefined {
     if (author.kind !== 'extension') return undefined;
     const key = JSON.stringify([author.name, stepId]);

@@ -18,7 +18,7 @@ function open(disk: Fs, limits: Partial<StoreLimits> = {}, life = 1) {
 
 type OpenJournal = Awaited<ReturnType<typeof open>>;
 
-/** The pending events, each with the reason of its cancel. */
+/** Lists the pending events, each with the reason of its cancel. */
 async function pendingOf(journal: OpenJournal): Promise<[string, string | undefined][]> {
   return (await journal.pendingEntries(coder)).map(({ event, cancelled }) => [event.id, cancelled]);
 }

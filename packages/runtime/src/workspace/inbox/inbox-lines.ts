@@ -30,7 +30,7 @@ export interface CancelMark {
 
 export type InboxLine = InboxEntry | CancelMark;
 
-/** The head has the number of the last line before it, so that the numbers in the file only grow. */
+/** Makes the head line. It has the number of the last line before it, so that the numbers in the file only grow. */
 export function headText({ before, agentName, instanceKey, handled }: InboxHead): string {
   return JSON.stringify({ seq: before, agentName, instanceKey, handled });
 }
@@ -70,7 +70,7 @@ export function entriesOf(lines: readonly InboxLine[], before: readonly InboxEnt
   return entries;
 }
 
-/** An event that was handled and removed meanwhile needs no mark. */
+/** Marks an event. One that was handled and removed meanwhile needs no mark. */
 function markCancelled(entries: InboxEntry[], { cancels, reason }: CancelMark): void {
   const index = entries.findLastIndex(({ seq }) => seq === cancels);
   const entry = entries[index];

@@ -33,7 +33,9 @@ export class InboxReader {
     this.#address = address;
   }
 
-  /** Events numbered above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, also when the file is gone. */
+  /**
+   * Returns events numbered above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, also when the file is gone.
+   */
   async pending(handled: number): Promise<readonly InboxEntry[]> {
     await this.#refresh(handled);
     if (this.#entries[0] && this.#entries[0].seq <= handled) {
@@ -43,7 +45,9 @@ export class InboxReader {
     return this.#entries;
   }
 
-  /** Whether the event of this turn was handled, as of the last `pending`. False also when it is no longer known. */
+  /**
+   * Tells whether the event of this turn was handled, as of the last `pending`. False also when it is no longer known.
+   */
   wasHandled(turnId: string): boolean {
     return this.#handledTurns.has(turnId);
   }

@@ -200,7 +200,7 @@ export class Inbox {
     await this.#rewrite();
   }
 
-  /** The pending events, as of the last read of the commit record. */
+  /** Returns the pending events, as of the last read of the commit record. */
   #waiting(): InboxEntry[] {
     const first = this.#entries.findIndex(({ seq }) => seq > this.#handled);
     return first < 0 ? [] : this.#entries.slice(first);

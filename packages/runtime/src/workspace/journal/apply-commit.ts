@@ -13,7 +13,7 @@ import { encodeMetadata } from '../records/metadata.ts';
 import type { CommitPlan } from './plan-commit.ts';
 import type { StatesPlan } from './plan-states.ts';
 
-/** The turn is committed and durable when this resolves. Its events were synced by `append`. */
+/** Commits the turn; durable when it resolves. The events were synced by `append`. */
 export async function commitPlan(
   { fs }: StorePorts,
   paths: InstancePaths,

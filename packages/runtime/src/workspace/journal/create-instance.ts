@@ -12,7 +12,8 @@ import { encodeMetadata, newMetadata, type InstanceMetadata } from '../records/m
 import { refuseLostMetadata } from '../records/read-metadata.ts';
 
 /**
- * The folder of the instance must exist. **Errors** — `E_STORE_CORRUPT` when there is a conversation but no metadata.
+ * Creates the instance; its folder must exist. **Errors** — `E_STORE_CORRUPT` when there is a conversation but no
+ * metadata.
  */
 export async function createInstance(
   ports: StorePorts,

@@ -273,7 +273,7 @@ async function damage(disk: SimulatedDisk, path: string): Promise<void> {
 
 describe('T-01 T-05 the fork of a damaged conversation', () => {
   const long = 'x'.repeat(70_000);
-  /** Two turns, and states committed alone after them. */
+  /** Makes two turns and states committed alone after them, and damages these files. */
   async function damaged(...paths: string[]): Promise<Journal> {
     const disk = SimulatedDisk.empty();
     const agent = await open(disk);

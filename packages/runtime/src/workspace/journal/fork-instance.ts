@@ -83,7 +83,7 @@ function toFork(
   };
 }
 
-/** Without a history, the message itself is the best source of its origin. */
+/** Describes a message without a history: the message itself is the best source of its origin. */
 function blameSource(message: Message, index: number): BlamedMessage {
   const { source, createdAt: at } = message;
   const step = source.type === 'assistant' ? { stepId: source.stepId } : {};

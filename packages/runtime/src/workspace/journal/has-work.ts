@@ -22,7 +22,7 @@ export async function hasWork(ports: StorePorts, paths: InstancePaths, address: 
   return (await readQueue(ports, paths.outbox)).length > 0;
 }
 
-/** Without a log nothing shows whether the commit is complete. */
+/** Tells whether the commit has no log, which would show whether it is complete. */
 function isWithoutLog({ after, result }: CommittedTurn, last: number): boolean {
   return result === 'reset' || last - after === 1;
 }

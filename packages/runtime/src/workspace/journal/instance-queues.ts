@@ -47,7 +47,7 @@ export class InstanceQueues {
     if (turn?.replyTo && result) await this.#outbox.add(turn.id, encodeReply({ replyTo: turn.replyTo, result }));
   }
 
-  /** Idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
+  /** Adds an entry, idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
   async addToOutbox(key: string, value: JsonValue): Promise<void> {
     this.refuseFullOutbox();
     await this.#outbox.add(key, value);

@@ -63,7 +63,7 @@ export class InstanceSlot {
   }
 
   withInbox<T>(action: (inbox: Inbox) => Promise<T>): Promise<T> {
-    // The action starts in turn, so that the next caller knows of it, and then runs on its own.
+    // The action starts in its turn, so that later calls wait for its start, and then runs beside them.
     const begin = async () => ({ acting: this.#tracked(action(await this.#openInbox())) });
     return this.#using(async () => (await this.#inTurn(begin)).acting);
   }
@@ -218,7 +218,7 @@ export class InstanceSlot {
     await ports.fs.syncFolder(dirname(paths.folder));
   }
 
-  /** A failed close loses nothing: everything acknowledged is durable. */
+  /** Closes the inbox. A failure loses nothing: everything acknowledged is durable. */
   async #closeInbox(): Promise<void> {
     await this.#inbox?.close().catch(() => undefined);
     this.#inbox = undefined;
@@ -233,14 +233,14 @@ export class InstanceSlot {
     if (!this.#writer) await this.#releaseLock();
   }
 
-  /** The lock is still ours when this rejects. */
+  /** Closes the writer and releases the lock. The lock is still ours when this rejects. */
   async #giveBack(): Promise<void> {
     await this.#closeWriter();
     await this.#lock?.release();
     this.#lock = undefined;
   }
 
-  /** A lock whose release fails stays ours until the next attempt, or until this process ends. */
+  /** Releases the lock. If that fails, it stays ours until the next attempt, or until this process ends. */
   async #releaseLock(): Promise<void> {
     const isReleased = await this.#lock?.release().then(
       () => true,

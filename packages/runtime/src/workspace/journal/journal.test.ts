@@ -359,7 +359,7 @@ test('a turn writes only its news: at most 4 KB, at 10 000 messages as much as a
   expect(atTenThousand).toBeLessThan(1.2 * atTen);
 });
 
-/** The real disk, with a count of written bytes and a list of reads. */
+/** Wraps the real disk with a count of written bytes and a list of reads. */
 function measuredFs() {
   const written = { bytes: 0 };
   const read = { paths: [] as string[] };

@@ -58,16 +58,17 @@ export interface Journal extends ConversationStore {
    * **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`.
    */
   cancel(instance: AgentAddress, eventId: string, reason: string): Promise<boolean>;
-  /** Accepted events without a committed turn, oldest first. The turn of an event has the id `turn-` + its id. */
+  /** Lists accepted events without a committed turn, oldest first. The turn of an event has the id `turn-` + its id. */
   pending(instance: AgentAddress): Promise<readonly AgentEvent[]>;
-  /** Pending events, each with its number. */
+  /** Lists pending events, each with its number. */
   pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]>;
-  /** The instances with state or input, in no particular order. */
+  /** Lists the instances with state or input, in no particular order. */
   instances(): Promise<readonly AgentAddress[]>;
   /** Figures for lists. Cheap, and takes no lock. */
   summary(instance: AgentAddress): Promise<InstanceSummary>;
   /**
-   * Whether the instance must be woken: it has input to handle, a turn or a commit to finish, or answers to deliver.
+   * Tells whether the instance must be woken: it has input to handle, a turn or a commit to finish, or answers to
+   * deliver.
    */
   hasWork(instance: AgentAddress): Promise<boolean>;
   /** Takes the lock and finishes an interrupted commit, as the first `open` does too. */
@@ -81,7 +82,7 @@ export interface Journal extends ConversationStore {
    * not have been released.
    */
   reset(instance: AgentAddress): Promise<void>;
-  /** Whether any file of the instance exists, damaged or not. */
+  /** Tells whether any file of the instance exists, damaged or not. */
   has(instance: AgentAddress): Promise<boolean>;
   /**
    * Deletes everything of an instance: its conversation and archive, input, answers, dead letters, states, `scratch/`,
@@ -106,16 +107,20 @@ export interface Journal extends ConversationStore {
   sweep(): Promise<void>;
   readonly outbox: Outbox;
   readonly deadLetters: DeadLetters;
-  /** Committed turns that are still kept, oldest first. **Errors** — `E_STORE_CORRUPT` also when turns are missing. */
+  /**
+   * Yields committed turns that are still kept, oldest first. **Errors** — `E_STORE_CORRUPT` also when turns are
+   * missing.
+   */
   archive(instance: AgentAddress): AsyncIterable<ArchivedTurn>;
   /**
-   * Committed turns, and the conversation at their start. Source of `readHistory`, `readConversationAt` and `blame`.
+   * Returns committed turns, and the conversation at their start. Source of `readHistory`, `readConversationAt` and
+   * `blame`.
    */
   history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
   openRuntimeEvents(instance: AgentAddress): Promise<RuntimeEventWriter>;
-  /** The writer of the recorded traces, for people, like the runtime events. */
+  /** Opens the writer of traces, which are for people, like the runtime events. */
   openTraces(instance: AgentAddress): Promise<LineWriter<TurnLine>>;
-  /** A folder of the instance for its tools. */
+  /** Returns a folder of the instance for its tools. */
   scratchFolder(instance: AgentAddress): string;
   /** Closes the files and releases the lock, of one instance or of all. */
   close(instance?: AgentAddress): Promise<void>;

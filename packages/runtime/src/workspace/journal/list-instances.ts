@@ -27,7 +27,7 @@ export async function listInstances(ports: StorePorts, folder: string): Promise<
   return found;
 }
 
-/** An instance with only input has no metadata yet; one with damaged metadata is listed anyway. */
+/** Reads the address. An instance with only input has no metadata yet; one with damaged metadata is listed anyway. */
 async function readAddress(ports: StorePorts, paths: InstancePaths): Promise<AgentAddress | undefined> {
   const whose = (await readWhole(ports, paths)) ?? (await readInboxHead(ports, paths));
   return whose && { agentName: whose.agentName, instanceKey: whose.instanceKey };

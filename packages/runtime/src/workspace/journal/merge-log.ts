@@ -14,7 +14,10 @@ export interface MergedLog {
   readonly damage?: string;
 }
 
-/** `after`: the number of the last committed record; lines up to it are from earlier turns and do not count. */
+/**
+ * Merges the records. `after`: the number of the last committed record; lines up to it are from earlier turns and do
+ * not count.
+ */
 export function mergeLog(events: readonly LoggedRecord[], others: readonly LoggedRecord[], after: number): MergedLog {
   const records = [...events, ...others].filter(({ seq }) => seq > after).toSorted((a, b) => a.seq - b.seq);
   const gap = records.findIndex(({ seq }, index) => seq !== after + 1 + index);

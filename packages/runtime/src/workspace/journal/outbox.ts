@@ -8,7 +8,9 @@ import type { StorePorts } from '../store-ports.ts';
 export interface Outbox {
   /** Adds an entry; durable when it resolves, idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
   add(instance: AgentAddress, key: string, value: JsonValue): Promise<void>;
-  /** Oldest first. An answer that a caller waits for has the id of its turn as key (`decodeReply`). */
+  /**
+   * Lists the entries, oldest first. An answer that a caller waits for has the id of its turn as key (`decodeReply`).
+   */
   pending(instance: AgentAddress): Promise<readonly QueueEntry[]>;
   acknowledge(instance: AgentAddress, key: string): Promise<void>;
 }

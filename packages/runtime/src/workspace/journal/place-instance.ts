@@ -15,8 +15,8 @@ import type { CommitPlan } from './plan-commit.ts';
 import { newUuid } from '../../ports/ids.ts';
 
 /**
- * There must be nothing at its path. Durable when it resolves. **Errors** — those of the disk; then check whether it is
- * there.
+ * Places the instance; there must be nothing at its path. Durable when it resolves. **Errors** — those of the disk;
+ * then check whether it is there.
  */
 export async function placeInstance(
   ports: StorePorts,

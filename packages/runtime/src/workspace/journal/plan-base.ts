@@ -17,7 +17,7 @@ export interface BaseFiles {
   readonly next: Uint8Array | undefined;
 }
 
-/** `log`: the records of the committed turn that are still there. */
+/** Plans the base; `log` has the records of the committed turn that are still there. */
 export function planBase({ base, next }: BaseFiles, commit: CommitRecord, log: readonly LoggedRecord[]): BasePlan {
   if (matches(base, commit.base)) return { type: 'done' };
   const { turn, previous } = commit;

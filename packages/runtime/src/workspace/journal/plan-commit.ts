@@ -85,7 +85,7 @@ export function planCommit(
   };
 }
 
-/** The changes of states, including earlier commits of states alone. Absent when there are none. */
+/** Returns the changes of states, including earlier commits of states alone. Absent when there are none. */
 function archivedStates(
   { statesAlone }: InstanceMetadata['commit'],
   { extensions, changed, removed }: ExtensionsPlan,
@@ -103,14 +103,14 @@ interface Brought {
   readonly text: string;
 }
 
-/** The last record of each message, by message id. */
+/** Returns the last record of each message, by message id. */
 function messagesBrought(log: readonly LoggedRecord[]): Map<string, Brought> {
   const brought = new Map<string, Brought>();
   for (const { seq, message } of log) if (message) brought.set(message.id, { seq, text: message.text });
   return brought;
 }
 
-/** A number takes a few bytes; the message would be stored a second time. */
+/** Refers to a message by the number of its record, so that it is not stored a second time. */
 function refer(id: string, text: string, brought: ReadonlyMap<string, Brought>): number | StoredMessage {
   const found = brought.get(id);
   // Safe: the inverse of encodeMessage, except that dates stay strings on disk.

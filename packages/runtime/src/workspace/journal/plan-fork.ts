@@ -44,7 +44,7 @@ function forkedRecord(blamed: BlamedMessage, from: ForkOrigin, seq: number): Log
   return { ...logged, text: `${logged.text.slice(0, -1)},"origin":${JSON.stringify(originOf(blamed, from))}}` };
 }
 
-/** For a message that came with an earlier fork: its very first event. */
+/** Returns the origin of a message; the very first event of one that came with an earlier fork. */
 function originOf({ origin, turnId, seq, replaced }: BlamedMessage, { instanceKey }: ForkOrigin): EventOrigin {
   if (origin) return origin;
   if (!replaced) return { instanceKey, turnId, seq };

@@ -7,7 +7,10 @@ import { resetLog } from '../records/committed-log.ts';
 import { logStart, type InstanceMetadata } from '../records/metadata.ts';
 import { planCommit, type CommitPlan } from './plan-commit.ts';
 
-/** `openRecords`: the number of records in the log of an interrupted turn, whose event is still pending. */
+/**
+ * Plans the reset. `openRecords`: the number of records in the log of an interrupted turn, whose event is still
+ * pending.
+ */
 export function planReset(
   before: InstanceMetadata,
   extensions: ReadonlyMap<string, string>,

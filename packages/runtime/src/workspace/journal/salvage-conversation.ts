@@ -66,7 +66,7 @@ export function describeDamage({ code, message }: GoondanError, then = ''): stri
 }
 
 /**
- * Without a commit record nothing can check the end of a history. Then it counts as intact if it has at least one
+ * Reads the history. Without a commit record nothing can check its end; then it counts as intact if it has at least one
  * event.
  */
 async function readWholeHistory(

@@ -42,32 +42,35 @@ export function instancesFolder(workspace: string): string {
   return `${workspace}/instances`;
 }
 
-/** The file that names the owner of the workspace. */
+/** Returns the file that names the owner of the workspace. */
 export function ownerPath(workspace: string): string {
   return `${workspace}/orchestrator.json`;
 }
 
-/** Locked as long as an orchestrator runs the workspace. Created once, never renamed, never removed. */
+/**
+ * Returns the file that is locked as long as an orchestrator runs the workspace. It is created once, never renamed,
+ * never removed.
+ */
 export function workspaceLockPath(workspace: string): string {
   return `${workspace}/workspace.lock`;
 }
 
-/** The record of the last swarm of the workspace. */
+/** Returns the file about the last swarm of the workspace. */
 export function swarmRecordPath(workspace: string): string {
   return `${workspace}/swarm.json`;
 }
 
-/** The log of all processes of the workspace, for people. */
+/** Returns the log of all processes of the workspace, for people. */
 export function swarmLogPath(workspace: string): string {
   return `${workspace}/logs/swarm.jsonl`;
 }
 
-/** The approval requests about tool calls. */
+/** Returns the file of approval requests. */
 export function approvalsPath(workspace: string): string {
   return `${workspace}/approvals.jsonl`;
 }
 
-/** The layers of each agent at its last start, one file per agent. */
+/** Returns the folder with the layers of each agent at its last start, one file per agent. */
 export function layersFolder(workspace: string): string {
   return `${workspace}/layers`;
 }
@@ -80,7 +83,7 @@ export function instancePaths(workspace: string, { agentName, instanceKey }: Age
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }
 
-/** Paths inside a folder whose owner is not known yet. */
+/** Returns the paths inside a folder whose owner is not known yet. */
 export function pathsIn(folder: string): InstancePaths {
   const messages = `${folder}/messages`;
   const extensions = `${folder}/extensions`;
@@ -105,17 +108,17 @@ export function pathsIn(folder: string): InstancePaths {
   };
 }
 
-/** The new name of a deleted instance's folder until it is removed. No instance has such a name. */
+/** Returns the new name of a deleted instance's folder until it is removed. No instance has such a name. */
 export function deletedFolder(instances: string, id: string): string {
   return `${instances}/${DELETED}${id}`;
 }
 
-/** The folder in which a complete instance is written before it is renamed into place. */
+/** Returns the folder in which a complete instance is written before it is renamed into place. */
 export function draftFolder(instances: string, id: string): string {
   return `${instances}/${DRAFT}${id}`;
 }
 
-/** True for a folder that is no longer, or not yet, an instance. */
+/** Tells whether a folder is no longer, or not yet, an instance. */
 export function isAside(name: string): boolean {
   return name.startsWith(DELETED) || name.startsWith(DRAFT);
 }
@@ -123,7 +126,7 @@ export function isAside(name: string): boolean {
 const DELETED = '.deleted-';
 const DRAFT = '.draft-';
 
-/** The name under which a new file is written before it replaces `path`. */
+/** Returns the name under which a new file is written before it replaces `path`. */
 export function nextOf(path: string): string {
   return `${path}.next`;
 }

@@ -20,7 +20,7 @@ export function pathSegment(name: string): string {
   return `${slug(name)}-${shortHash(name)}`;
 }
 
-/** 64 bits of SHA-256, as 16 hexadecimal digits. */
+/** Returns 64 bits of SHA-256, as 16 hexadecimal digits. */
 export function shortHash(text: string): string {
   return sha256(text).slice(0, 16);
 }

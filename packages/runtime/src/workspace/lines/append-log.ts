@@ -25,7 +25,9 @@ export class AppendLog {
     return this.#size;
   }
 
-  /** Durable when it resolves; removed when it rejects, unless the disk refuses even that. */
+  /**
+   * Appends bytes. They are durable when it resolves, and removed when it rejects, unless the disk refuses even that.
+   */
   async append(bytes: Uint8Array): Promise<void> {
     const before = this.#size;
     try {
@@ -37,13 +39,13 @@ export class AppendLog {
     }
   }
 
-  /** Not durable before `sync`. */
+  /** Writes bytes at the end; not durable before `sync`. */
   async write(bytes: Uint8Array): Promise<void> {
     await this.#file.append(bytes);
     this.#size += bytes.length;
   }
 
-  /** Not durable before `sync`. */
+  /** Cuts the file; not durable before `sync`. */
   async truncate(size: number): Promise<void> {
     await this.#file.truncate(size);
     this.#size = size;

@@ -35,7 +35,7 @@ export class FailStop {
     return result;
   }
 
-  /** A rejection without a disk error stops nothing. */
+  /** Runs one action. Only a disk error stops the later ones, not another rejection. */
   async #attempt<T>(action: () => Promise<T>): Promise<T> {
     if (this.failed) throw this.#refusal();
     try {

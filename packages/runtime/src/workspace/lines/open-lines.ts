@@ -10,7 +10,7 @@ export interface OpenLines {
 }
 
 /**
- * The returned lines are durable, even those that a killed process had not synced.
+ * Opens the lines. They are durable, even those that a killed process had not synced.
  *
  * **Errors** — no such file, or damage beyond a torn tail: `E_STORE_CORRUPT`, with the file kept aside.
  */

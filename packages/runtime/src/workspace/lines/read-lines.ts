@@ -26,7 +26,7 @@ const NEWLINE = 0x0a;
 const SEAL = /^,"crc":"[0-9a-f]{8}"\}$/;
 const decoder = new TextDecoder();
 
-/** `from`: the start of a line; `after`: a number that every line must exceed. */
+/** Reads lines. `from`: the start of a line; `after`: a number that every line must exceed. */
 export function readLines(bytes: Uint8Array, from = 0, after = -1): ReadLines {
   const lines: StoredLine[] = [];
   let start = from;

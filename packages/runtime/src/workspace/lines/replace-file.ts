@@ -25,7 +25,10 @@ export async function prepareFile(fs: Fs, path: string, bytes: Uint8Array): Prom
   }
 }
 
-/** Durable when it resolves. When it rejects, a loss of power may leave the old or the new contents. */
+/**
+ * Renames the prepared file into place; durable when it resolves. When it rejects, a loss of power may leave the old or
+ * the new contents.
+ */
 export async function putInPlace(fs: Fs, path: string): Promise<void> {
   await fs.rename(nextOf(path), path);
   // Without this sync a loss of power could bring the old contents back.

@@ -34,7 +34,7 @@ export class RotatingLog {
     return this.#log;
   }
 
-  /** Not durable before `sync`; earlier writes must be synced. One write is never split. */
+  /** Writes bytes; not durable before `sync`, and earlier writes must be synced. One write is never split. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#log.size >= this.#limits.bytes) await this.#rotate();
     await this.#log.write(bytes);

@@ -133,7 +133,7 @@ function encodeLock(lock: LockFile): Uint8Array {
   return Buffer.from(JSON.stringify(lock));
 }
 
-/** An unreadable lock file was torn by a loss of power, so its writer is gone. */
+/** Reads the lock file. An unreadable one was torn by a loss of power, so its writer is gone. */
 async function readLock(fs: Fs, path: string): Promise<LockFile> {
   const none = { epoch: 0, owner: null };
   const bytes = await fs.read(path);

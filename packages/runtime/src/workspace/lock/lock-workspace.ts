@@ -12,7 +12,7 @@ import type { Flock } from '../../ports/flock.ts';
 export interface WorkspaceLock {
   /** The text of the holder before, unless it released the lock. */
   readonly before: string;
-  /** False once the file was removed or replaced: another process may own the workspace then. */
+  /** Returns false once the file was removed or replaced: another process may own the workspace then. */
   isInPlace(): boolean;
   release(): void;
 }
@@ -51,7 +51,8 @@ export async function lockWorkspace(request: LockRequest): Promise<WorkspaceLock
 }
 
 /**
- * Node and Bun open every file close-on-exec, so no child inherits the lock. A link could lead two names to two files.
+ * Opens the file, not through a link, which could lead two names to two files. Node and Bun open every file
+ * close-on-exec, so no child inherits the lock.
  */
 function open(path: string): number {
   try {
@@ -124,7 +125,7 @@ function readText(descriptor: number): string {
   }
 }
 
-/** The text is optional: a full disk does not prevent the ownership of a workspace. */
+/** Writes the text, which is optional: a full disk does not prevent the ownership of a workspace. */
 function writeText(descriptor: number, text: string): void {
   try {
     ftruncateSync(descriptor, 0);

@@ -19,7 +19,7 @@ export class LogFile {
     this.#limits = limits;
   }
 
-  /** A part of the text may be written when it rejects. */
+  /** Writes the text; a part of it may be written when it rejects. */
   async write(text: string): Promise<void> {
     try {
       this.#log ??= await this.#open();

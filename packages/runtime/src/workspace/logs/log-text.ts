@@ -22,7 +22,7 @@ export function encodeLine(line: LogLine): string | undefined {
   }
 }
 
-/** The line in place of dropped lines. */
+/** Makes the line in place of dropped lines. */
 export function droppedText(lines: number, now: Date): string {
   const line: LogLine = {
     time: now.toISOString(),

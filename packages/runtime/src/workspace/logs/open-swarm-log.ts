@@ -140,7 +140,10 @@ class BufferedLog implements SwarmLog {
     return typeof waiting === 'string' ? waiting : droppedText(waiting.dropped, this.#clock.now());
   }
 
-  /** It is unknown how much of the text arrived, so it is not written again. */
+  /**
+   * Counts the lines of a failed write as dropped: it is unknown how much of them arrived, so they are not written
+   * again.
+   */
   #putOff(taken: readonly Waiting[], error: unknown): void {
     const dropped = taken.reduce((sum, each) => sum + (typeof each === 'string' ? 1 : each.dropped), 0);
     this.#waiting.unshift({ dropped });

@@ -15,7 +15,10 @@ export interface LogQuestion {
   readonly traceId?: string;
 }
 
-/** Oldest first. Reads file after file, the newest first, until there are enough. **Errors** — `E_STORE_READ`. */
+/**
+ * Returns the lines, oldest first. Reads file after file, the newest first, until there are enough. **Errors** —
+ * `E_STORE_READ`.
+ */
 export async function readSwarmLog(
   { fs = systemFs, stateRoot, workspaceId }: JournalLocation & { readonly fs?: Fs },
   question: LogQuestion,

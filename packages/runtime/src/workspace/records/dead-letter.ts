@@ -17,7 +17,7 @@ export function countCrashes(log: readonly TurnRecord[]): number {
   return log.filter((record) => record.type === 'resumed' && record.isExcused !== true).length;
 }
 
-/** The event of a retry. It is a new event, because the old id was handled. */
+/** Makes the event of a retry. It is a new event, because the old id was handled. */
 export function retryOf({ event }: DeadLetter): AgentEvent {
   return { ...event, id: `${event.id}~retry` };
 }

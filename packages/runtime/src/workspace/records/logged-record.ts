@@ -39,7 +39,7 @@ export interface RecordPlace {
   readonly at: number;
 }
 
-/** Every message line names its turn; of the other lines, only the first of a turn does. */
+/** Makes the line of a record. Every message line names its turn; otherwise only the first line of a turn does. */
 export function logRecord(record: TurnRecord, place: RecordPlace): LoggedRecord {
   const { seq, turnId, isFirst, at } = place;
   const together = place.with === seq ? {} : { with: place.with };

@@ -102,7 +102,7 @@ export function logStart({ base, discarded }: CommitRecord): number {
   return discarded ?? base.seq;
 }
 
-/** A number that grows with every commit. */
+/** Returns a number that grows with every commit. */
 export function stateVersionOf({ version, statesAlone }: CommitRecord): number {
   return version + (statesAlone?.count ?? 0);
 }

@@ -4,7 +4,7 @@ import type { Fs, OpenFile } from '../../ports/fs.ts';
 /** Called before every operation; the operation rejects with the error it throws. */
 export type Trouble = (operation: string) => void;
 
-/** A failing write still writes its first half, as on a full disk. */
+/** Makes a disk that fails. A failing write still writes its first half, as on a full disk. */
 export function failingFs(fs: Fs, trouble: Trouble): Fs {
   const meet = <T>(operation: string, action: () => Promise<T>): Promise<T> => {
     try {
@@ -51,7 +51,7 @@ function failingFile(file: OpenFile, trouble: Trouble): OpenFile {
   };
 }
 
-/** An error as the system reports it. */
+/** Makes an error as the system reports it. */
 export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: simulated`), { code });
 }

@@ -5,7 +5,7 @@
 import type { Message, MessageEvent } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 
-/** `ownInput`: the id of the message that `truncate` keeps. */
+/** Folds events; `ownInput` is the id of the message that `truncate` keeps. */
 export function foldEvents(
   base: readonly Message[],
   events: readonly MessageEvent[],

@@ -168,7 +168,9 @@ async function setState(agent: Journal, { instance }: Input, name: string, world
     throw new Error(`state ${kept} after ${stateVersion}`);
 }
 
-/** Rejected when a turn of the inbox was interrupted, because that turn comes first. */
+/**
+ * Starts a turn that is in no inbox. Rejected when a turn of the inbox was interrupted, because that turn comes first.
+ */
 async function leaveStray(agent: Journal, { instance, event }: Input): Promise<void> {
   try {
     const { epoch, log } = await agent.open(instance, `turn-stray-${event.id}`);

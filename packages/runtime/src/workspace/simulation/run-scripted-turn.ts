@@ -20,7 +20,7 @@ export interface TurnRun {
   readonly world: World;
   readonly input: Input;
   readonly crashesBeforeDeadLetter: number;
-  /** Called several times during the turn. */
+  /** Runs other work; called several times during the turn. */
   meanwhile(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ class ScriptedTurn {
     await this.#append(record({ type: 'append', message }, { kind: 'input' }));
   }
 
-  /** An incomplete step runs again under another id, as in the runtime. */
+  /** Runs a step. An incomplete one runs again under another id, as in the runtime. */
   async #step(index: number, script: StepScript): Promise<Message> {
     if (script.outcome !== 'completed')
       await this.#attempt(index, script, `${this.#turnId}-step-${index}-first`, script.outcome);
@@ -143,7 +143,7 @@ class ScriptedTurn {
     return { ...(sealed && 'extensionState' in sealed ? sealed.extensionState : this.#opened.extensionState) };
   }
 
-  /** Only the last step changes the states. */
+  /** Returns the states after a step. Only the last step changes them. */
   #statesAfter(stepIndex: number, outcome: StepScript['outcome']): Record<string, JsonValue> {
     const { script } = this.#run.input;
     const isLast = stepIndex === script.steps.length - 1 && outcome === 'completed';
@@ -184,7 +184,9 @@ class ScriptedTurn {
     return 'done';
   }
 
-  /** A reset that removes the records of effects removes everything else too. */
+  /**
+   * Tells whether the record of this effect must exist. A reset that removes such records removes everything else too.
+   */
   #mustKnow(key: string): boolean {
     const { world } = this.#run;
     // A state set outside of turns may have come after the reset.

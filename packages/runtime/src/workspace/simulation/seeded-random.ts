@@ -1,6 +1,6 @@
 /** A source of numbers that depends on the seed alone, so that a failure can be replayed. */
 export interface Random {
-  /** From 0 up to but not including `limit`. */
+  /** Returns a number from 0 up to but not including `limit`. */
   below(limit: number): number;
   chance(probability: number): boolean;
   pick<T>(choices: readonly T[]): T;

@@ -17,7 +17,7 @@ export interface FaultReport {
   readonly problems: readonly string[];
 }
 
-/** `often`: the number of failures in a row. Tries all operations, or every `step`th. */
+/** Lets operations fail; `often` is the number of failures in a row. Tries all operations, or every `step`th. */
 export async function simulateFaults(seed: number, code: string, often: number, step = 1): Promise<FaultReport> {
   const codes = new Map<string, number>();
   const problems: string[] = [];

@@ -7,7 +7,7 @@ const textOf = async (disk: SimulatedDisk, path: string) => {
   return bytes && Buffer.from(bytes).toString();
 };
 
-/** The possible contents of `/file` after a loss of power. */
+/** Returns the possible contents of `/file` after a loss of power. */
 async function outcomes(disk: SimulatedDisk): Promise<Set<string | undefined>> {
   const seen = new Set<string | undefined>();
   for (let seed = 0; seed < 300; seed += 1) seen.add(await textOf(disk.crash('power', seededRandom(seed)), '/file'));

@@ -22,7 +22,7 @@ export function simpleEvent(id: string, more: Partial<AgentEvent> = {}): AgentEv
   };
 }
 
-/** The input and an answer, as the records of one step. */
+/** Makes the input and an answer, as the records of one step. */
 export function simpleRecords(eventId: string, text = `answer to ${eventId}`): [TurnRecord, TurnRecord, TurnRecord] {
   const stepId = `step-${eventId}`;
   const input = createUserMessage(`input of ${eventId}`, {}, { id: `input-${eventId}` });

@@ -124,7 +124,7 @@ function makeScript(random: Random): TurnScript {
 /** The name of the state that is set outside of turns. */
 export const BETWEEN = 'between';
 
-/** The extension state after a turn of this script. */
+/** Returns the extension state after a turn of this script. */
 export function stateAfter(
   state: Readonly<Record<string, JsonValue>>,
   { state: change }: TurnScript,

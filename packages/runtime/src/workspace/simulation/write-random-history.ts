@@ -115,7 +115,7 @@ class HistoryWriter implements ExpectedHistory {
     this.states.push(this.#statesNow);
   }
 
-  /** The changes of a turn to the states count from its last event on. */
+  /** Ends a turn. Its changes to the states count from its last event on. */
   #end(turnId: string, states: Readonly<Record<string, JsonValue>>): void {
     this.turnIds.push(turnId);
     this.states[this.states.length - 1] = states;

@@ -36,7 +36,7 @@ function loaded(tool: string): LoadedAgent {
 
 const noWarning = ({ path, message }: StoreWarning) => expect.unreachable(`${path}: ${message}`);
 
-/** The real disk, with a count of renames. */
+/** Wraps the real disk with a count of renames. */
 function countingFs(): { fs: Fs; renames: () => number } {
   let renames = 0;
   const rename: Fs['rename'] = (from, to) => {

@@ -39,13 +39,13 @@ export function workspaceIds(stateRoot: string): string[] {
   return foldersIn(workspaceFolder(stateRoot, '')).filter((name) => ID.test(name));
 }
 
-/** The time at which a conversation was last created or deleted. `undefined` when there never was one. */
+/** Returns the time at which a conversation was last created or deleted. `undefined` when there never was one. */
 export function instancesChangedAt(stateRoot: string, workspaceId: string): number | undefined {
   const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
   return statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** A commit replaces the metadata, so its time is that of the last commit. */
+/** Returns the time of the last commit, which is when the metadata was replaced. */
 function changed(folder: string, name: string): number {
   return statSync(pathsIn(`${folder}/${name}`).metadata, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -54,11 +54,11 @@ export interface WorkspaceOwner {
   /** Earlier runs whose cleanup is not certain, newest first. At most 8. */
   readonly earlier: readonly BrokenRun[];
   /**
-   * True when the lock file was removed or replaced: another process may own the workspace, and nothing may be written
-   * to it. Costs 2 µs.
+   * Tells whether the lock file was removed or replaced: then another process may own the workspace, and nothing may be
+   * written to it. Costs 2 µs.
    */
   isLost(): boolean;
-  /** Called after the whole run has ended: the next owner gets no report of a broken run. */
+  /** Releases the workspace after the whole run has ended: the next owner gets no report of a broken run. */
   release(): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
     throw error;
   }
 
-  /** `orchestrator.json` may have been removed or damaged during that run. */
+  /** Reads the runs that broke off. `orchestrator.json` may have been removed or damaged during the last one. */
   function brokenOf(before: LockOwner | undefined): readonly BrokenRun[] {
     if (before !== undefined) return brokenRuns(before);
     const last = decodeHolder(held.before);
@@ -141,7 +141,10 @@ function holdLock(
 const READ_AGAIN_MS = 20;
 const MOST_READS = 10;
 
-/** A holder that has just locked the file writes its name next; until then the text of a dead one may be there. */
+/**
+ * Reads the holder. One that has just locked the file writes its name next; until then the text of a dead one may be
+ * there.
+ */
 async function readHolder(readText: () => string, processes: Processes): Promise<Holder | undefined> {
   for (let read = 1; ; read += 1) {
     const holder = decodeHolder(readText());

@@ -35,7 +35,9 @@ const FORMAT_VERSION = 1;
 const LONGEST_FILE = 131_072;
 const MOST_EARLIER = 15;
 
-/** Only for the owner of the workspace. Never rejects. Writes nothing when the record is the same. */
+/**
+ * Writes the record, only for the owner of the workspace. Never rejects. Writes nothing when the record is the same.
+ */
 export async function recordSwarm(
   { fs = systemFs, warn, ...place }: SwarmRecorder,
   run: Pick<SwarmRecord, 'swarm' | 'folder'>,

@@ -38,8 +38,8 @@ export interface KeptRun extends RecordedRun {
 }
 
 /**
- * `id` is as for `readTurnTrace`. The id of a trace means its last turn that no other agent requested. Without an id it
- * is the latest such turn.
+ * Reads a recording. `id` is as for `readTurnTrace`. The id of a trace means its last turn that no other agent
+ * requested. Without an id it is the latest such turn.
  *
  * **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`, `E_REPLAY_UNFINISHED`, `E_REPLAY_INCOMPLETE`, those of reading.
  */

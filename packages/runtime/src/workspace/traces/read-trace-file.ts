@@ -5,7 +5,7 @@ import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
 import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnSummary, TurnTrace } from '../../trace/turn-trace.ts';
 
-/** More than the first line or the last lines. */
+/** Bytes to read at each end: more than the first line takes, and more than the last lines take. */
 const END_BYTES = 16 * 1024;
 
 /** Returns `undefined` when the file is deleted or has no lines. */

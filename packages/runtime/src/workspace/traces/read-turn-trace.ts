@@ -21,7 +21,7 @@ export interface ListTurnsOptions {
   readonly instanceKey?: string;
 }
 
-/** The latest turns of a workspace, newest first. **Errors** — `E_STORE_READ`. */
+/** Lists the latest turns of a workspace, newest first. **Errors** — `E_STORE_READ`. */
 export async function listTurns(place: TracePlace, options: ListTurnsOptions = {}): Promise<TurnSummary[]> {
   const { last = 20, agentName, instanceKey } = options;
   const { fs, files } = await open(place);

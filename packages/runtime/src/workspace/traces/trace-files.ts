@@ -19,7 +19,7 @@ export interface TurnLine {
   readonly turn: NamedTurn;
   /** True for the beginning and the end of a turn, which are written even to a full file. */
   readonly isNeeded: boolean;
-  /** The JSON, made when it is written; undefined when it is no longer needed. */
+  /** Makes the JSON when it is written; undefined when it is no longer needed. */
   text(): string | undefined;
 }
 
@@ -115,7 +115,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
     }
   }
 
-  /** A crash or a full disk may have left half a line; the next line starts on its own. */
+  /** Ends half a line that a crash or a full disk left, so that the next line starts on its own. */
   async #endLine(path: string, log: AppendLog): Promise<void> {
     if (log.size === 0) return;
     const last = await this.#fs.read(path, log.size - 1, 1);
