@@ -164,7 +164,7 @@ async function start(starting: Starting): Promise<Swarm> {
   return handle;
 }
 
-/** `leftOver`: the number of ended processes of earlier runs. */
+/** Owns the workspace and ends the rest of earlier runs. `leftOver`: the number of ended processes. */
 async function takeWorkspace(
   { stateRoot, workspaceId, clock, endings, flock = true }: Starting,
   folder: string,
@@ -181,7 +181,7 @@ async function takeWorkspace(
 interface StartLog {
   write(line: LogLine): void;
   report(level: LogLevel, event: string, message: string): void;
-  /** From now on lines go through the swarm, which writes here itself. */
+  /** Sends lines through the swarm from now on, which writes here itself. */
   handOver(swarm: SwarmAgents): void;
 }
 
@@ -231,7 +231,7 @@ async function openSpawn({ clock, endings, environment }: Starting, runTag: Proc
   return childSpawner({ runTag, guardian, clock, ...(environment === undefined ? {} : { environment }) });
 }
 
-/** The folder for messages that are too long for a frame. It contains nothing of an earlier run. */
+/** Makes the folder for messages that are too long for a frame. It contains nothing of an earlier run. */
 function makeRunFolder(folder: string, ownership: Ownership, endings: AsyncDisposableStack): string {
   const path = join(folder, 'run');
   rmSync(path, { recursive: true, force: true });
@@ -266,7 +266,7 @@ function rememberSwarm({ stateRoot, workspaceId, bundleFolder, currentPlan, endi
   return written;
 }
 
-/** Wrong settings of the operator are reported, and do not stop the swarm. */
+/** Reads the settings of the operator. Wrong ones are reported, and do not stop the swarm. */
 async function readTelemetry(
   { environment = process.env, currentPlan }: Starting,
   log: StartLog,

@@ -1,6 +1,6 @@
 import type { GoondanError } from '@goondan/types';
 
-/** A stop happens once. A second call shortens its time and gets the end of the running one. */
+/** Stops once. A second call shortens the time and gets the end of the running stop. */
 export class Stopping {
   readonly #end: (graceMs: number, hurry: AbortSignal) => Promise<void>;
   readonly #hurry = new AbortController();

@@ -73,7 +73,7 @@ export class Approvals implements SwarmListener {
     }
   }
 
-  /** The requests that people can answer now, oldest first. */
+  /** Lists the requests that people can answer now, oldest first. */
   pending(): readonly ApprovalSummary[] {
     const open = this.#all().filter(({ stage }) => stage === 'open');
     for (const entry of open) if (this.#isLate(entry)) this.#expire(entry.record.id);
@@ -85,7 +85,7 @@ export class Approvals implements SwarmListener {
     return this.#of(at).filter(({ stage }) => stage === 'open' || stage === 'deciding').length;
   }
 
-  /** The instances that wait for approval. */
+  /** Lists the instances that wait for approval. */
   asking(): readonly AgentAddress[] {
     return this.#all()
       .filter(({ stage }) => stage === 'open' || stage === 'deciding')
@@ -115,20 +115,20 @@ export class Approvals implements SwarmListener {
     void this.#save(entry);
   }
 
-  /** Called when the asking process no longer waits for that frame. */
+  /** Removes a frame that the asking process no longer waits for, and its request when it was the last one. */
   withdrawn(at: AgentAddress, callId: string): void {
     const entry = this.#of(at).find(({ frames }) => frames.has(callId));
     entry?.frames.delete(callId);
     if (entry?.frames.size === 0) this.#drop(entry);
   }
 
-  /** Called when the answer is on disk with the asking turn. */
+  /** Removes an answered request, because its answer is on disk with the turn. */
   taken(at: AgentAddress, id: string): void {
     const entry = this.#of(at).find(({ record }) => record.id === id);
     if (entry?.stage === 'answered' || entry?.stage === 'expired') this.#drop(entry);
   }
 
-  /** Called when the process of an instance is gone, and its frames with it. */
+  /** Removes the frames of a process that is gone. */
   processGone(at: AgentAddress): void {
     for (const { frames } of this.#of(at)) frames.clear();
   }
@@ -142,7 +142,7 @@ export class Approvals implements SwarmListener {
     for (const entry of this.#of(at)) if (eventId === undefined || entry.record.eventId === eventId) this.#drop(entry);
   }
 
-  /** At the start, removes the requests of turns that are over. */
+  /** Removes the requests of turns that are over, at the start. */
   dropUnless(isOpen: (at: AgentAddress, eventId: string) => boolean): void {
     for (const entry of this.#all()) {
       if (!isOpen(toAgentAddress(entry.record), entry.record.eventId)) this.#drop(entry);
@@ -225,7 +225,7 @@ export class Approvals implements SwarmListener {
     if (entry?.stage === 'open') this.#settle(entry, 'expired', { decision: 'expired' });
   }
 
-  /** Invariant 4: the only end of a request. */
+  /** Invariant 4: ends a request. No other code does. */
   #settle(entry: Entry, stage: 'answered' | 'expired', outcome: ApprovalOutcome): void {
     const { id, toolName } = entry.record;
     entry.stage = stage;
@@ -296,7 +296,7 @@ export class Approvals implements SwarmListener {
     return { code: 'E_APPROVALS_FULL', message: `${this.#entries.size} calls wait for a person already.` };
   }
 
-  /** Short, because people type it. */
+  /** Makes a short id, because people type it. */
   #newId(ids: Ids): string {
     const id = shortHash(ids.next('approval')).slice(0, 8);
     return this.#entries.has(id) ? this.#newId(ids) : id;

@@ -41,7 +41,7 @@ export class CallBroker {
   /** The keys of instances whose process is starting. */
   readonly #starting = new Set<string>();
 
-  /** `rules` is called for every call, because the rules may change. */
+  /** Calls `rules` for every call, because the rules may change. */
   constructor(rules: () => CallRules) {
     this.#rules = rules;
     this.#finished = new FinishedCalls(rules().limits.finishedCalls);
@@ -66,7 +66,7 @@ export class CallBroker {
     return this.#begin(caller, stampEvent(caller, during, frame, moment.date), frame, moment.now);
   }
 
-  /** Called when the event of a call is accepted, durably, by its callee, now or before. */
+  /** Handles the acceptance of a call's event by its callee, now or before. */
   delivered(to: AgentAddress, event: AgentEvent): CallAction[] {
     const call = this.#open.get(event.id);
     if (call?.kind === 'send') return this.#close(call, { status: 'accepted' });
@@ -75,13 +75,13 @@ export class CallBroker {
     return [{ type: 'turn.cancel', at: to, eventId: event.id, reason: 'nobody waits for the answer any more' }];
   }
 
-  /** Called when the event of a call is not accepted: `E_INBOX_FULL`, or a disk error. */
+  /** Handles the rejection of a call's event: `E_INBOX_FULL`, or a disk error. */
   refused(eventId: string, error: FrameError): CallAction[] {
     const call = this.#open.get(eventId);
     return call === undefined ? [] : this.#close(call, { status: 'failed', error });
   }
 
-  /** Called at the end of a turn at `address`: gives up its open requests, and answers its caller. */
+  /** Handles the end of a turn at `address`: gives up its open requests, and answers its caller. */
   turnFinished(address: AgentAddress, event: AgentEvent, result: TurnResult): CallAction[] {
     const reason = 'the turn that asked is over';
     const givenUp = this.#open.requestsOf(address).flatMap((call) => this.#giveUp(call, cancelled(reason), reason));
@@ -90,7 +90,7 @@ export class CallBroker {
   }
 
   /**
-   * Called with an answer that an earlier process of `address` committed. A waiting caller gets it; otherwise it is
+   * Handles an answer that an earlier process of `address` committed. A waiting caller gets it; otherwise it is
    * dropped.
    */
   replied(address: AgentAddress, eventId: string, result: TurnResult): CallAction[] {
@@ -99,7 +99,7 @@ export class CallBroker {
     return this.#close(call, outcomeOf(call, result));
   }
 
-  /** Called when the caller's process no longer waits for that frame. */
+  /** Handles a frame that the caller's process no longer waits for. */
   cancelled(caller: AgentAddress, callId: string): CallAction[] {
     const call = this.#open.findFrame(caller, callId);
     if (call === undefined) return [];
@@ -109,9 +109,7 @@ export class CallBroker {
     return [endOf(caller, callId, cancelled(reason))];
   }
 
-  /**
-   * Called when the process of an instance is gone, and its frames with it. Its turn starts again in the next process.
-   */
+  /** Handles the end of an instance's process, and of its frames. Its turn starts again in the next process. */
   processGone(address: AgentAddress, now: number): CallAction[] {
     for (const { callIds } of this.#open.ofCaller(address)) callIds.clear();
     return this.#open
@@ -120,21 +118,21 @@ export class CallBroker {
       .flatMap((call) => this.#waitFor(call, 'turn', now));
   }
 
-  /** Called when a process of `address` starts, and when that start is over. */
+  /** Handles the start of a process of `address`, and the end of that start. */
   processStarting(address: AgentAddress, isStarting: boolean, now: number): CallAction[] {
     if (isStarting) this.#starting.add(addressKey(address));
     else this.#starting.delete(addressKey(address));
     return this.#open.requestsTo(address).flatMap((call) => this.#letRun(call, now));
   }
 
-  /** Called when the turn of that event begins at `address`, or continues after a crash. */
+  /** Handles the beginning of that event's turn at `address`, or its continuation after a crash. */
   turnStarted(address: AgentAddress, eventId: string, now: number): CallAction[] {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request' || call.waitsFor === 'answer' || !isSameAddress(call.callee, address)) return [];
     return this.#waitFor(call, 'answer', now);
   }
 
-  /** Called when the timer of a request fires. */
+  /** Gives up a request whose timer fired. */
   expire(eventId: string): CallAction[] {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request') return [];
@@ -143,7 +141,7 @@ export class CallBroker {
     return this.#giveUp(call, failed('E_AGENT_TIMEOUT', `Agent "${callee.agentName}" ${problem}.`), problem);
   }
 
-  /** Called when `address` cannot start: waiting callers get the error. */
+  /** Gives up the requests to an instance that cannot start; their callers get the error. */
   failCallee(address: AgentAddress, error: FrameError): CallAction[] {
     const outcome = calleeFailed(address, error);
     return this.#open.requestsTo(address).flatMap((call) => this.#giveUp(call, outcome, 'the agent could not start'));
@@ -155,17 +153,17 @@ export class CallBroker {
     return this.#open.requests().flatMap((call) => this.#letRun(call, now));
   }
 
-  /** The instances that wait for its answer. */
+  /** Lists the instances that wait for its answer. */
   callersOf(address: AgentAddress): readonly AgentAddress[] {
     return this.#open.requestsTo(address).map(({ caller }) => caller);
   }
 
-  /** Whether its turn waits for an answer. */
+  /** Tells whether its turn waits for an answer. */
   isWaiting(address: AgentAddress): boolean {
     return this.#open.requestsOf(address).length > 0;
   }
 
-  /** Whether an instance waits for its answer. */
+  /** Tells whether an instance waits for its answer. */
   isAwaited(address: AgentAddress): boolean {
     return this.#open.requestsTo(address).length > 0;
   }
@@ -188,7 +186,7 @@ export class CallBroker {
     return [];
   }
 
-  /** Invariant 3, for circles that a chain does not show. */
+  /** Invariant 3: finds a circle that the chain does not show. */
   #checkCircle(caller: AgentAddress, { kind, to }: CallFrame): FrameError | undefined {
     if (kind === 'send') return undefined;
     const awaited = (address: AgentAddress) => this.#open.requestsOf(address).map(({ callee }) => callee);
@@ -254,7 +252,7 @@ export class CallBroker {
     return [...this.#close(call, outcome), { type: 'turn.cancel', at: call.callee, eventId: call.id, reason }];
   }
 
-  /** Invariant 2: the only end of a call. */
+  /** Invariant 2: ends a call. No other code does. */
   #close(call: OpenCall, outcome: CallOutcome): CallAction[] {
     this.#open.delete(call);
     const ends = [...call.callIds].map((callId) => endOf(call.caller, callId, outcome));

@@ -33,7 +33,7 @@ export class FinishedCalls {
     if (this.#outcomes.size > this.#most) this.#forgetOldest();
   }
 
-  /** Called at the end of the turn at this address. */
+  /** Removes the outcomes of the turn that ended at this address. */
   forget(callerAddress: AgentAddress): void {
     const caller = addressKey(callerAddress);
     for (const id of this.#idsOf.get(caller) ?? []) this.#outcomes.delete(id);

@@ -15,7 +15,7 @@ export function formatCallers(chain: readonly AgentAddress[]): string {
   return `${chain.map(({ agentName }) => agentName).join(' → ')} (instance ${quote(key)})`;
 }
 
-/** Keys come from outside: removes control characters, and cuts long keys, because a message may list sixteen. */
+/** Quotes a key from outside: without control characters, and cut, because a message may list sixteen. */
 function quote(key: string): string {
   return JSON.stringify(key.length > LONGEST_SHOWN ? `${key.slice(0, LONGEST_SHOWN)}…` : key);
 }

@@ -5,7 +5,7 @@ import { HeldInstances } from './held-instances.ts';
 
 const at = (agentName: string): AgentAddress => ({ agentName, instanceKey: 'default' });
 
-/** `a` waits for `b`, `b` and `d` for `c`. */
+/** Opens a world in which `a` waits for `b`, and `b` and `d` wait for `c`. */
 function open() {
   const world = {
     asking: [] as string[],

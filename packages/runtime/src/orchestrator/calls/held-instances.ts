@@ -8,9 +8,9 @@ import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
 
 export interface HeldDeps {
-  /** Instances that asked for an approval themselves. */
+  /** Lists the instances that asked for an approval themselves. */
   asking(): readonly AgentAddress[];
-  /** Instances that wait for an answer of this one. */
+  /** Lists the instances that wait for an answer of this one. */
   callersOf(address: AgentAddress): readonly AgentAddress[];
   /** Sets the instances to which requests do not time out. */
   holdRequests(held: ReadonlySet<string>): void;
@@ -21,7 +21,7 @@ export interface HeldDeps {
 export class HeldInstances {
   readonly #deps: HeldDeps;
   #held: ReadonlyMap<string, AgentAddress> = new Map();
-  /** Instances that were told. An instance that asks itself needs no message. */
+  /** Instances that were told. An instance that asks for itself needs no message. */
   readonly #told = new Map<string, AgentAddress>();
 
   constructor(deps: HeldDeps) {
@@ -53,7 +53,7 @@ export class HeldInstances {
     }
   }
 
-  /** The next process of the instance must be told again. */
+  /** Forgets that the instance was told: its next process must be told again. */
   processGone(address: AgentAddress): void {
     this.#told.delete(addressKey(address));
   }

@@ -27,7 +27,7 @@ export class OpenCalls {
     return this.#calls.size;
   }
 
-  /** All open requests. */
+  /** Lists all open requests. */
   requests(): readonly OpenCall[] {
     return [...this.#calls.values()].filter(({ kind }) => kind === 'request');
   }
@@ -40,7 +40,7 @@ export class OpenCalls {
     return [...(this.#ofCaller.get(addressKey(address)) ?? [])];
   }
 
-  /** The requests an instance waits for: they block its queue. A `send` does not. */
+  /** Lists the requests an instance waits for: they block its queue. A `send` does not. */
   requestsOf(address: AgentAddress): readonly OpenCall[] {
     return this.ofCaller(address).filter(({ kind }) => kind === 'request');
   }

@@ -1,13 +1,13 @@
 /**
  * Makes the event for the callee. The identity of the caller comes from its channel and from the event of its running
- * turn; of the frame only id, input, metadata and the parent span are used.
+ * turn; the frame only gives id, input, metadata and the parent span.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { isSpanId } from '../../trace/span-id.ts';
 import type { CallFrame } from './call.ts';
 
-/** `during` is the event of the caller's running turn. */
+/** Makes the event; `during` is the event of the caller's running turn. */
 export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: CallFrame, createdAt: Date): AgentEvent {
   const { input, metadata, parentSpanId } = frame.event;
   const id = stampId(caller, frame);
@@ -39,8 +39,8 @@ export function callersOf(caller: AgentAddress, during: AgentEvent): AgentAddres
 }
 
 /**
- * The same call, after a crash of the caller or the orchestrator, gets the same id. A call of another instance, or to
- * another one, gets a different id, whatever id it claims.
+ * Makes the id of a call. The same call, after a crash of the caller or the orchestrator, gets the same id. A call of
+ * another instance, or to another one, gets a different id, whatever id it claims.
  */
 export function stampId(caller: AgentAddress, { kind, to, event }: CallFrame): string {
   const parts = [kind, caller.agentName, caller.instanceKey, to.agentName, to.instanceKey, event.id];

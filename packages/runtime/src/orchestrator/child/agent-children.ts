@@ -51,7 +51,7 @@ export function agentChildren({ spawn, runner, folder, restart, clock, spares }:
     close: () => spare.close(),
   };
 
-  /** A process gets its environment at its start, so an agent with its own variables cannot use the spare. */
+  /** Takes the spare, unless the agent has its own variables: a process gets its environment at its start. */
   function takeSpare({ environment = {} }: DeclaredAgent, request: ChildRequest): AgentChild | undefined {
     if (spares === 0 || Object.keys(environment).length > 0) return undefined;
     const taken = spare.take();

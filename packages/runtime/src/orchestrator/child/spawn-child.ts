@@ -84,7 +84,7 @@ export function spawnChild<Down, Up>(
     return exited.finally(callOff);
   }
 
-  /** Not after the whole group is gone: the system may reuse the number. */
+  /** Signals the group, but not after all of it is gone: the system may reuse the number. */
   function signalGroup(signal: 'SIGTERM' | 'SIGKILL'): void {
     if (gone) return;
     try {

@@ -28,7 +28,7 @@ export class WarmSpare<Child extends Spare> {
   #callOff: () => void = () => undefined;
   #isClosed = false;
 
-  /** `spawn` may throw. */
+  /** Stores `spawn`, which may throw. */
   constructor(spawn: () => Child, policy: RestartPolicy, clock: Clock) {
     this.#spawn = spawn;
     this.#policy = policy;

@@ -409,7 +409,7 @@ function isStopping({ state: { phase } }: World): boolean {
   return phase.name === 'killed' && phase.afterwards === 'stop';
 }
 
-/** In every phase a timer or a signal ends it, or a supervised process exists. */
+/** Expects that in every phase a timer or a signal ends it, or a supervised process exists. */
 function expectNoDeadEnd({ state: { phase }, timers, alive, isKilled, beatAt }: World): void {
   const set = (...names: InstanceTimer[]) => expect([...timers.keys()].toSorted()).toEqual(names.toSorted());
   if (phase.name === 'backoff') set('backoff');

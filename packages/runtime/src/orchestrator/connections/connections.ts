@@ -11,7 +11,7 @@ export class Connections {
   readonly #leaving = new Map<KeptConnection, Promise<void>>();
   #isDraining = false;
 
-  /** Each plan has its own name. */
+  /** Takes plans with unique names. */
   constructor(plans: readonly ConnectionPlan[], deps: ConnectionDeps) {
     this.#deps = deps;
     this.#connections = new Map(plans.map((plan) => [plan.connection, new KeptConnection(plan, deps)]));
@@ -52,7 +52,7 @@ export class Connections {
     await Promise.all(all.map((connection) => connection.drain(graceMs)));
   }
 
-  /** In the order of the plans. */
+  /** Returns the statuses in the order of the plans. */
   status(): readonly ConnectionStatus[] {
     return [...this.#connections.values()].map((connection) => connection.status());
   }

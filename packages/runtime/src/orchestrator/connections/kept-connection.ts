@@ -169,8 +169,8 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   }
 
   /**
-   * A process that did not get its start message cannot start. For any other message the heartbeat shows whether it
-   * still reads.
+   * Fails the start of a process that did not get its start message. For any other message the heartbeat shows whether
+   * it still reads.
    */
   protected override unsent(process: number, type: string, _problem: string, thrown: unknown): void {
     if (type !== 'start') return;

@@ -34,7 +34,7 @@ export interface ConnectionTrial {
   readonly onLog: (line: LogLine) => void;
 }
 
-/** **Errors** — those of `awaitAnswer`, and those of loading a connector. */
+/** Runs the trial. **Errors** — those of `awaitAnswer`, and those of loading a connector. */
 export async function tryConnection(plan: ConnectionPlan, trial: ConnectionTrial): Promise<void> {
   const { spawn, clock, settings, signal } = trial;
   const { connection, environment, secrets, masked = [] } = plan;

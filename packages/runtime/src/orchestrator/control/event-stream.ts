@@ -9,7 +9,7 @@ import type { LossyKind } from '../../ipc/codec.ts';
 import type { DroppedCounts } from '../../ipc/from-agent.ts';
 import type { ControlHost } from './control-host.ts';
 
-/** `left` aborts when the client is gone, also before it began to read. */
+/** Opens a stream; `left` aborts when the client is gone, even before it began to read. */
 export function openStream(
   { limits, clock }: Pick<ControlHost, 'limits' | 'clock'>,
   left: AbortSignal,

@@ -20,7 +20,7 @@ const FOLDER_MODE = 0o700;
 const SOCKET_MODE = 0o600;
 const OTHERS = 0o077;
 
-/** `listen` binds a socket to the given path before it returns. Throws `E_CONTROL_PATH`. */
+/** Makes the socket. `listen` binds a socket to the given path before it returns. Throws `E_CONTROL_PATH`. */
 export function listenPrivately<Server>(path: string, listen: (path: string) => Server): PrivateSocket<Server> {
   try {
     closeFolder(dirname(path));

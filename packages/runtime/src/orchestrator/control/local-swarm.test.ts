@@ -147,7 +147,7 @@ describe('an ask', () => {
   });
 });
 
-/** The reason of the cancel, before or after the start of the turn. */
+/** Resolves with the reason of the cancel, before or after the start of the turn. */
 function abortOf(signal: AbortSignal): Promise<string> {
   const aborted = Promise.withResolvers<string>();
   const tell = () => aborted.resolve(String(signal.reason));

@@ -31,11 +31,11 @@ export interface LocalSwarmParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** The agent for requests that name none. */
+  /** Returns the agent for requests that name none. */
   entryAgent(): string;
-  /** The default grace for processes that have to end. */
+  /** Returns the default grace for processes that have to end. */
   graceMs(): number;
-  /** The constant facts about the swarm, and its connections. */
+  /** Returns the constant facts about the swarm, and its connections. */
   describe(): Omit<SwarmStatus, 'instances' | 'agents' | 'entryAgent'>;
   reload(): Promise<PlanReconcile>;
   /** Ends everything. A second call may shorten the grace. */
@@ -209,7 +209,7 @@ export function localSwarm(parts: LocalSwarmParts): Swarm {
     }
   }
 
-  /** The letters are a file of the agent process, so it is only changed while there is no process. */
+  /** Removes a letter while the instance has no process, because the letters are a file of the agent process. */
   async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);
     if (!letters.some(({ event }) => event.id === eventId)) return false;

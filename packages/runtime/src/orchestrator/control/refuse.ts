@@ -32,7 +32,9 @@ export function errorBody(error: GoondanError): { readonly error: FrameError } {
   return { error: { ...toFrameError(error, 'E_CONTROL_FAILED'), suggestion: error.suggestion } };
 }
 
-/** An error without a code may quote anything, so it goes to the log and not to the client. */
+/**
+ * Returns an error with a code. An error without one may quote anything, so it goes to the log and not to the client.
+ */
 export function codedError({ report }: Pick<ControlHost, 'report'>, thrown: unknown, what: string): GoondanError {
   if (thrown instanceof GoondanError) return thrown;
   report(thrown, what);

@@ -114,7 +114,8 @@ function findOperation(method: string, path: string): OperationName {
 }
 
 /**
- * Bun counts the open requests, because it knows when a connection is really gone. The present request is one of them.
+ * Rejects a request above the limit. Bun counts the open requests, because it knows when a connection is really gone.
+ * The present request is one of them.
  */
 function checkRoom(pending: number, { mostOpen }: ControlLimits): void {
   if (pending <= mostOpen) return;

@@ -15,7 +15,7 @@ export async function watchEvents(host: ControlHost, filter: WatchFilter, left: 
   return stream.response();
 }
 
-/** Never throws: it is called in the middle of the work that the notice is about. */
+/** Sends a notice. Never throws, because it is called in the middle of the work that the notice is about. */
 export function sendNotice(
   { encodeNotice, report }: ControlHost,
   stream: EventStream<LossyKind>,
@@ -28,7 +28,7 @@ export function sendNotice(
   }
 }
 
-/** The last event of a stream that was open when the swarm stopped. */
+/** Returns the last event of a stream that was open when the swarm stopped. */
 export function stoppedEvent(): Uint8Array {
   return encodeEvent({}, 'stopped');
 }

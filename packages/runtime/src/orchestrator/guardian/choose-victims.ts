@@ -10,7 +10,7 @@ export interface Victims {
   readonly groups: readonly number[];
 }
 
-/** `self` is the asking process: neither it nor its group is chosen. */
+/** Chooses the processes; `self` is the asking process, which is never chosen, and neither is its group. */
 export function chooseVictims(entries: readonly ProcessEntry[], self: number): Victims {
   const ownGroup = entries.find(({ pid }) => pid === self)?.group;
   const chosen = new Set(entries.filter(({ isTagged }) => isTagged).map(({ pid }) => pid));

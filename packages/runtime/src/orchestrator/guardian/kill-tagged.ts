@@ -27,7 +27,7 @@ export interface KillReport {
   readonly left: readonly EndedProcess[];
 }
 
-/** Linux only: see `canReadProcesses`. */
+/** Ends the processes. Linux only: see `canReadProcesses`. */
 export async function killTagged(tag: string, options: KillTaggedOptions = {}): Promise<KillReport> {
   const { quietMs = 0, timeoutMs = 5_000, clock = systemClock } = options;
   const wanted = checkTag(tag);

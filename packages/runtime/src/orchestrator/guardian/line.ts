@@ -7,9 +7,9 @@ import { socketWire, type SocketWireOptions } from '../../ipc/channel/socket-wir
 export interface Line {
   /** Does nothing when the line is cut. */
   say(text: string): void;
-  /** The lines of the other side; they end when the line is cut. */
+  /** Yields the lines of the other side; they end when the line is cut. */
   lines(): AsyncGenerator<string>;
-  /** The next line as JSON; undefined when the line is cut. */
+  /** Resolves with the next line as JSON; undefined when the line is cut. */
   next(): Promise<unknown>;
   readonly closed: Promise<void>;
   close(): void;

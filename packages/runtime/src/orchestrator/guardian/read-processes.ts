@@ -10,7 +10,7 @@ export interface ProcessEntry {
   readonly isTagged: boolean;
 }
 
-/** False where there is no /proc to read. */
+/** Returns false where there is no /proc to read. */
 export function canReadProcesses(): boolean {
   try {
     readFileSync('/proc/self/environ');

@@ -21,7 +21,10 @@ export interface Guardian {
   /** Reports a child and its process group, for systems without /proc. */
   watch(pid: number): void;
   forget(pid: number): void;
-  /** After a clean shutdown: looks once more, ends and reports remaining processes, and exits. */
+  /**
+   * Stands the guardian down after a clean shutdown: it looks once more, ends and reports remaining processes, and
+   * exits.
+   */
   standDown(): Promise<GuardianReport>;
   /** Resolves when it is gone; `expected` is false when it was not stood down: then start another one. */
   readonly exited: Promise<{ readonly expected: boolean }>;

@@ -31,7 +31,10 @@ export function addressEvent({ connection, id, event }: Heard, to: AgentAddress,
   };
 }
 
-/** Two connections may use the same ids; neither can claim an event of the other, or of an agent. */
+/**
+ * Makes the id of an event. Two connections may use the same ids; neither can claim an event of the other, or of an
+ * agent.
+ */
 function eventId(connection: string, id: string): string {
   return `heard-${sha256(JSON.stringify([connection, id])).slice(0, 32)}`;
 }

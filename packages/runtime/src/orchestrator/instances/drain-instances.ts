@@ -45,7 +45,10 @@ export async function drainInstances(
   instances.close();
   callOff();
 
-  /** An instance that has left its turn no longer waits; the next start asks again. */
+  /**
+   * Tells whether an instance waits for the answer. One that has left its turn no longer waits; the next start asks
+   * again.
+   */
   function isAwaited({ address }: Instance): boolean {
     return callersOf(address).some((caller) => {
       const waiting = instances.find(caller);

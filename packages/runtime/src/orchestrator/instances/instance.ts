@@ -23,7 +23,7 @@ export interface InstanceDeps {
   policy(): SupervisionPolicy;
   /** Adds an input to the common queue of inputs: no step runs inside another step. */
   post(instance: Instance, input: InstanceInput): void;
-  /** May throw `E_PROCESS_START`. */
+  /** Starts a process. May throw `E_PROCESS_START`. */
   spawn(at: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent>;
   askSlot(instance: Instance): void;
   releaseSlot(instance: Instance): void;
@@ -34,7 +34,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   readonly key: string;
   readonly #deps: InstanceDeps;
   #statuses: readonly ExtensionStatusChanged[] | undefined;
-  /** The process's own reason for its last end; the same reason is not logged twice. */
+  /** The reason of its last failure, as its process logged it; the same reason is not logged twice. */
   #lastWords: string | undefined;
 
   constructor(address: AgentAddress, key: string, deps: InstanceDeps) {
@@ -117,7 +117,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     this.#deps.events.processGone(this.address);
   }
 
-  /** The process would wait for ever for the lost message: a new process gets it again. */
+  /** Kills a process that would wait for ever for the lost message: the next process gets it again. */
   protected override unsent(process: number, _type: string, problem: string, thrown: unknown): void {
     this.report('error', 'frame.not_sent', problem);
     // The disk may be the cause, and then the event does not count as a crash.
@@ -168,7 +168,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     this.#deps.events.described(this.address, description);
   }
 
-  /** Each try of an instance that does not start logs the same text: people need it once. */
+  /** Tells whether this line was logged already: each try of an instance that does not start logs the same text. */
   #isSaid({ event, message }: LogLine): boolean {
     if (event !== 'start.failed' && event !== 'turn.lost') return false;
     if (message === this.#lastWords) return true;

@@ -77,7 +77,7 @@ export class Instances implements SwarmListener {
     return this.#line.size;
   }
 
-  /** Instances that are awake, have work, or crashed lately. */
+  /** Lists instances that are awake, have work, or crashed lately. */
   all(): Iterable<Instance> {
     return this.#instances.values();
   }
@@ -90,7 +90,7 @@ export class Instances implements SwarmListener {
     if (!this.#isClosed) this.#push(this.#of(address), input);
   }
 
-  /** Instances that have state on disk. */
+  /** Lists instances that have state on disk. */
   known(): Iterable<AgentAddress> {
     return this.#known.values();
   }
@@ -111,7 +111,7 @@ export class Instances implements SwarmListener {
     if (!this.#isStepping) this.#run();
   }
 
-  /** Called when the list of declared agents has changed. */
+  /** Moves instances in or out of the line, because the list of declared agents has changed. */
   redeclare(): void {
     for (const key of [...this.#undeclared, ...this.#line]) {
       const instance = this.#instances.get(key);
@@ -123,7 +123,7 @@ export class Instances implements SwarmListener {
     this.waitsChanged();
   }
 
-  /** Called when every process is gone. */
+  /** Stops everything, when every process is gone. */
   close(): void {
     this.#isClosed = true;
   }
@@ -161,7 +161,7 @@ export class Instances implements SwarmListener {
     }
   }
 
-  /** Invariant 5: a key whose agent is not declared waits elsewhere. */
+  /** Invariant 5: enters the line, or waits elsewhere while the agent is not declared. */
   #enterLine(key: string, address: AgentAddress): void {
     (this.#deps.currentPlan.value.agents.has(address.agentName) ? this.#line : this.#undeclared).add(key);
   }
@@ -226,12 +226,12 @@ export class Instances implements SwarmListener {
     return instance !== undefined && isTrue(instance.address);
   }
 
-  /** True when a client or a connector sent one of its events. */
+  /** Tells whether a client or a connector sent one of its events. */
   #isForPerson(key: string): boolean {
     return this.#instances.get(key)?.state.queue.some(({ event }) => event.source.kind !== 'agent') === true;
   }
 
-  /** An instance with a cancelled turn no longer waits for people. */
+  /** Tells whether it waits for people. An instance with a cancelled turn does not. */
   #isHeld(key: string): boolean {
     const isCancelled = this.#instances.get(key)?.state.queue[0]?.cancelled !== undefined;
     return !isCancelled && this.#isSo(key, (address) => this.#deps.held.has(address));

@@ -181,7 +181,10 @@ function replayAs(
   );
 }
 
-/** Without its old state an extension would behave differently, and the report could not tell why. */
+/**
+ * Rejects a turn whose extension states are unknown: such an extension would behave differently, and the report could
+ * not tell why.
+ */
 function refuseUnknownStates({ turn, unknownStates }: KeptRecording, { extensions = [] }: DeclaredAgent): void {
   const unknown = extensions.find(({ resource }) => unknownStates.includes(resource.metadata.name));
   if (unknown === undefined) return;

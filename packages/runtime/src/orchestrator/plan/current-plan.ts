@@ -32,7 +32,7 @@ export class CurrentPlan {
   readonly #override: Partial<TurnPolicy>;
   #value: Plan;
 
-  /** `plan` must be checked. `override`: the operator's settings for turns, which win over the plan. */
+  /** Takes a checked plan. `override`: the operator's settings for turns, which win over the plan. */
   constructor(plan: SwarmPlan, override: Partial<TurnPolicy> = {}) {
     this.#override = override;
     this.#value = readPlan(plan, override);
@@ -55,7 +55,7 @@ export class CurrentPlan {
   }
 }
 
-/** The limits of calls between these agents. */
+/** Returns the limits of calls between these agents. */
 export function callRulesOf({ names, settings, agents }: Plan): CallRules {
   return {
     agents: names,
@@ -91,8 +91,9 @@ function secretsOf({ agents, connections = [] }: SwarmPlan): string[] {
 }
 
 /**
- * The orchestrator counts crashes, because it can tell a crash from an ordered end and from its own end. The count of
- * the process itself cannot; it is for an event that would crash one orchestrator after another.
+ * Sets the policies of an agent. The orchestrator counts crashes, because it can tell a crash from an ordered end and
+ * from its own end. The count of the process itself cannot; it is for an event that would crash one orchestrator after
+ * another.
  */
 function withSwarmPolicy(
   agent: DeclaredAgent,

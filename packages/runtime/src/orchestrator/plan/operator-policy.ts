@@ -1,7 +1,7 @@
 import { GoondanError } from '@goondan/types';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 
-/** The operator's settings for turns, which win over the plan: `GOONDAN_TRACE`. **Errors** — `E_SWARM_PLAN`. */
+/** Returns the operator's settings for turns, which win over the plan: `GOONDAN_TRACE`. **Errors** — `E_SWARM_PLAN`. */
 export function operatorPolicy(environment: Readonly<Record<string, string | undefined>>): Partial<TurnPolicy> {
   const { GOONDAN_TRACE: trace = '' } = environment;
   if (trace === '') return {};

@@ -49,7 +49,7 @@ export function calleeTimes({ turnTimeoutMs, queueTimeoutMs }: Partial<TurnPolic
   return { turnTimeoutMs: turnMs, queueTimeoutMs: queueTimeoutMs ?? turnMs };
 }
 
-/** The time for running turns to finish when the swarm stops. */
+/** Returns the time for running turns to finish when the swarm stops. */
 export function gracePeriodMs({ policy }: Pick<SwarmPlan, 'policy'>): number {
   return (policy?.shutdown?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1_000;
 }

@@ -22,7 +22,7 @@ export interface ReloadedParts {
   readonly connections: Connections;
 }
 
-/** `wanted` must be checked. Resolves when it is in force; busy processes are replaced at the end of their turns. */
+/** Applies a checked plan. Resolves when it is in force; busy processes are replaced at the end of their turns. */
 export async function applyPlan(parts: ReloadedParts, wanted: SwarmPlan): Promise<PlanReconcile> {
   const { currentPlan, swarm, connections } = parts;
   const before = currentPlan.replace(wanted);
@@ -50,7 +50,7 @@ export function comparePlans(before: Plan, after: Plan): PlanReconcile {
 }
 
 /**
- * The plan as the processes get it: each agent includes the swarm's settings for turns, and each connection its
+ * Returns the plan as the processes get it: each agent includes the swarm's settings for turns, and each connection its
  * targets.
  */
 function asRun({ plan, agents, entryAgent }: Plan): SwarmPlan {
@@ -73,7 +73,7 @@ async function replaceProcess({ address }: Instance, before: Plan, swarm: SwarmA
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), () => swarm.forgive(address));
 }
 
-/** Invariant 3. Waiting callers get an error. */
+/** Invariant 3: ends the process of a removed agent. Waiting callers get an error. */
 async function retire({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), async () => {
     if (swarm.agents.includes(address.agentName)) return;
@@ -82,7 +82,7 @@ async function retire({ address }: Instance, before: Plan, swarm: SwarmAgents): 
   });
 }
 
-/** The turn has its own deadline; the work after it has the grace. */
+/** Returns the grace for a process: the turn has its own deadline, and the work after it has the grace. */
 function graceOf(agentName: string, { agents, settings: { graceMs } }: Plan) {
   const { turnTimeoutMs = defaultPolicy.turnTimeoutMs } = agents.get(agentName)?.policy ?? {};
   return { graceMs: turnTimeoutMs + graceMs, cleanUpMs: graceMs };

@@ -69,7 +69,7 @@ async function reloadOnce(deps: ReloadDeps, read: ReadPlan | undefined, signal: 
   }
 }
 
-/** Reading may take any time; the end of the swarm does not wait for it. */
+/** Rejects when the signal aborts first: reading may take any time, and the end of the swarm does not wait for it. */
 function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(signal.reason as GoondanError);

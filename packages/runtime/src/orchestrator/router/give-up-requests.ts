@@ -15,7 +15,10 @@ export interface PendingInput {
   readonly problem?: FrameError;
 }
 
-/** `inputs` are those of the whole workspace. A request whose caller waits, or may wait, is kept. */
+/**
+ * Returns the inputs with marks for requests that are given up. `inputs` are those of the whole workspace. A request
+ * whose caller waits, or may wait, is kept.
+ */
 export function giveUpRequests(inputs: readonly PendingInput[]): readonly PendingInput[] {
   const first = new Map(inputs.map(({ address, entries }) => [addressKey(address), entries[0]]));
   const unread = new Set(inputs.flatMap(({ address, problem }) => (problem ? [addressKey(address)] : [])));

@@ -139,7 +139,7 @@ export class Mailboxes {
     if (!hasPlace) refuseWhenLineFull(this.#instances.waiting, this.#limits.waitingInstances);
   }
 
-  /** Invariant 2: one after the other for each instance. */
+  /** Invariant 2: runs one action after the other for each instance. */
   async #inOrder<Value>(to: AgentAddress, accept: () => Promise<Value>): Promise<Value> {
     const key = addressKey(to);
     const line = this.#accepting.get(key) ?? { last: Promise.resolve(), count: 0 };
@@ -163,7 +163,7 @@ export class Mailboxes {
   }
 }
 
-/** Invariant 4. Masks the parts with text of the sender, not the identity of the event. */
+/** Invariant 4: masks the parts with text of the sender, not the identity of the event. */
 function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
   const { input, metadata, auth } = event;
   // Safe: masking the texts of an object leaves an object.

@@ -66,7 +66,7 @@ test.each([
   ['E_STORE_CORRUPT', true],
   ['E_DISK_FULL', false],
   ['E_STORE_READ', false],
-] as const)('T-05 an event rejected with %s makes its instance one that does not start: %p', (code, isDamaged) => {
+] as const)('T-05 after an event was rejected with %s its instance does not start: %p', (code, isDamaged) => {
   const { unread, posted } = setUp(code);
   unread.refused(at, new GoondanError(code, 'not now'));
   expect(unread.has(at)).toBe(isDamaged);

@@ -61,13 +61,13 @@ export class UnreadInboxes {
     this.#timers.clearAll();
   }
 
-  /** Called when an event for it was rejected: the damage may have come while the swarm ran. */
+  /** Handles a rejected event: the damage may have come while the swarm ran. */
   refused(at: AgentAddress, thrown: unknown): void {
     const problem = storeProblem(thrown);
     if (isDamage(problem)) this.add(at, problem);
   }
 
-  /** Never rejects: the instance itself reports why it still cannot be read. */
+  /** Reads the inbox again. Never rejects: the instance itself reports why it still cannot be read. */
   async tryAgain(at: AgentAddress): Promise<void> {
     await this.readAgain(at).catch((error: unknown) => this.add(at, storeProblem(error)));
   }

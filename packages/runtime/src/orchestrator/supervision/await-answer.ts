@@ -34,7 +34,7 @@ export async function awaitAnswer<Value, Down extends { readonly type: string },
   const answer = Promise.withResolvers<Value>();
   let isHeard = false;
   const fail = (problem: string) => {
-    // How it ends is of no interest once it has said what it was started for.
+    // The end of the process does not matter once its answer is there.
     if (isHeard) return;
     answer.reject(new GoondanError('E_PROCESS_START', mask(`The process of ${name} ${problem}.`)));
   };

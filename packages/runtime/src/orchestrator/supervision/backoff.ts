@@ -31,13 +31,13 @@ export interface RestartHistory {
 
 export const noCrashes: RestartHistory = { crashes: 0, healthyMs: 0, notBefore: 0 };
 
-/** Called when a process died unexpectedly. */
+/** Adds a crash of a process that should not have ended. */
 export function afterCrash(history: RestartHistory, policy: RestartPolicy, now: number): RestartHistory {
   const crashes = history.crashes + 1;
   return { crashes, healthyMs: 0, notBefore: now + backoffMs(crashes, policy) };
 }
 
-/** Called when a process was ready for `ms` and no longer is: call this before {@link afterCrash}. */
+/** Adds `ms` of readiness when it ends: call this before {@link afterCrash}. */
 export function afterHealthy(history: RestartHistory, policy: RestartPolicy, ms: number): RestartHistory {
   const healthyMs = history.healthyMs + ms;
   return healthyMs >= policy.healthyMs ? noCrashes : { ...history, healthyMs };

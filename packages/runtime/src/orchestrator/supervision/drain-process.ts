@@ -82,7 +82,7 @@ export function leave(
   };
 }
 
-/** The work of the turn is on disk: the next process continues it. */
+/** Leaves the turn: its work is on disk, and the next process continues it. */
 export function leaveTurn(state: InstanceState): InstanceStep {
   const { phase } = state;
   if (phase.name !== 'draining') return ignore(state, 'turn.left: it was not asked to go');

@@ -33,7 +33,7 @@ export interface Next {
   readonly isForPerson: boolean;
 }
 
-/** `processes` by agent; each instance that gets its turn is counted there. */
+/** Yields the instances in order. `processes` by agent; each instance that gets its turn is counted there. */
 export function* inFairOrder(demand: LineDemand, processes: Map<string, number>): Generator<Next, undefined> {
   const { people, agents, patient } = groupLine(demand);
   let inARow = demand.peopleInARow ?? 0;

@@ -25,7 +25,7 @@ export const firstHeartbeat: Heartbeat = { sent: 0, answered: 0 };
 export type Beat =
   { readonly type: 'ping'; readonly n: number; readonly heartbeat: Heartbeat } | { readonly type: 'dead' };
 
-/** Call this every `everyMs`, from the start of the process on. */
+/** Sends the next ping or reports death. Call it every `everyMs`, from the start of the process on. */
 export function beat(heartbeat: Heartbeat, policy: HeartbeatPolicy): Beat {
   if (heartbeat.sent - heartbeat.answered >= policy.missedPings) return { type: 'dead' };
   const n = heartbeat.sent + 1;

@@ -204,7 +204,7 @@ class World {
     this.faulty = false;
   }
 
-  /** The store ends the running turn: it is damaged, or full. */
+  /** Lets the store end the running turn: it is damaged, or full. */
   loseTurn(pick: number): void {
     const { process } = this;
     if (process?.turn === undefined || process.killed) return;
@@ -215,7 +215,7 @@ class World {
     this.faulty = false;
   }
 
-  /** A person allows another try. */
+  /** Lets a person allow another try. */
   forgive(): void {
     this.crashes = this.healthyMs = this.notBefore = 0;
     this.isBarred = false;
@@ -223,7 +223,7 @@ class World {
     this.input({ type: 'forgive' });
   }
 
-  /** The orchestrator cannot read its inbox; with a process this changes nothing. */
+  /** Makes its inbox unreadable; with a process this changes nothing. */
   damage(): void {
     if (this.process === undefined) this.isBarred = true;
     this.input({ type: 'damaged', error: { code: 'E_STORE_CORRUPT', message: 'bad line' } });
@@ -243,7 +243,7 @@ class World {
     });
   }
 
-  /** The turn waits for people. */
+  /** Leaves the turn, which waits for people. */
   leaveTurn(): void {
     const { process } = this;
     if (process?.turn === undefined || !process.wasAskedToGo || process.killed) return;
@@ -289,7 +289,7 @@ class World {
     this.isAskingToGo = false;
   }
 
-  /** Late messages of a dead process, and messages that no process may send. */
+  /** Sends late messages of a dead process, and messages that no process may send. */
   lie(pick: number): void {
     const process = pick % 2 === 0 ? this.spawns - 1 : this.spawns + 1;
     if (this.process === undefined) this.input({ type: 'exited', process: this.spawns, code: 0, signal: null });
@@ -313,12 +313,12 @@ class World {
     this.now = end;
   }
 
-  /** A timer that fires too early. */
+  /** Fires a timer too early. */
   ringEarly(pick: number): void {
     this.input({ type: 'timer', timer: (['backoff', 'start', 'idle', 'grace'] as const)[pick % 4] ?? 'idle' });
   }
 
-  /** From now on there are no faults. */
+  /** Ends all faults. */
   settle(): void {
     for (let round = 0; round < 10_000; round++) {
       if (this.process?.killed || (this.process?.wasAskedToGo && this.process.turn === undefined)) this.exit();

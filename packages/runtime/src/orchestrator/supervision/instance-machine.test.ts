@@ -50,7 +50,7 @@ class Driven {
     });
   }
 
-  /** Without reports and timers. */
+  /** Returns the actions without reports and timers. */
   acts(...inputs: InstanceInput[]): InstanceAction[] {
     return this.do(...inputs).filter(({ type }) => type !== 'report' && !type.startsWith('timer.'));
   }

@@ -156,7 +156,7 @@ export type InstanceAction =
       readonly message: string;
     };
 
-/** The condition of its process for `planSlots`; `undefined` when it has no slot. */
+/** Returns the condition of its process for `planSlots`; `undefined` when it has no slot. */
 export function conditionOf(
   { phase }: InstanceState,
   hasOpenRequest: boolean,

@@ -40,7 +40,7 @@ export function hasTurn(phase: Phase): phase is Extract<Phase, { name: 'busy' | 
   return phase.name === 'busy' || ('hasTurn' in phase && phase.hasTurn);
 }
 
-/** The time of readiness, for a phase of an ending process. */
+/** Returns the time of readiness, for a phase of an ending process. */
 export function readySinceOf(phase: Phase): { readonly readySince?: number } {
   if (!('readySince' in phase) || phase.readySince === undefined) return {};
   return { readySince: phase.readySince };
@@ -58,7 +58,7 @@ export function clearTimer(timer: InstanceTimer): InstanceAction {
   return { type: 'timer.clear', timer };
 }
 
-/** A phase has at most one timer: the one that would end it. */
+/** Clears the timer of a phase. It has at most one: the timer that would end it. */
 export function clearTimerOf({ name }: Phase): InstanceAction[] {
   const timer = timerOf[name];
   return timer === undefined ? [] : [clearTimer(timer)];

@@ -35,7 +35,10 @@ export function killHung(state: InstanceState, moment: Moment): InstanceStep {
   };
 }
 
-/** Invariant 12. If anything but the store ended a turn, its process dies of it, and `exited` handles the rest. */
+/**
+ * Invariant 12: handles a turn that the store ended. If anything else ended it, its process dies of it, and `exited`
+ * handles the rest.
+ */
 export function loseTurn(state: InstanceState, error: FrameError): InstanceStep {
   const { phase } = state;
   if (!hasTurn(phase) || phase.name === 'killed') return ignore(state, `turn.lost: no turn runs: ${error.message}`);
@@ -99,7 +102,10 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
   };
 }
 
-/** Invariant 6: the process ended while it only folded the event, so the event is not the cause. */
+/**
+ * Invariant 6: fails the waiting requests when the process ended while it only folded the event, which is then not the
+ * cause.
+ */
 function tellHopeless([running]: readonly QueuedEvent[], how: string, { policy }: Moment): InstanceAction[] {
   if (running === undefined || running.crashes <= policy.crashesBeforeDeadLetter) return [];
   return [{ type: 'requests.fail', error: startError(`it ends ${how} before it can put an input aside`) }];
@@ -116,7 +122,7 @@ function excuse([running, ...others]: readonly QueuedEvent[]): readonly QueuedEv
   return running === undefined ? [] : [{ ...running, isExcused: true }, ...others];
 }
 
-/** Once: when the limit is reached. */
+/** Announces the dead letter once, when the limit is reached. */
 function announceDeadLetter([running]: readonly QueuedEvent[], { policy }: Moment): InstanceAction[] {
   if (running === undefined || running.crashes !== policy.crashesBeforeDeadLetter) return [];
   return [{ type: 'event.deadLettered', event: running.event, crashes: running.crashes }];

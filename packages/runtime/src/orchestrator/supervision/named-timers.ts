@@ -19,7 +19,7 @@ export class NamedTimers<Name extends string> {
     this.#ring = ring;
   }
 
-  /** `at` is on the monotonic clock. */
+  /** Sets a timer; `at` is on the monotonic clock. */
   set(name: Name, at: number): void {
     this.clear(name);
     const wait = Math.min(Math.max(0, at - this.#clock.elapsed()), LONGEST_WAIT_MS);

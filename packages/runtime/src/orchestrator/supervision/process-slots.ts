@@ -50,7 +50,7 @@ export interface SlotDemand extends LineDemand {
   readonly maxProcesses: number;
 }
 
-/** Call it whenever an instance joins the line, a process ends, or its condition changes. */
+/** Plans starts and ends. Call it whenever an instance joins the line, a process ends, or its condition changes. */
 export function planSlots(demand: SlotDemand): SlotPlan {
   const { holders, line, maxProcesses } = demand;
   const free = Math.max(0, maxProcesses - holders.length);
@@ -82,7 +82,7 @@ function countProcesses({ holders, agentOf = itself }: SlotDemand): Map<string, 
   return processes;
 }
 
-/** Unlike `take`, it leaves the rest of the order for later. */
+/** Takes the next ones. Unlike `take`, it leaves the rest of the order for later. */
 function* takeNext(order: Generator<Next, undefined>, count: number): Generator<Next> {
   for (let taken = 0; taken < count; taken++) {
     const { value } = order.next();
@@ -124,7 +124,10 @@ function moves(condition: ProcessCondition): boolean {
   return condition === 'starting' || condition === 'working' || condition === 'stopping';
 }
 
-/** Call it before an event is accepted for an instance that has no process and is not in line. */
+/**
+ * Rejects when the line is full. Call it before an event is accepted for an instance that has no process and is not in
+ * line.
+ */
 export function refuseWhenLineFull(waiting: number, maxWaiting: number): void {
   if (waiting < maxWaiting) return;
   throw new GoondanError('E_PROCESSES_FULL', `${waiting} agent instances wait for a process already.`, {
@@ -165,7 +168,7 @@ function chooseIdle(
   return chosen;
 }
 
-/** Invariant 7. `processes` already counts the one in question. */
+/** Invariant 7: tells whether the last process of an agent may end for `next`. `processes` already counts that one. */
 function mayTakeLast(demand: SlotDemand, processes: Map<string, number>, next: Next | undefined): boolean {
   if (next === undefined) return true;
   const { maxProcesses, isAwaited } = demand;

@@ -65,7 +65,7 @@ export function becomeReady(state: InstanceState, moment: Moment): InstanceStep 
   return after([clearTimer('start')], takeNext({ ...rest, startFailures: 0 }, moment, moment.now));
 }
 
-/** Invariant 3: the way out of the queue. */
+/** Invariant 3: takes a finished event out of the queue. */
 export function finishTurn(
   state: InstanceState,
   { eventId, outcome }: Extract<InstanceInput, { type: 'turn.done' }>,
@@ -79,7 +79,7 @@ export function finishTurn(
   return { state: { ...state, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
 }
 
-/** Invariant 3: the other way out, for all events. Their crashes are forgotten with them. */
+/** Invariant 3: takes all events out of the queue. Their crashes are forgotten with them. */
 export function discard(state: InstanceState, { error }: Extract<InstanceInput, { type: 'discard' }>): InstanceStep {
   const { phase, queue, spawned } = state;
   if (hasProcess(phase)) return ignore(state, 'discard: it has a process');
@@ -103,7 +103,7 @@ function watchIdle({ now, policy }: Moment, idleSince: number): InstanceAction[]
   return [setTimer('idle', verdict.type === 'lookAgain' ? verdict.at : now)];
 }
 
-/** Invariant 2: the only place that sends a turn. */
+/** Invariant 2: sends a turn. No other code does. */
 function sendNext(state: InstanceState, { policy }: Moment, readySince: number): InstanceStep {
   const [next] = state.queue;
   if (next === undefined) return stay(state);

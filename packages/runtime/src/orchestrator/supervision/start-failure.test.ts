@@ -44,7 +44,7 @@ class Driven {
     return this.tells({ type: 'work', seq: 1, event: eventOf(id) });
   }
 
-  /** From the slot to the end of the process. */
+  /** Runs a start from the slot to the end of the process. */
   failStart(error = bad): string[] {
     const process = this.state.spawned + 1;
     return this.tells(

@@ -42,17 +42,17 @@ const WRONG_PARTS: readonly ErrorCode[] = [
 const FINAL: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...WRONG_PARTS]);
 const STORE: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...TROUBLE]);
 
-/** True when a retry alone changes nothing: a file has to change, or a request has to come. */
+/** Tells whether a retry alone changes nothing: a file has to change, or a request has to come. */
 export function isFinal({ code, retryable }: FrameError): boolean {
   return FINAL.has(code) && retryable !== true;
 }
 
-/** True when the store failed, so that no event counts a crash. */
+/** Tells whether the store failed, so that no event counts a crash. */
 export function isStoreFault({ code }: FrameError): boolean {
   return STORE.has(code);
 }
 
-/** True when the conversation on disk cannot be used. */
+/** Tells whether the conversation on disk cannot be used. */
 export function isDamage({ code }: FrameError): boolean {
   return DAMAGE.includes(code);
 }

@@ -18,7 +18,7 @@ import {
 import { isFinal, isStoreFault } from './start-failure.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
-/** Invariant 5: the only way to a process. */
+/** Invariant 5: asks for a process, after the backoff. No other code does. */
 export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep {
   const { notBefore } = state.restarts;
   if (notBefore > now) {
@@ -40,13 +40,15 @@ export function forgive(state: InstanceState, moment: Moment): InstanceStep {
   return after(clearTimerOf(state.phase), seekProcess(forgiven, moment));
 }
 
-/** Invariant 11: a request came. */
+/** Invariant 11: tries the start once more, because a request came. */
 export function tryAgain(state: InstanceState, moment: Moment): InstanceStep {
   const step = seekProcess(state, moment);
   return step.state.phase.name === 'backoff' ? after(tellWaiting(state, moment), step) : step;
 }
 
-/** Invariant 11, without a process: its inbox cannot be read. The same problem is not logged again. */
+/**
+ * Invariant 11, without a process: marks an instance whose inbox cannot be read. The same problem is not logged again.
+ */
 export function standDamaged(state: InstanceState, error: FrameError): InstanceStep {
   const { phase, startError: known } = state;
   if (hasProcess(phase) || phase.name === 'stopped') return ignore(state, `damaged: ${error.message}`);
@@ -59,7 +61,7 @@ export function standDamaged(state: InstanceState, error: FrameError): InstanceS
   return { state: enter({ ...state, startError: error }, { name: 'doesNotStart' }), actions };
 }
 
-/** Invariant 1: the only place that spawns. */
+/** Invariant 1: spawns the process. No other code does. */
 export function takeSlot(state: InstanceState, { now, policy }: Moment): InstanceStep {
   if (state.phase.name !== 'inLine') {
     // The instance stopped meanwhile; one with a process keeps its slot.
@@ -103,7 +105,7 @@ function isHopeless(error: FrameError, { startFailures, restarts }: InstanceStat
   return startFailures >= policy.startAttempts;
 }
 
-/** The longest wait that is worth it: the time that a start may take. */
+/** Returns the longest wait that is worth it: the time that a start may take, at most the longest backoff. */
 function patienceMs({ startTimeoutMs, restart }: SupervisionPolicy): number {
   return Math.min(startTimeoutMs, restart.maxMs);
 }
@@ -112,7 +114,7 @@ export function startError(problem: string): FrameError {
   return { code: 'E_AGENT_START', message: `The agent's process could not start: ${problem}.` };
 }
 
-/** For a start that failed without a log line of its process. */
+/** Adds a report to a failed start that its process did not log. */
 export function reportStart({ state, actions }: InstanceStep): InstanceStep {
   const { startFailures, startError: error } = state;
   const message = `Start ${startFailures} in a row failed: ${error?.code} ${error?.message}`;

@@ -24,16 +24,16 @@ export interface Pong {
 
 /** Receives everything that happens, in order; `exited` comes once and last. None may throw. */
 export interface ProcessListener<Up> {
-  /** Every message except answers to pings. */
+  /** Receives every message except answers to pings. */
   message(message: Up): void;
-  /** A frame that was rejected, with the code and the reason. */
+  /** Receives the code and the reason of a rejected frame. */
   refused(problem: string): void;
-  /** The process did not answer in time. */
+  /** Called when the process did not answer in time. */
   hung(): void;
   exited(exit: ChildExit): void;
-  /** The process closed its channel and lives on. */
+  /** Called when the process closed its channel and lives on. */
   cutOff(): void;
-  /** A message of this type could not be sent, although the process lives. */
+  /** Called when a message of this type could not be sent, although the process lives. */
   unsent(type: string, problem: string, thrown: unknown): void;
 }
 
@@ -43,11 +43,14 @@ const WITHOUT_CHANNEL_MS = 1_000;
 export interface RunningProcess<Down> {
   readonly pid: number;
   say(message: Down | Upkeep): void;
-  /** SIGKILL to its whole group. */
+  /** Sends SIGKILL to its whole group. */
   kill(): void;
 }
 
-/** `start` is the first message and identifies the process. The heartbeat's policy is read at every beat. */
+/**
+ * Supervises a process. `start` is the first message and identifies the process. The heartbeat's policy is read at
+ * every beat.
+ */
 export function superviseProcess<Down extends { readonly type: string }, Up extends { readonly type: string }>(
   child: ChildProcess<Down | Upkeep, Up | Pong>,
   start: AgentStart | ConnectorStart,

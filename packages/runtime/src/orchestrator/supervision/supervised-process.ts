@@ -50,7 +50,7 @@ export abstract class SupervisedProcess<Down, Up> {
     this.#process?.say(message);
   }
 
-  /** Called only from the queue of inputs, see `post`. */
+  /** Handles one input; called only from the queue of inputs, see `post`. */
   step(input: InstanceInput): void {
     const before = this.#state;
     const { state, actions } = stepInstance(before, input, this.#clock.elapsed(), this.policy());

@@ -127,12 +127,12 @@ export class SwarmAgents {
     return this.#deps.currentPlan.value.names;
   }
 
-  /** The only way in; see `Mailboxes`. */
+  /** Accepts an event. The only way in; see `Mailboxes`. */
   accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     return this.#mailboxes.accept(to, event, isAwaited);
   }
 
-  /** See `Mailboxes`. */
+  /** Cancels a turn; see `Mailboxes`. */
   cancel(at: AgentAddress, eventId: string, reason: string): Promise<boolean> {
     return this.#mailboxes.cancel(at, eventId, reason);
   }
@@ -206,13 +206,15 @@ export class SwarmAgents {
     return woken;
   }
 
-  /** Called by a person's restart, or a reload: allows another try. */
+  /** Allows another try, after a person's restart or a reload. */
   async forgive(address: AgentAddress): Promise<void> {
     this.instances.post(address, { type: 'forgive' });
     await this.#unread.tryAgain(address);
   }
 
-  /** See `drainInstances`. Nothing is accepted any more, and no caller gets an answer afterwards. */
+  /**
+   * Ends all instances; see `drainInstances`. Nothing is accepted any more, and no caller gets an answer afterwards.
+   */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#mailboxes.close();
     const callersOf = (address: AgentAddress) => this.#broker.callersOf(address);
@@ -269,7 +271,7 @@ export class SwarmAgents {
     return superviseProcess(child, start, { heartbeat: () => settings.heartbeat, clock }, listener);
   }
 
-  /** The notices for people and programs outside of the swarm. */
+  /** Makes the notices for people and programs outside of the swarm. */
   #ownListener(): SwarmListener {
     return {
       heard: (at, frame) => this.#heard(at, frame),

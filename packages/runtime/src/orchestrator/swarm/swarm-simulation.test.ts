@@ -162,7 +162,7 @@ class Swarm {
     this.#input(instance, { type: 'work', seq, event: instance.accepted[seq] ?? event });
   }
 
-  /** The possible events of a run without faults. */
+  /** Lists the possible events of a run without faults. */
   #deeds(): (() => void)[] {
     const deeds: (() => void)[] = [];
     const [delivery] = this.#deliveries;
@@ -356,7 +356,7 @@ class Swarm {
     this.#input(instance, { type: 'exited', process: process.number, code: null, signal: 'SIGKILL' });
   }
 
-  /** The orchestrator dies, and with it everything that is not on disk. */
+  /** Kills the orchestrator, and with it everything that is not on disk. */
   #restart(): void {
     this.restarts++;
     this.broker = this.#newBroker();
@@ -397,7 +397,7 @@ class Swarm {
     };
   }
 
-  /** The same event plans the same calls, in every process. */
+  /** Plans the calls of an event: the same ones in every process. */
   #plan({ id, metadata }: AgentEvent, own: AgentAddress): Call[][] {
     const random = seeded(this.#options.seed + hash(id));
     const budget = Number(metadata?.['budget'] ?? 0);
@@ -527,7 +527,7 @@ class Swarm {
 
 const tenants = ['tenant-1', 'tenant-2'];
 
-/** The frames of the running turn; sends of an earlier turn get their end too. */
+/** Lists the frames of the running turn; sends of an earlier turn get their end too. */
 function openFrames({ open, turn }: Process): string[] {
   return [...open].filter(([, frame]) => frame.turn === turn).map(([callId]) => callId);
 }
@@ -542,7 +542,7 @@ function pick<Item>(items: readonly Item[], random: () => number): Item {
   return item;
 }
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed % 2_147_483_646;
   return () => {

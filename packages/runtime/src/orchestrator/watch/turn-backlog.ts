@@ -47,7 +47,7 @@ export class TurnBacklog implements SwarmListener {
     this.over(at);
   }
 
-  /** Another process begins the turn again. */
+  /** Removes the turn, because another process begins it again. */
   processGone(at: AgentAddress): void {
     this.over(at);
   }

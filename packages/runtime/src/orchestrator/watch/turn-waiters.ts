@@ -11,7 +11,7 @@ export class TurnWaiters {
   /** The reason why no caller is answered any more. */
   #over: { readonly error: unknown } | undefined;
 
-  /** `forget` ends the wait without an answer. **Errors** — `E_CALLS_FULL`. */
+  /** Waits for the end of a turn. `forget` ends the wait without an answer. **Errors** — `E_CALLS_FULL`. */
   wait(at: AgentAddress, eventId: string): { readonly end: Promise<TurnEnd>; readonly forget: () => void } {
     if (this.#count >= MOST_WAITING) {
       throw new GoondanError('E_CALLS_FULL', `${this.#count} callers wait for the end of a turn already.`);

@@ -11,7 +11,7 @@ export class Watchers {
   readonly #watchers = new Set<Watcher>();
   readonly #soFar: () => Iterable<SwarmNotice>;
 
-  /** `soFar`: the backlog for watchers that ask for it. */
+  /** Takes the backlog, `soFar`, for watchers that ask for it. */
   constructor(soFar: () => Iterable<SwarmNotice>) {
     this.#soFar = soFar;
   }
