@@ -178,7 +178,7 @@ export class ConnectorRun {
     await this.#end(1, { type: 'failed', error: { ...failed, message, ...(place === undefined ? {} : { place }) } });
   }
 
-  /** A loading error is complete; any other is the connector's own. */
+  /** Returns a loading error as it is, and wraps any other error as the connector's own. */
   #explain(error: unknown): GoondanError {
     if (error instanceof GoondanError && aboutLoading.has(error.code)) return error;
     const { code, message } = toFrameError(error, 'E_CONNECTOR_ENDED');
@@ -211,7 +211,7 @@ export class ConnectorRun {
     this.#log(level, `${what}: ${describeThrown(thrown)}`, event, aboutThrown(this.#locate(thrown), data));
   }
 
-  /** The orchestrator knows the owner of the line from the channel. */
+  /** Sends a log line. It names no connection, because the orchestrator knows the owner of the channel. */
   #log(level: LogLevel, text: string, event?: string, about: ReturnType<typeof aboutThrown> = {}): void {
     const time = this.#ports.clock.now().toISOString();
     const message = cutMessage(this.#mask(text));
@@ -226,7 +226,10 @@ export class ConnectorRun {
 
 const aboutLoading: ReadonlySet<string> = new Set(['E_CONNECTOR_CONFIG', 'E_CONNECTOR_LOAD', 'E_PATH_OUTSIDE']);
 
-/** A foreign object may throw when it is read, and then the failure would go unreported. */
+/**
+ * Converts a thrown value to a safe one: a foreign object may throw when it is read, and the failure would go
+ * unreported.
+ */
 function toShowable(thrown: unknown): unknown {
   try {
     toFrameError(thrown, 'E_CONNECTOR_ENDED');
@@ -236,7 +239,7 @@ function toShowable(thrown: unknown): unknown {
   }
 }
 
-/** `RangeError: port taken`. */
+/** Returns a text like `RangeError: port taken`. */
 function describeThrown(thrown: unknown): string {
   const shown = toShowable(thrown);
   const { message } = toFrameError(shown, 'E_CONNECTOR_ENDED');

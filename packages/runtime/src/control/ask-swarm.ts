@@ -7,7 +7,7 @@ import { operations } from './operations.ts';
 import { checkAnswer, readRefusal } from './read-answer.ts';
 import type { Acceptance, AskOptions, Delivery, TurnEnd } from './swarm.ts';
 
-/** `Swarm.ask` over a socket, answered as a stream. */
+/** Implements `Swarm.ask` over a socket, with a stream as its answer. */
 export async function askSwarm(
   socket: ControlSocket,
   delivery: Delivery,
@@ -40,7 +40,7 @@ export async function askSwarm(
   }
 }
 
-/** The end of the turn shows whether it worked. */
+/** Requests the cancel; the end of the turn shows whether it worked. */
 async function cancelTurn(
   socket: ControlSocket,
   { agent, instanceKey, eventId }: Acceptance,

@@ -93,7 +93,7 @@ function encode(body: object): string {
   }
 }
 
-/** Nothing may be sent to the socket of another user. Throws the error of the disk. */
+/** Rejects the folder of another user, so that nothing is sent to a foreign socket. Throws the error of the disk. */
 function checkFolder(path: string): void {
   const problem = findFolderProblem(dirname(path), currentUserId());
   if (problem !== undefined) throw new GoondanError('E_CONTROL_PATH', `${dirname(path)} ${problem}.`);

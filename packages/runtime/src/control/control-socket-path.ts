@@ -43,7 +43,7 @@ export function systemSocketEnvironment(): SocketEnvironment {
   };
 }
 
-/** -1 on systems without user ids. */
+/** Returns -1 on systems without user ids. */
 export function currentUserId(): number {
   return process.getuid?.() ?? -1;
 }

@@ -14,7 +14,7 @@ const known: Readonly<Record<SwarmNotice['type'], true>> = {
 /** The types of notices. Safe: the compiler sees keys as any text. */
 export const noticeTypes: readonly SwarmNotice['type'][] = Object.keys(known) as (keyof typeof known)[];
 
-/** A newer server may send other types. */
+/** Tells whether this version knows the type; a newer server may send others. */
 export function isNotice(event: string): boolean {
   return Object.hasOwn(known, event);
 }

@@ -212,12 +212,12 @@ function request<Request extends object>(shape: NoInfer<ShapeOf<Request>>): Part
   return { fields: fieldsOf(shape), check: exactObject(shape) as Check<Request> };
 }
 
-/** The result is the whole answer. Fields of a newer server are ignored. */
+/** Describes an answer that is the result itself. Fields of a newer server are ignored. */
 function whole<Answer extends object>(shape: NoInfer<ShapeOf<Answer>>): Operation<unknown, Answer>['answer'] {
   return { fields: fieldsOf(shape), check: object(shape) as Check<Answer>, write: (result) => result };
 }
 
-/** The result is the only field of the answer. */
+/** Describes an answer whose only field is the result. */
 function only<Answer>(field: string, check: Check<Answer>): Operation<unknown, Answer>['answer'] {
   const answer = object({ [field]: check });
   return {

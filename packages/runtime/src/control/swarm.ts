@@ -216,7 +216,7 @@ export interface Swarm {
   /** Accepts the event again. False when there is no such letter. */
   retryDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
   dropDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
-  /** The tool calls that wait for approval, oldest first. */
+  /** Lists the tool calls that wait for approval, oldest first. */
   approvals(): Promise<readonly ApprovalSummary[]>;
   /**
    * Approves a call, with exactly its arguments. Resolves when the answer is durable; false when none waits under this

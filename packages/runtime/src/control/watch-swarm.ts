@@ -7,7 +7,7 @@ import { operations } from './operations.ts';
 import { checkAnswer } from './read-answer.ts';
 import type { SwarmNotice, SwarmWatch, WatchFilter } from './swarm.ts';
 
-/** `Swarm.watch` over a socket. */
+/** Implements `Swarm.watch` over a socket. */
 export async function watchSwarm(
   socket: ControlSocket,
   filter: WatchFilter,

@@ -19,9 +19,9 @@ export type LossyKind = keyof DroppedCounts;
 export interface Codec<Out, In> {
   encode(message: Out): string;
   decode(frame: string): In;
-  /** Undefined for a message that must never be dropped. */
+  /** Returns undefined for a message that must never be dropped. */
   lossyKindOf(message: Out): LossyKind | undefined;
-  /** The message with the counts of dropped messages; undefined where nothing is ever dropped. */
+  /** Returns the message with the counts of dropped messages; undefined where nothing is ever dropped. */
   dropped(counts: DroppedCounts): Out | undefined;
 }
 

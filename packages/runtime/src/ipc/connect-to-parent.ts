@@ -4,7 +4,7 @@ import { frameFolder } from './channel/frame-files.ts';
 import { CHANNEL_DESCRIPTOR, socketWire } from './channel/socket-wire.ts';
 import type { Language } from './codec.ts';
 
-/** `folder` is for long messages: the process that starts a child gives it as the first argument. */
+/** Opens a child's channel. `folder` is for long messages: the parent gives it as the first argument. */
 export function connectToParent<Down, Up>({ child }: Language<Down, Up>, folder: string): Channel<Up, Down> {
   return openChannel({ wire: socketWire(CHANNEL_DESCRIPTOR), codec: child, files: frameFolder(folder) });
 }

@@ -101,7 +101,7 @@ export type AnswerAsk = (
   options: AskListeners & { readonly left: AbortSignal; readonly cancel: AbortSignal },
 ) => Promise<ConnectorAnswer>;
 
-/** The orchestrator's side. */
+/** Answers asks, on the orchestrator's side. */
 export function answerConnectorAsks(channel: Channel<ToConnector, FromConnector>, answer: AnswerAsk): void {
   const open = new Map<string, { readonly left: AbortController; readonly cancel: AbortController }>();
   // An unsent message was for a process that is gone, or does not read: it asks again with the same id.

@@ -10,7 +10,7 @@ import type { ToConnector } from './to-connector.ts';
 /** Resolves when the event is accepted; rejects with the reason, or with `E_IPC_CLOSED` when the result is unknown. */
 export type EmitConnectorEvent = (id: string, event: HeardEvent) => Promise<void>;
 
-/** The connector's side. */
+/** Makes the `emit` function, on the connector's side. */
 export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): EmitConnectorEvent {
   const pending = new PendingAnswers<void>();
   channel.onMessage((message) => {
@@ -32,7 +32,10 @@ export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): 
   };
 }
 
-/** The orchestrator's side: `accept` resolves after the durable write. Returns a function that ends it. */
+/**
+ * Accepts events, on the orchestrator's side: `accept` resolves after the durable write. Returns a function that ends
+ * it.
+ */
 export function acceptConnectorEvents(
   channel: Channel<ToConnector, FromConnector>,
   accept: EmitConnectorEvent,

@@ -39,7 +39,7 @@ export interface ChildProcess<Down, Up> {
   readonly exited: Promise<ChildExit>;
   /** Asks the whole group to end (SIGTERM), and kills it after `graceMs` (SIGKILL); at once when that is 0. */
   kill(graceMs: number): Promise<ChildExit>;
-  /** The last printed lines, to explain the end of the process. */
+  /** Returns the last printed lines, to explain the end of the process. */
   recentOutput(): readonly ChildOutput[];
 }
 

@@ -34,7 +34,7 @@ const LONGEST_PATH = 300;
 const MOST_COMPARED = 20_000;
 const DEEPEST = 64;
 
-/** `shorten`: formats a value; the beginning of its JSON when absent. */
+/** Lists the changes. `shorten` formats a value; the beginning of its JSON when absent. */
 export function diffJson(
   before: unknown,
   after: unknown,
@@ -81,7 +81,7 @@ function compare(before: unknown, after: unknown, path: string, walk: Walk, dept
   report(before, after, path, walk);
 }
 
-/** Equal items at both ends are left out: one item more at the beginning is one change. */
+/** Compares without the equal items at both ends: one item more at the beginning is one change. */
 function compareArrays(
   before: readonly unknown[],
   after: readonly unknown[],

@@ -7,7 +7,7 @@ import { findSchemaProblem } from './find-schema-problem.ts';
 
 const validator = new Ajv({ strict: false, allErrors: true, logger: false });
 
-/** The validator's own result: the place and the text of its first error. */
+/** Returns the validator's own result: the place and the text of its first error. */
 function judge(schema: JsonValue): { readonly path: readonly string[]; readonly message: string } | undefined {
   if (validator.validate('http://json-schema.org/draft-07/schema', schema)) return undefined;
   const [first] = validator.errors ?? [];

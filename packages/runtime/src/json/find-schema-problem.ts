@@ -127,7 +127,7 @@ function both(one: Check, other: Check): Check {
   return (value, path) => one(value, path) ?? other(value, path);
 }
 
-/** When neither fits, the problem is that of the first. */
+/** Accepts a value that fits one of the two; otherwise the problem is that of the first. */
 function either(one: Check, other: Check): Check {
   return (value, path) => {
     const problem = one(value, path);
@@ -168,7 +168,7 @@ function unique(value: unknown, path: readonly string[]): SchemaProblem | undefi
   return duplicate && schemaProblem(path, duplicateMessage(duplicate));
 }
 
-/** The validator accepts any object: schemas come from other people's code. */
+/** Accepts any object, as the validator does: schemas come from other people's code. */
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -92,7 +92,7 @@ const hasUniqueItems: SchemaValidateFunction = (isWanted: boolean, items: readon
   return false;
 };
 
-/** The error of a branch as a whole repeats the errors inside it. */
+/** Skips the error of a branch as a whole, which repeats the errors inside it. */
 function saysSomething({ keyword }: ErrorObject): boolean {
   return keyword !== 'if';
 }

@@ -10,7 +10,8 @@ export interface Preview {
 const DEEPEST = 64;
 
 /**
- * A text stays as it is, everything else is JSON. A value that is not JSON is `null`, as in an array of JSON.stringify.
+ * Returns a text as it is, and everything else as JSON. A value that is not JSON is `null`, as in an array of
+ * JSON.stringify.
  */
 export function previewJson(value: unknown, longest: number): Preview {
   if (typeof value === 'string') return { text: value.slice(0, longest), isCut: value.length > longest };

@@ -51,7 +51,7 @@ export function isAsBefore(snapshot: unknown, value: unknown): boolean {
   return isEqual(snapshot, value, undefined, 0);
 }
 
-/** `given`: absent for the outermost call, which makes one if there is something inside. */
+/** Compares two parts. `given` is the rest of the budget; the outermost call makes it when it has something inside. */
 function isEqual(before: object, after: object, given: Budget | undefined, depth: number): boolean {
   let budget = given;
   if (depth >= DEEPEST || (budget !== undefined && --budget.left <= 0)) return true;

@@ -35,7 +35,10 @@ const LONGEST_TITLE = 500;
 /** For `Error.stackTraceLimit` of a process that runs bundle code: many frames of a library may be above it. */
 export const FRAMES_KEPT = 50;
 
-/** `folders`: the folders of the bundle's code; paths are relative to the first one that contains the file. */
+/**
+ * Makes the function for these folders of the bundle's code. Paths are relative to the first one that contains the
+ * file.
+ */
 export function locateIn(folders: readonly string[], mask: Mask): LocateThrown {
   const known = new CodeOwners(folders);
   const shorten = (text: string) => known.shorten(mask(text));
@@ -71,7 +74,7 @@ function framesOf(error: unknown): readonly StackFrame[] {
   return position === undefined ? readStack(error) : [position];
 }
 
-/** Bun gives the position of a syntax error; for a missing module it only gives the importing file. */
+/** Returns the place of a syntax error, which Bun gives; for a missing module, finds its import in the importing file. */
 function positionOf(error: unknown): StackFrame | undefined {
   const position = readField(error, 'position');
   const at = toPlace(readField(position, 'file'), readField(position, 'line'), readField(position, 'column'));
@@ -107,7 +110,10 @@ function placeOf(frames: readonly PlacedFrame[]): CodePlace | undefined {
   return first('bundle') ?? (first('library') === undefined ? first('package') : undefined);
 }
 
-/** The code that threw ends where goondan called it: further frames are outer layers. */
+/**
+ * Returns the end of the frames that belong to the throwing code: where goondan called it. Further frames are outer
+ * layers.
+ */
 function endOfNear(frames: readonly PlacedFrame[]): number {
   const start = frames.findIndex(({ owner }) => owner !== 'goondan');
   const length = frames.slice(start).findIndex(({ owner }) => owner === 'goondan');

@@ -48,7 +48,7 @@ function findRuns(text: string, forms: readonly string[]): Run[] {
   return runs;
 }
 
-/** A form may overlap itself. */
+/** Finds all occurrences of a form, which may overlap itself. */
 function occurrencesOf(form: string, text: string): Run[] {
   const found: Run[] = [];
   for (let start = text.indexOf(form); start !== -1; start = text.indexOf(form, start + 1)) {

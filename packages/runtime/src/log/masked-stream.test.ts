@@ -29,7 +29,7 @@ const secretTexts = fc.oneof(
 );
 const sizes = fc.array(fc.nat({ max: 6 }), { maxLength: 60 });
 
-/** A text full of secrets, in several forms, complete and broken off. */
+/** Makes a text full of secrets, in several forms, complete and broken off. */
 function textOf(secrets: readonly string[]): fc.Arbitrary<string> {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), JSON.stringify({ secret })]);
   const some = fc.constantFrom(...forms);

@@ -15,7 +15,7 @@ export interface StackFrame {
 /** Characters of a stack to read. */
 const LONGEST = 65_536;
 
-/** Innermost first; empty when it has no stack. */
+/** Returns the frames, innermost first; empty when there is no stack. */
 export function readStack(error: unknown): readonly StackFrame[] {
   const stack = readField(error, 'stack');
   if (typeof stack !== 'string') return [];
@@ -56,7 +56,7 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Empty for the URL of a file that is not here: a stack may come from another machine. */
+/** Returns an empty text for the URL of a file that is not here: a stack may come from another machine. */
 function fileOf(url: string): string {
   try {
     return Bun.fileURLToPath(url);

@@ -55,18 +55,18 @@ export class MessageList {
     }
   }
 
-  /** All messages, as an immutable array. */
+  /** Returns all messages, as an immutable array. */
   snapshot(): readonly Message[] {
     this.snapshotTaken ??= Object.freeze(this.between(0, this.end));
     return this.snapshotTaken;
   }
 
-  /** The messages in a range of places. */
+  /** Returns the messages in a range of places. */
   between(from: number, to: number): Message[] {
     return this.slots.slice(from, to).filter((message) => message !== undefined);
   }
 
-  /** The lowest place that was rewritten since the last call; infinite when there was none. */
+  /** Returns the lowest place that was rewritten since the last call; infinite when there was none. */
   takeLowestRewrite(): number {
     const lowest = this.lowestRewrite;
     this.lowestRewrite = Number.POSITIVE_INFINITY;

@@ -24,7 +24,7 @@ export function reviveEvent(event: StoredMessageEvent): MessageEvent {
   return 'message' in event ? { ...event, message: reviveMessage(event.message) } : event;
 }
 
-/** The bytes must have been checked. */
+/** Decodes the base; its bytes must have been checked. */
 export function decodeBase(bytes: Uint8Array): Message[] {
   const text = new TextDecoder().decode(bytes);
   // Safe: the commit record's checksum proves that encodeMessage wrote these lines.

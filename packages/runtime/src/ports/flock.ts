@@ -37,7 +37,9 @@ interface Library {
   readonly errno: () => number;
 }
 
-/** Loaded only by processes that own a workspace. musl handles every name that begins with `libc.` itself. */
+/**
+ * Loads the C library, only in processes that own a workspace. musl handles every name that begins with `libc.` itself.
+ */
 async function openLibrary(): Promise<Library | { readonly why: string }> {
   try {
     const { dlopen, read } = await import('bun:ffi');

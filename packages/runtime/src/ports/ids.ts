@@ -21,7 +21,7 @@ export function countedIds(): Ids {
   };
 }
 
-/** The same event is the same turn, also after a crash. */
+/** Returns the id of an event's turn, which is the same after a crash. */
 export function turnIdOf(eventId: string): string {
   return `turn-${eventId}`;
 }

@@ -40,8 +40,8 @@ function exists(pid: number): boolean {
 }
 
 /**
- * Linux: the boot id and the ticks since boot; elsewhere the output of `ps`; `undefined` when neither works, `ended`
- * for a zombie.
+ * Reads the start of a process: on Linux the boot id and the ticks since boot, elsewhere the output of `ps`.
+ * `undefined` when neither works, `ended` for a zombie.
  */
 function startOf(pid: number): string | undefined {
   return startFromProc(pid) ?? startFromPs(pid);

@@ -27,11 +27,11 @@ export interface Channel<Out, In> {
    * when it is too long for a frame and the disk fails. A message that may be dropped can only fail with `E_IPC_FRAME`.
    */
   send(message: Out): Promise<void>;
-  /** Reading starts with the first listener. Returns a function that removes the listener. */
+  /** Adds a listener; reading starts with the first one. Returns a function that removes it. */
   onMessage(listener: (message: In) => void): () => void;
   /** Receives each rejected frame's error. */
   onRefused(listener: (error: GoondanError) => void): () => void;
-  /** Called once; a late listener is called at once. */
+  /** Adds a listener for the end, called once; a late listener is called at once. */
   onClose(listener: () => void): () => void;
   readonly isClosed: boolean;
   /** Closes at once. Waiting messages are rejected, later ones ignored. */
@@ -231,12 +231,12 @@ function referTo(file: string): string {
   return JSON.stringify({ file });
 }
 
-/** JSON has no raw line breaks, so a line is a frame. */
+/** Makes a line of a frame: JSON has no raw line breaks. */
 function toLine(frame: string): Uint8Array {
   return Buffer.from(`${frame}\n`);
 }
 
-/** An error of a listener must not stop the other listeners, and must not go unnoticed. */
+/** Calls a listener. Its error must not stop the other listeners, and must not go unnoticed. */
 function tell<Value>(listener: (value: Value) => void, value: Value): void {
   try {
     listener(value);

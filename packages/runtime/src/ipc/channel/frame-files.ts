@@ -47,7 +47,7 @@ export function frameFolder(folder: string): FrameFiles {
   };
 }
 
-/** For two channels in one process. */
+/** Makes frame files in memory, for two channels in one process. */
 export function memoryFrameFiles(): FrameFiles {
   const files = new Map<string, Uint8Array>();
   return {

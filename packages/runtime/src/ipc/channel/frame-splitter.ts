@@ -19,12 +19,12 @@ export class FrameSplitter {
 
   constructor(private readonly longest: number) {}
 
-  /** Call it only when `next` has returned undefined. */
+  /** Adds a chunk. Call it only when `next` has returned undefined. */
   push(chunk: Uint8Array): void {
     this.chunk = chunk;
   }
 
-  /** Undefined when more bytes are needed. */
+  /** Returns the next frame; undefined when more bytes are needed. */
   next(): Split | undefined {
     for (;;) {
       const end = this.chunk.indexOf(NEWLINE);

@@ -66,7 +66,10 @@ export class SendQueue {
     return this.entries.size === 0 && this.current === undefined;
   }
 
-  /** As `push`, for streams whose sender does not wait. Returns false, and takes nothing, where `checkRoom` would throw. */
+  /**
+   * Like `push`, for streams whose sender does not wait. Returns false, and takes nothing, where `checkRoom` would
+   * throw.
+   */
   offer(bytes: Uint8Array, lossy: LossyKind | undefined): boolean {
     if (lossy === undefined && !this.hasRoom(bytes.length)) return false;
     // Rejects when the reader leaves, which the stream itself tells.
@@ -118,7 +121,7 @@ export class SendQueue {
     await new Promise<void>((resolve) => this.whenEmpty.push(resolve));
   }
 
-  /** Called when the wire is closed: rejects the waiting frames that had to arrive. */
+  /** Rejects the waiting frames that had to arrive, because the wire is closed. */
   fail(error: GoondanError): void {
     for (const entry of [...this.entries]) {
       this.remove(entry);
@@ -129,12 +132,12 @@ export class SendQueue {
     this.tellEmpty();
   }
 
-  /** The reader is gone, and nobody waits for what was to be sent. */
+  /** Drops all frames, because the reader left. */
   clear(): void {
     this.fail(new GoondanError('E_IPC_CLOSED', 'The reader left.'));
   }
 
-  /** One is always taken, however large. */
+  /** Tells whether there is room; one frame is always taken, however large. */
   private hasRoom(weight: number): boolean {
     const { mostWaiting, mostWaitingBytes } = this.parts.limits;
     const waiting = this.entries.size - this.lossy.size;

@@ -2,7 +2,7 @@
 export interface Wire {
   /** Returns the number of bytes taken; offer the rest again after `drain`. -1 when the wire is closed. */
   write(bytes: Uint8Array): number;
-  /** No `data` and no `closed` until `resume`. */
+  /** Holds `data` and `closed` back until `resume`. */
   pause(): void;
   resume(): void;
   /** Closes this end. Bytes already taken still arrive. */
@@ -11,7 +11,7 @@ export interface Wire {
 
 export interface WireEvents {
   data(chunk: Uint8Array): void;
-  /** `write` may be tried again. */
+  /** Called when `write` may be tried again. */
   drain(): void;
   /** Called once, after the last `data`. */
   closed(): void;

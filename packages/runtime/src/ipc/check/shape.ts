@@ -144,7 +144,7 @@ export function exactObject<const F extends Fields>(fields: F): Check<ObjectOf<F
 }
 
 /**
- * One of several shapes, told apart by a field with a fixed text in each. Each check is made on its first use: a
+ * Checks one of several shapes, told apart by a field with a fixed text in each. Each check is made on its first use: a
  * process starts without those it never needs.
  */
 export function oneByField<Key extends string, Value extends Record<Key, string>>(
@@ -166,7 +166,7 @@ export function oneByField<Key extends string, Value extends Record<Key, string>
   };
 }
 
-/** A fixed text, which tells the shapes of a union apart. */
+/** Checks a fixed text, which tells the shapes of a union apart. */
 export function literal<const Value extends string>(wanted: Value): Check<Value> {
   return oneOf(wanted);
 }
