@@ -217,7 +217,7 @@ describe('code of a bundle', () => {
   test.each([
     ['throws in a timer', `setTimeout(() => { rulez(); }, 1);`],
     ['drops a promise that rejects', `void (async () => { await 1; rulez(); })();`],
-  ])('F-03 that %s, not caught, is logged with its place', async (_title, line) => {
+  ])('F-03 %s: the uncaught error is logged with its place', async (_title, line) => {
     const agent = launch();
     const careless = extension(`
       export function register(api: { pipeline: { register(kind: string, run: object): void } }): void {
@@ -247,7 +247,7 @@ describe('code of a bundle', () => {
     expect(await agent.exited).toMatchObject({ code: 1 });
   });
 
-  test('that prints anything does not disturb the channel', async () => {
+  test('does not disturb the channel with anything it prints', async () => {
     const agent = launch();
     const printing = extension(`
       export function register(api) {
@@ -302,7 +302,7 @@ describe('code of a bundle', () => {
   test.each([
     ['process.exit(7)', 7],
     ['process.exit()', 0],
-  ])('R-03 that calls %s just ends; the next process resumes the turn', async (call, code) => {
+  ])('R-03 just ends when it calls %s; the next process resumes the turn', async (call, code) => {
     const key = crypto.randomUUID();
     const leaving = extension(`
       export function register(api) {

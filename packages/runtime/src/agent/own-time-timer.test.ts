@@ -46,7 +46,7 @@ describe('a timer for own time', () => {
     expect(rings()).toBe(1);
   });
 
-  test('that is stopped never fires, even if a pause ends later', async () => {
+  test('never fires once it is stopped, even if a pause ends later', async () => {
     const { clock, timer, rings } = open();
     timer.pause();
     timer.stop();

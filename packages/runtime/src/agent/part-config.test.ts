@@ -48,7 +48,7 @@ describe("an extension's config", () => {
   test.each([
     ['the resource', { specSchema: schema }],
     ['the module', { moduleSchema: schema }],
-  ])('X-05 that matches the schema of %s is passed to register', async (_title, declared) => {
+  ])('X-05 is passed to register when it matches the schema of %s', async (_title, declared) => {
     expect(await start({ config: { level: 'debug' }, ...declared })).toEqual({ level: 'debug' });
   });
 
@@ -56,7 +56,7 @@ describe("an extension's config", () => {
     ['the resource', { specSchema: schema }],
     ['the module', { moduleSchema: schema }],
   ])(
-    'X-05 that does not match the schema of %s: E_EXT_CONFIG names every problem, and register does not run',
+    'X-05 fails the start when it does not match the schema of %s: E_EXT_CONFIG names every problem, and register does not run',
     async (_title, declared) => {
       expect(await start({ config: { level: 'loud', max: 'many', tea: 1 }, ...declared })).toMatchObject({
         code: 'E_EXT_CONFIG',

@@ -21,14 +21,14 @@ async function outcome(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('foreign code within bounds', () => {
-  test('that returns in time gives its value, and leaves no timer behind', async () => {
+  test('gives its value when it returns in time, and leaves no timer behind', async () => {
     const { clock, bounds } = open();
     expect(await withDeadline(bounds, () => 'sync')).toBe('sync');
     expect(await withDeadline(bounds, async () => 'async')).toBe('async');
     expect(clock.pending).toBe(0);
   });
 
-  test('that throws gives its error, sync or async', async () => {
+  test('gives its error when it throws, sync or async', async () => {
     const { clock, bounds } = open();
     const error = new Error('broken');
     const sync = withDeadline(bounds, () => {
@@ -39,7 +39,7 @@ describe('foreign code within bounds', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('that is late gives the timeout error at once, and its signal has the same reason', async () => {
+  test('gives the timeout error at once when it is late, and its signal has the same reason', async () => {
     const { clock, bounds } = open();
     const signals: AbortSignal[] = [];
     const waiting = outcome(withDeadline(bounds, (signal) => new Promise(() => signals.push(signal))));
@@ -50,7 +50,7 @@ describe('foreign code within bounds', () => {
     expect(signals[0]?.reason).toBe(late);
   });
 
-  test('that is aborted gives the reason at once, and so does its signal', async () => {
+  test('gives the reason at once when it is aborted, and so does its signal', async () => {
     const { clock, controller, bounds } = open();
     const reason = new GoondanError('E_CANCELLED', 'enough');
     const signals: AbortSignal[] = [];
@@ -72,7 +72,7 @@ describe('foreign code within bounds', () => {
     expect(begun).toBe(false);
   });
 
-  test('that aborts and throws at once gives its own error, and nothing is left unhandled', async () => {
+  test('gives its own error when it aborts and throws at once, and nothing is left unhandled', async () => {
     const { controller, bounds } = open();
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
@@ -88,7 +88,7 @@ describe('foreign code within bounds', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('that continues after its deadline has no effect', async () => {
+  test('has no effect when it continues after its deadline', async () => {
     const { clock, bounds } = open();
     const action = Promise.withResolvers<string>();
     const waiting = outcome(withDeadline(bounds, () => action.promise));

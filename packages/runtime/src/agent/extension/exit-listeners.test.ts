@@ -8,7 +8,7 @@ afterEach(() => {
 });
 
 describe('beforeExit listeners', () => {
-  test('X-17 that an extension added while it registered are removed from the process, in their order', async () => {
+  test('X-17 are removed from the process, in their order, when an extension added them while it registered', async () => {
     const ran: string[] = [];
     process.on('beforeExit', () => ran.push('not ours'));
     const listeners = collectExitListeners();
@@ -38,7 +38,7 @@ describe('beforeExit listeners', () => {
     expect(calls).toEqual([{ self: process, args: [0] }]);
   });
 
-  test('X-17 of an extension without any are an empty list', () => {
+  test('X-17 are an empty list for an extension without any', () => {
     expect(collectExitListeners().collected().takeOff()).toEqual([]);
   });
 });

@@ -143,7 +143,7 @@ describe('the state of an agent', () => {
     expect(await agent.stateOf('early')).toBe('set');
   });
 
-  test('X-12 that did not change is passed on as the same frozen value, so that a store can recognize it', async () => {
+  test('X-12 is passed on as the same frozen value when it did not change, so that a store can recognize it', async () => {
     const commits: Readonly<Record<string, JsonValue>>[] = [];
     const memory = memoryStore();
     const store: ConversationStore = {

@@ -153,7 +153,7 @@ describe('the cleanup of extensions', () => {
     expect(said).toEqual(['second leaves', 'second is gone', 'first leaves', 'first is gone']);
   });
 
-  test('X-17 that throws is reported and does not stop the others', async () => {
+  test('X-17 is reported when it throws, and does not stop the others', async () => {
     const said: string[] = [];
     const agent = await scriptedAgent({
       extensions: [
@@ -188,7 +188,7 @@ describe('the cleanup of extensions', () => {
     expect(agent.logs.map(({ message }) => message)).toEqual(['cleanup failed: first; second']);
   });
 
-  test('X-17 that hangs is abandoned when the grace is over; the others were still called', async () => {
+  test('X-17 is abandoned when it hangs until the grace is over; the others were still called', async () => {
     const clock = manualClock();
     const said: string[] = [];
     const agent = await scriptedAgent({

@@ -22,7 +22,7 @@ const removed: [owner: 'api' | 'tools', member: string, replacement: string][] =
 
 describe('a removed member', () => {
   test.each(removed)(
-    'X-18 of %s, %s, throws E_EXT_COMPAT naming its replacement',
+    'X-18 from %s, %s, throws E_EXT_COMPAT naming its replacement',
     async (owner, member, replacement) => {
       const api = await openApi();
       const target: object = owner === 'api' ? api : api.tools;
@@ -37,17 +37,20 @@ describe('a removed member', () => {
     },
   );
 
-  test.each(removed)('X-18 of %s, %s, used in register, fails the start with the same code', async (owner, member) => {
-    const started = scriptedAgent({
-      extensions: [
-        extension('old', (api) => {
-          // Code of an extension for the old version.
-          Reflect.get(owner === 'api' ? api : api.tools, member);
-        }),
-      ],
-    });
-    expect(await started.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_COMPAT' });
-  });
+  test.each(removed)(
+    'X-18 from %s, %s, used in register, fails the start with the same code',
+    async (owner, member) => {
+      const started = scriptedAgent({
+        extensions: [
+          extension('old', (api) => {
+            // Code of an extension for the old version.
+            Reflect.get(owner === 'api' ? api : api.tools, member);
+          }),
+        ],
+      });
+      expect(await started.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_COMPAT' });
+    },
+  );
 
   test('X-18 does not affect the others: a member that never existed is undefined', async () => {
     const api = await openApi();

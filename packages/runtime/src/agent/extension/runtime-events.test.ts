@@ -93,7 +93,7 @@ const duration = expect.any(Number);
 const usage = { inputTokens: expect.any(Number), outputTokens: expect.any(Number), totalTokens: expect.any(Number) };
 
 describe('the runtime events', () => {
-  test('X-14 of a turn that succeeds have exactly these fields, in this order', async () => {
+  test('X-14 have exactly these fields, in this order, for a turn that succeeds', async () => {
     expect(await tell({ script: call('Seoul') })).toEqual([
       { name: 'turn.started', args: [turn] },
       { name: 'step.started', args: [step(0)] },
@@ -106,7 +106,7 @@ describe('the runtime events', () => {
     ]);
   });
 
-  test('X-14 of a turn that fails have the fields of the started ones, and the error', async () => {
+  test('X-14 have the fields of the started ones, and the error, for a turn that fails', async () => {
     const error = expect.objectContaining({ code: 'E_MODEL_FAILED', message: 'overloaded' });
     expect(await tell({ script: [{ fail: { message: 'overloaded' } }] })).toEqual([
       { name: 'turn.started', args: [turn] },
@@ -116,7 +116,7 @@ describe('the runtime events', () => {
     ]);
   });
 
-  test('X-14 of a retried step are failed, then a new step', async () => {
+  test('X-14 are a failed step, then a new one, for a retry', async () => {
     const told = await tell({ script: [{ fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'done' }] });
     expect(told.slice(1, 5)).toEqual([
       { name: 'step.started', args: [step(0)] },

@@ -202,7 +202,7 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(alone).toEqual([]);
   });
 
-  test('that cannot be written before the agent ends is named in the log', async () => {
+  test('is named in the log when it cannot be written before the agent ends', async () => {
     const { store, failing } = failingStore();
     const agent = await scriptedAgent({ store, extensions: [counter] });
     failing.code = 'E_DISK_FULL';

@@ -52,7 +52,7 @@ describe('P-12 an exception in a layer', () => {
   const cases = kinds.flatMap((kind) => (['before', 'after'] as const).map((when) => [kind, when] as const));
 
   test.each(cases)(
-    'P-12 of kind %s, %s next(): unwinds in order, is not wrapped, and carries the extension’s name',
+    'P-12 kind %s, %s next(): unwinds in order, is not wrapped, and carries the extension’s name',
     async (kind, when) => {
       const boom = Object.assign(new Error('boom'), { retryable: kind === 'turn', details: { deep: true } });
       const { turn, seen, caught } = await unwind(kind, boom, when);
@@ -72,21 +72,18 @@ describe('P-12 an exception in a layer', () => {
     },
   );
 
-  test.each(kinds.filter((kind) => kind !== 'toolCall'))(
-    'P-12 of kind %s: keeps the error’s own code',
-    async (kind) => {
-      const own = await unwind(kind, Object.assign(new Error('quota'), { code: 'E_MY_QUOTA' }), 'before');
-      expect(own.turn.result.error).toMatchObject({ code: 'E_MY_QUOTA', extension: 'thrower' });
-      const coded = await unwind(kind, new GoondanError('E_TOOL_UNKNOWN', 'odd', { suggestion: 'Do this.' }), 'before');
-      expect(coded.turn.result.error).toEqual({
-        message: 'odd',
-        code: 'E_TOOL_UNKNOWN',
-        suggestion: 'Do this.',
-        helpUrl: 'docs/errors.md#e_tool_unknown',
-        extension: 'thrower',
-      });
-    },
-  );
+  test.each(kinds.filter((kind) => kind !== 'toolCall'))('P-12 kind %s: keeps the error’s own code', async (kind) => {
+    const own = await unwind(kind, Object.assign(new Error('quota'), { code: 'E_MY_QUOTA' }), 'before');
+    expect(own.turn.result.error).toMatchObject({ code: 'E_MY_QUOTA', extension: 'thrower' });
+    const coded = await unwind(kind, new GoondanError('E_TOOL_UNKNOWN', 'odd', { suggestion: 'Do this.' }), 'before');
+    expect(coded.turn.result.error).toEqual({
+      message: 'odd',
+      code: 'E_TOOL_UNKNOWN',
+      suggestion: 'Do this.',
+      helpUrl: 'docs/errors.md#e_tool_unknown',
+      extension: 'thrower',
+    });
+  });
 
   test('P-12 in a toolCall chain becomes that call’s error result; the turn continues', async () => {
     const { agent, turn } = await unwind('toolCall', new Error('refused'), 'before');

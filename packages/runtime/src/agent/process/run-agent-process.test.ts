@@ -393,7 +393,7 @@ describe('a turn', () => {
     await journal.close();
   });
 
-  test('that was handled before is answered again, and does not run again', async () => {
+  test('is answered again when it was handled before, and does not run again', async () => {
     const agent = await ready();
     await agent.send(turn('one'));
     await agent.first('turn.done');
@@ -421,7 +421,7 @@ describe('a turn', () => {
     expect(ran).toEqual(['turn-next']);
   });
 
-  test('whose answer is too large for the channel is answered by an error that says so', async () => {
+  test('is answered with an error when its answer is too large for the channel', async () => {
     const models = scripted({ script: [{ say: '{{input}}{{input}}' }] });
     const agent = await ready({ limits: { longestFrame: 2_000, longestFile: 6_000 } }, { models });
     await agent.send(turn('big', { input: 'x'.repeat(5_000) }));
@@ -430,7 +430,7 @@ describe('a turn', () => {
     expect(agent.exits).toEqual([]);
   });
 
-  test('whose result is no longer kept is answered with an error, and the process continues', async () => {
+  test('is answered with an error when its result is no longer kept, and the process continues', async () => {
     const wrap = (journal: Journal): Journal => ({
       ...journal,
       open: (at, turnId) =>
@@ -450,7 +450,7 @@ describe('a turn', () => {
     expect(agent.exits).toEqual([]);
   });
 
-  test('that cannot be saved ends the process with an error', async () => {
+  test('ends the process with an error when it cannot be saved', async () => {
     const wrap = (journal: Journal): Journal => ({
       ...journal,
       commit: () => Promise.reject(Object.assign(new Error('no room left'), { code: 'E_DISK_FULL' })),
@@ -488,13 +488,13 @@ describe('a cancel', () => {
     ['just before its turn', [cancel('one'), turn('one')]],
     ['just after it', [turn('one'), cancel('one')]],
     ['twice', [cancel('one'), turn('one'), cancel('one')]],
-  ] as const)('that comes %s counts', async (_, messages) => {
+  ] as const)('counts when it comes %s', async (_, messages) => {
     const agent = await ready({}, { models: slow });
     for (const message of messages) void agent.send(message);
     expect((await agent.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
   });
 
-  test('that comes before the turn keeps its layers from starting', async () => {
+  test('keeps the layers of its turn from starting when it comes first', async () => {
     const ran: string[] = [];
     Object.assign(globalThis, { given: { ran } });
     const noting = extension(`
@@ -509,7 +509,7 @@ describe('a cancel', () => {
     expect(await readMessages()).toEqual(['hello one']);
   });
 
-  test('of another event, or of one that is finished, ends nothing', async () => {
+  test('ends nothing when it is for another event, or for one that is finished', async () => {
     const agent = await ready();
     await agent.send(cancel('other'));
     await agent.send(turn('one'));
@@ -617,7 +617,7 @@ describe('replies in the outbox', () => {
     expect(await pendingKeys()).toEqual([]);
   });
 
-  test('of its own turns are not sent a second time', async () => {
+  test('are not sent a second time for its own turns', async () => {
     const agent = await ready();
     await askedFor();
     await agent.send(turn('asked', { replyTo }));
@@ -730,7 +730,7 @@ describe('traces', () => {
     await agent.first('drained');
   }
 
-  test('P-17 R-08 of every turn are written, found by its ids, with secrets masked', async () => {
+  test('P-17 R-08 are written for every turn, found by its ids, with secrets masked', async () => {
     const secret = 'swordfish-swordfish';
     const leaky = extension(`
       const secret = '${secret}';
@@ -777,7 +777,7 @@ describe('traces', () => {
     expect(existsSync(tracesFolder())).toBe(false);
   });
 
-  test('that cannot be written fail no turn; one warning is logged', async () => {
+  test('fail no turn when they cannot be written; one warning is logged', async () => {
     const wrap = (journal: Journal): Journal => ({
       ...journal,
       openTraces: () => Promise.reject(new Error('no room')),
@@ -790,7 +790,7 @@ describe('traces', () => {
     expect(said.map(({ message }) => message)).toEqual(['Traces cannot be written down: no room']);
   });
 
-  test('of a turn resumed after a crash say so, and keep the earlier lines', async () => {
+  test('say that a turn was resumed after a crash, and keep the earlier lines', async () => {
     const script = [{ afterTool: 'wait__here', say: 'back' }, { call: { tool: 'wait__here', args: {} } }];
     // The first run waits for ever.
     const waiting = extension(`

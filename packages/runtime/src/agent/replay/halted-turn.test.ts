@@ -343,7 +343,7 @@ describe('a turn that continued in another process', () => {
     expect(first(await replayAll(starts, { slow: slowly('two') }))).toEqual(['slow', undefined]);
   });
 
-  test('that was stopped long after its last written line', async () => {
+  test('after it was stopped long after its last written line', async () => {
     const asked = moment();
     const slowly =
       (days: number): ExtensionRegister =>
@@ -369,7 +369,7 @@ describe('a turn that continued in another process', () => {
     expect(first(await replayAll(starts.slice(0, 1), { ...then, slow: slowly(7) }))).toEqual(['slow']);
   });
 
-  test('that was stopped while it waited for a person', async () => {
+  test('after it was stopped while it waited for a person', async () => {
     const asking: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('toolCall', async (ctx) => {
         await ctx.approval.ask({ reason: 'May it?' });

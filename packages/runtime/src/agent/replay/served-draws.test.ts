@@ -44,7 +44,7 @@ describe('served draws', () => {
     expect(draw('two')).not.toEqual(drawn);
   });
 
-  test('of a layer without recorded draws start the clock at the layer’s start', () => {
+  test('start the clock at the layer’s start for a layer without recorded draws', () => {
     expect(new ServedDraws({ drew: [], now: 1_000, seed: '' }).draw('now', never)).toBe(1_001);
   });
 });

@@ -61,14 +61,14 @@ describe('an agent event', () => {
     );
   });
 
-  test.each([undefined, null, 'hello', 7])('C-10 that is %p is refused with a code', (event) => {
+  test.each([undefined, null, 'hello', 7])('C-10 is refused with a code when it is %p', (event) => {
     // Wrong on purpose: embedders may not use TypeScript.
     expect(() => checkAgentEvent(event as unknown as AgentEvent, 'default')).toThrow(
       expect.objectContaining({ code: 'E_EVENT_INVALID' }),
     );
   });
 
-  test('C-10 that is refused changes nothing: no turn, no message', async () => {
+  test('C-10 changes nothing when it is refused: no turn, no message', async () => {
     const agent = await scriptedAgent();
     const refused = agent.agent.handle(withField('createdAt', 'now'));
     expect(await refused.catch((error: unknown) => error)).toMatchObject({ code: 'E_EVENT_INVALID' });

@@ -77,7 +77,7 @@ const offer =
     });
 
 describe('the arguments of a call', () => {
-  test('R-05 that do not match the schema give an error result, and no handler runs', async () => {
+  test('R-05 give an error result when they do not match the schema, and no handler runs', async () => {
     const { result, inputs } = await ask({ args: { town: 'Seoul' } });
     expect(result.error).toMatchObject({
       code: 'E_TOOL_ARGUMENTS',
@@ -138,7 +138,7 @@ describe('the arguments of a call', () => {
     expect(inputs).toEqual([{ city: 'Seoul' }]);
   });
 
-  test('R-05 that a layer made something else than JSON are refused', async () => {
+  test('R-05 are refused when a layer put a value into them that is not JSON', async () => {
     // A mistake of the layer, which the types forbid.
     const broken = { city: new Date(0) } as unknown as JsonObject;
     const { result, inputs } = await ask({ tool: 'weather__any', extensions: [setArgs(broken)] });

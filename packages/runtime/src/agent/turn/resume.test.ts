@@ -364,7 +364,7 @@ describe('M-11 a turn of ten steps', () => {
     );
   }, 120_000);
 
-  test('M-11 that is finished returns its result again, to any process, and runs nothing', async () => {
+  test('M-11 returns its result again when it is finished, to any process, and runs nothing', async () => {
     const store = await newStore();
     await expectSameEnd(store);
     await expectSameEnd(store);

@@ -146,7 +146,7 @@ describe('a call to another agent', () => {
     return { engine, options: { engine, extensions: [asker] } };
   }
 
-  test('that was answered is not made again, and a message is not sent twice', async () => {
+  test('is not made again when it was answered, and a message is not sent twice', async () => {
     const first = asking(() => 'first');
     const records = await recordTurn(first.options);
     expect(first.engine.calls.map(({ event }) => event.id)).toEqual([
@@ -161,7 +161,7 @@ describe('a call to another agent', () => {
     expect(texts).toBe('go | heard first | You said: go');
   });
 
-  test('that failed fails again with the same code, without being made again', async () => {
+  test('fails again with the same code when it failed, without being made again', async () => {
     const first = asking(() => {
       throw new GoondanError('E_AGENT_TIMEOUT', 'too late');
     });
@@ -172,7 +172,7 @@ describe('a call to another agent', () => {
     expect(texts).toBe('go | heard E_AGENT_TIMEOUT | You said: go');
   });
 
-  test('that had started and not ended is made again with the same event id, so that it can be recognized', async () => {
+  test('is made again with the same event id when it had started and not ended, so that it can be recognized', async () => {
     const first = asking(() => 'first');
     const records = upTo(await recordTurn(first.options), ({ type }) => type === 'intent');
     const second = asking(() => 'second');
@@ -231,7 +231,7 @@ describe('the layers of a resumed turn', () => {
     expect(seen).toEqual(['turn false 1', 'step 0 false', 'after {"from":"step"} "step"']);
   });
 
-  test('M-07 D-04 that fail leave the recorded events and the state they had', async () => {
+  test('M-07 D-04 keep the recorded events and the state they had when they fail', async () => {
     const records = upTo(await recordTurn({ extensions: [teller([])] }, 'fail'), ({ type }) => type === 'step');
     const { agent, turn, texts } = await resume({ extensions: [teller([])] }, records, 'fail');
     expect(turn.result.finishReason).toBe('error');
@@ -239,7 +239,7 @@ describe('the layers of a resumed turn', () => {
     expect(await agent.stateOf('teller')).toBe('step');
   });
 
-  test('D-04 that fail before next() keep the recorded state, not the one they set again', async () => {
+  test('D-04 keep the recorded state, not the one they set again, when they fail before next()', async () => {
     const records = upTo(await recordTurn({ extensions: [teller([])] }), ({ type }) => type === 'step');
     const failing = extension('failing', ({ pipeline }) => {
       pipeline.register('turn', () => Promise.reject(new Error('failed')), { priority: 1_000 });

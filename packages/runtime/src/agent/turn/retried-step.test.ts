@@ -151,7 +151,7 @@ describe('a retried step', () => {
     expect(seen).toEqual([{}, { tries: 1 }, { tries: 2 }]);
   });
 
-  test('M-07 that failed too often fails the turn, and the events of the last try are kept', async () => {
+  test('M-07 fails the turn when it failed too often, and the events of the last try are kept', async () => {
     const agent = await scriptedAgent({
       policy: { maxStepRetries: 1 },
       script: [{ fail: { message: 'overloaded', retryable: true } }],

@@ -46,41 +46,44 @@ function layerOf({ trace }: TestedTurn, kind: MiddlewareKind): LayerRecord | und
 }
 
 describe('F-03 a layer that throws', () => {
-  test.each(['turn', 'step', 'model'] as const)('of kind %s: its turn, log and trace name the place', async (kind) => {
-    const { entry, declaration } = await extensionOf(
-      `  api.pipeline.register('${kind}', async (ctx) => {`,
-      `    const result = await ctx.next();`,
-      `    rulez.apply(result);`,
-      `    return result;`,
-      `  });`,
-    );
-    const { agent, turn, shown } = await talk({ extensions: [declaration] }, 'hello');
-    const place = { file: entry, line: 5, column: 5 };
-    const stack = expect.stringMatching(
-      new RegExp(`^ReferenceError: rulez is not defined\n    at ${entry}:5:5\n(.|\n)*    … \\d+ frames? of goondan$`),
-    );
-    expect(turn.result.error).toEqual({
-      code: 'E_EXT_MIDDLEWARE',
-      message: 'rulez is not defined',
-      extension: 'house-rules',
-      place,
-    });
-    expect(agent.logs).toMatchObject([
-      {
-        level: 'error',
-        event: 'turn.failed',
+  test.each(['turn', 'step', 'model'] as const)(
+    'in a %s chain is named with its place in the turn, the log and the trace',
+    async (kind) => {
+      const { entry, declaration } = await extensionOf(
+        `  api.pipeline.register('${kind}', async (ctx) => {`,
+        `    const result = await ctx.next();`,
+        `    rulez.apply(result);`,
+        `    return result;`,
+        `  });`,
+      );
+      const { agent, turn, shown } = await talk({ extensions: [declaration] }, 'hello');
+      const place = { file: entry, line: 5, column: 5 };
+      const stack = expect.stringMatching(
+        new RegExp(`^ReferenceError: rulez is not defined\n    at ${entry}:5:5\n(.|\n)*    … \\d+ frames? of goondan$`),
+      );
+      expect(turn.result.error).toEqual({
+        code: 'E_EXT_MIDDLEWARE',
+        message: 'rulez is not defined',
         extension: 'house-rules',
         place,
-        data: { code: 'E_EXT_MIDDLEWARE', stack },
-      },
-    ]);
-    expect(layerOf(turn, kind)).toMatchObject({ outcome: 'failed', place, stack });
-    expect(turn.trace).toMatchObject({ place });
-    expect(agent.told.find(({ name }) => name === 'turn.failed')?.payload).toMatchObject({ error: { place } });
-    expect(shown).not.toContain(entry);
-  });
+      });
+      expect(agent.logs).toMatchObject([
+        {
+          level: 'error',
+          event: 'turn.failed',
+          extension: 'house-rules',
+          place,
+          data: { code: 'E_EXT_MIDDLEWARE', stack },
+        },
+      ]);
+      expect(layerOf(turn, kind)).toMatchObject({ outcome: 'failed', place, stack });
+      expect(turn.trace).toMatchObject({ place });
+      expect(agent.told.find(({ name }) => name === 'turn.failed')?.payload).toMatchObject({ error: { place } });
+      expect(shown).not.toContain(entry);
+    },
+  );
 
-  test('of kind toolCall: people get the place, the model a short message', async () => {
+  test('in a toolCall chain is named with its place for people; the model gets a short message', async () => {
     const { entry, declaration } = await extensionOf(
       `  api.pipeline.register('toolCall', async (ctx) => {`,
       `    ctx.args = rulez;`,

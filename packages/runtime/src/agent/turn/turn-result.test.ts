@@ -24,7 +24,7 @@ describe('the result of a turn', () => {
     });
   });
 
-  test('C-06 that failed has an error with its code, and no response', async () => {
+  test('C-06 has an error with its code, and no response, when the turn failed', async () => {
     const agent = await scriptedAgent({ script: [{ fail: { message: 'overloaded' } }] });
     const { result } = await agent.say('hello', { event: { id: 'e1' } });
     expect(result).toEqual({
@@ -34,7 +34,7 @@ describe('the result of a turn', () => {
     });
   });
 
-  test('C-06 that ran out of steps has max_steps and the last reply of the model', async () => {
+  test('C-06 has max_steps and the last reply of the model when the turn ran out of steps', async () => {
     const agent = await scriptedAgent({ tools: [weather], script: callForEver, policy: { maxStepsPerTurn: 2 } });
     const { result, text } = await agent.say('hello');
     expect(result).toEqual({
