@@ -44,7 +44,7 @@ async function open(
     async ({ id, note }: ApprovalReply) => {
       if (world.fails !== undefined) throw world.fails;
       given.push([what, id, note].filter((part) => part !== undefined).join(' '));
-      // As a swarm does: whoever watches hears of it before whoever answered.
+      // As in a swarm, watchers get the notice before the answer returns.
       if (world.isKnown) tell('decided', call(id), { decision: what === 'deny' ? 'denied' : 'approved', by: 'me' });
       return world.isKnown;
     };
@@ -74,7 +74,7 @@ async function open(
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 describe('the desk of a person at a terminal', () => {
-  test('asks one after the other: what waits already, then what comes', async () => {
+  test('asks about waiting calls one after the other, then about new ones', async () => {
     const { asked, given, tell, ids } = await open([call('one'), call('two')]);
     tell('asked', call('three'));
     expect(ids()).toEqual(['one']);
@@ -86,7 +86,7 @@ describe('the desk of a person at a terminal', () => {
     expect(given).toEqual(['approve one', 'deny two Not today.']);
   });
 
-  test('asks nobody about what does not concern them, until it does', async () => {
+  test('does not ask about calls of others, until they concern the person', async () => {
     let whose = 'helper';
     const { desk, asked, ids } = await open([call('one', 'other'), call('two')], ({ agent }) => agent === whose);
     expect(ids()).toEqual(['two']);
@@ -98,7 +98,7 @@ describe('the desk of a person at a terminal', () => {
     expect(ids()).toEqual(['two', 'one']);
   });
 
-  test('what was answered elsewhere, or is over, is not asked any more, and said if it was', async () => {
+  test('withdraws a question that was answered elsewhere or ended, and says so', async () => {
     const { asked, given, told, tell, ids } = await open([call('one'), call('two'), call('three')]);
     tell('withdrawn', call('two'));
     tell('decided', call('one'), { decision: 'denied', by: 'ann' });
@@ -114,7 +114,7 @@ describe('the desk of a person at a terminal', () => {
     expect(given).toEqual([]);
   });
 
-  test('does not say that of its own answers, nor ask twice what the person left open', async () => {
+  test('is silent about its own answers, and does not repeat a question left open', async () => {
     const { desk, asked, told, ids } = await open([call('one'), call('two')]);
     asked[0]?.answer({ isApproved: true });
     await settle();
@@ -125,7 +125,7 @@ describe('the desk of a person at a terminal', () => {
     expect(told).toEqual([]);
   });
 
-  test('says what became of an answer that did not count', async () => {
+  test('reports an answer that did not count', async () => {
     const { asked, told, world } = await open([call('one'), call('two')]);
     world.isKnown = false;
     asked[0]?.answer({ isApproved: true });
@@ -136,7 +136,7 @@ describe('the desk of a person at a terminal', () => {
     expect(told).toEqual(['one had been answered before.', 'two is not answered. E_CONTROL_CLOSED: It is gone.']);
   });
 
-  test('is over when it is closed: nobody is asked any more', async () => {
+  test('asks nothing any more after it was closed', async () => {
     const { desk, asked, given, tell, ids, isWatching } = await open([call('one')]);
     expect(desk.isAsking).toBe(true);
     desk.close();

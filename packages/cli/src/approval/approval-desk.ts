@@ -1,16 +1,15 @@
 /**
- * Where a person who sits at a terminal answers: the tool calls that concern them, one after the other, for as long as
- * the desk is open.
+ * Asks the person at a terminal about the tool calls that concern them, one after the other, while the desk is open.
  *
- * 1. One question at a time. What was answered elsewhere, or is over, is not asked any more.
- * 2. A question that the person leaves open stays open, for everybody; it is not asked here a second time.
+ * 1. It asks one question at a time. A call that was answered elsewhere, or that ended, is not asked about any more.
+ * 2. A question that the person leaves open stays open for everybody; this desk does not ask it again.
  */
 import { userInfo } from 'node:os';
 import type { ApprovalSummary, Swarm } from '@goondan/runtime';
 import type { ApprovalNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 
-/** What a person says. */
+/** The answer of a person. */
 export interface PersonAnswer {
   readonly isApproved: boolean;
   /** For the agent to read. */
@@ -19,17 +18,20 @@ export interface PersonAnswer {
 
 export interface DeskParts {
   readonly swarm: Pick<Swarm, 'approvals' | 'approve' | 'deny' | 'watch'>;
-  /** Whether it is for the person here. May change: see `look`. */
+  /** Whether the call is for the person here. The result may change: see `look`. */
   readonly concerns: (approval: ApprovalSummary) => boolean;
-  /** `undefined` when they leave it open. Aborted when nobody needs to answer any more, and then not heard. */
+  /**
+   * Returns `undefined` when the person leaves the question open. `signal` aborts when no answer is needed any more;
+   * the result is then ignored.
+   */
   readonly ask: (approval: ApprovalSummary, signal: AbortSignal) => Promise<PersonAnswer | undefined>;
-  /** Says something about a call that was asked about here. */
+  /** Prints a line about a call that this desk asked about. */
   readonly tell: (text: string) => void;
 }
 
 export class ApprovalDesk {
   readonly #parts: DeskParts;
-  /** Those that wait for an answer, by id, in the order they were asked. */
+  /** The calls that wait for an answer, by id, in the order they were asked. */
   readonly #waiting = new Map<string, ApprovalSummary>();
   readonly #seen = new Set<string>();
   #asking: { readonly id: string; readonly over: AbortController } | undefined;
@@ -52,12 +54,12 @@ export class ApprovalDesk {
     return desk;
   }
 
-  /** Somebody is being asked. */
+  /** True while a question is open. */
   get isAsking(): boolean {
     return this.#asking !== undefined;
   }
 
-  /** To be called when other calls may concern the person than before. */
+  /** Call it when other calls may concern the person than before. */
   look(): void {
     if (this.#asking !== undefined || this.#isClosed) return;
     const isNext = (approval: ApprovalSummary) => !this.#seen.has(approval.id) && this.#parts.concerns(approval);
@@ -90,11 +92,11 @@ export class ApprovalDesk {
     try {
       const answer = await this.#parts.ask(approval, over.signal);
       if (over.signal.aborted || answer === undefined) return;
-      // From here on the notice of it is our own.
+      // The next notice about this call comes from our own answer.
       this.#asking = { id: '', over };
       await this.#give(id, answer);
     } catch (error) {
-      // The swarm is gone, or the disk full: the question stays.
+      // The swarm is gone, or the disk is full: the question stays open.
       const problem = error instanceof GoondanError ? `${error.code}: ${error.message}` : String(error);
       if (!this.#isClosed) this.#parts.tell(`${id} is not answered. ${problem}`);
     } finally {

@@ -1,4 +1,4 @@
-/** The desk of a single turn: at a terminal it asks, elsewhere it says where to answer, or denies. */
+/** The desk of a single turn: asks at a terminal; elsewhere it prints where to answer, or denies. */
 import type { ApprovalSummary, Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { askYesOrNo } from '../ask-yes-or-no.ts';
@@ -8,9 +8,11 @@ import { describeApproval } from './describe-approval.ts';
 
 export interface TerminalDesk {
   readonly concerns: (approval: ApprovalSummary) => boolean;
-  /** The bundle, as the person would name it. */
+  /** The bundle in the form that the person would type. */
   readonly folder: string;
-  /** Where no person can be asked, the call is denied with this note; without it, it waits for another terminal. */
+  /**
+   * The note with which a call is denied where no person can be asked; without it, the call waits for another terminal.
+   */
   readonly refusal?: string;
 }
 

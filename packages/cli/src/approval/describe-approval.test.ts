@@ -20,8 +20,8 @@ const approval: ApprovalSummary = {
 };
 const plain = pc.createColors(false);
 
-describe('a call, as a person is shown it', () => {
-  test('has everything that is to be judged', () => {
+describe('the description of a waiting call', () => {
+  test('has everything that a person must judge', () => {
     expect(describeApproval(approval, plain)).toBe(
       [
         '3fa9c1d2  helper (default)  bash__exec',
@@ -33,7 +33,7 @@ describe('a call, as a person is shown it', () => {
     );
   });
 
-  test('hides nothing: what cannot be seen is written out, what is too long is counted', () => {
+  test('hides nothing: invisible characters are written out, long texts are counted', () => {
     const tricky = {
       ...approval,
       reason: 'ok\u001b[2K\u001b[1A',
@@ -47,7 +47,7 @@ describe('a call, as a person is shown it', () => {
     expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u200b\u202e]/u);
   });
 
-  test('leaves the letters of all people as they are', () => {
+  test('leaves letters of all scripts unchanged', () => {
     expect(showText('Grüße, 안녕 🙂 مرحبا')).toBe('Grüße, 안녕 🙂 مرحبا');
   });
 });

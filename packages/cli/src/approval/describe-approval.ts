@@ -2,10 +2,10 @@ import type { ApprovalSummary } from '@goondan/runtime';
 import type { Colors } from '../terminal.ts';
 import { showText } from './show-text.ts';
 
-/** Characters of the arguments; the rest is counted, and `gdn approve --json` has it. */
+/** The most characters of the arguments; the rest is counted, and `gdn approve --json` prints it. */
 const MOST_SHOWN = 4_000;
 
-/** One call that waits, for a person to judge. */
+/** Describes one waiting call for a person to decide about. */
 export function describeApproval(approval: ApprovalSummary, colors: Colors): string {
   const { id, agent, instanceKey, toolName, reason, askedAt, expiresAt } = approval;
   return [

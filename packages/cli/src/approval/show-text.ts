@@ -1,6 +1,6 @@
 /**
- * A text of a model, a tool or an extension, as a person may be shown it: what would move the cursor, turn the direction of
- * writing or not be seen at all is written out, so that nobody approves what they cannot see.
+ * Writes out every character of a foreign text that moves the cursor, changes the direction of writing or is invisible,
+ * so that nobody approves a call they cannot see.
  */
 export function showText(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0]/gu, writeOut);

@@ -5,21 +5,21 @@ import { askAtTerminal } from './ask-at-terminal.ts';
 
 export interface DeskPlace {
   readonly swarm: Swarm;
-  /** The bundle, as the person would name it. */
+  /** The bundle in the form that the person would type. */
   readonly folder: string;
-  /** Nobody else is there to answer what the swarm asks people. */
+  /** True when no other person can answer the questions of the swarm. */
   readonly isAlone: boolean;
-  /** As `askAtTerminal` takes it. */
+  /** See `askAtTerminal`. */
   readonly refusal?: string;
 }
 
 export interface OpenDesk {
   readonly desk: ApprovalDesk;
-  /** From now on what this turn asks people is asked here, and so is what holds it up: an earlier turn there. */
+  /** From this moment on the desk asks about calls of this turn, and of an earlier turn that delays it. */
   readonly onAccepted: (acceptance: Acceptance) => void;
 }
 
-/** Runs work during which the person at the terminal, if there is one, is asked about tool calls. */
+/** Runs work during which the person at the terminal, if any, is asked about tool calls. */
 export async function withDesk<Value>(
   { swarm, isAlone, ...place }: DeskPlace,
   terminal: Terminal,

@@ -1,4 +1,4 @@
-// The chat asks about tool calls, as a person has it: `gdn run` in a real terminal (tmux).
+// The chat asks about tool calls: `gdn run` in a real terminal (tmux).
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(180_000);
 
 const script = `
@@ -24,7 +24,7 @@ const bundle = {
   'shelf.ts': `export const handlers = { put: (ctx, { what }) => ({ put: what }) };\n`,
 };
 
-describe.skipIf(!hasTmux)('the chat, when a tool call needs the word of the person', () => {
+describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
   let place: GdnPlace;
   let terminal: TmuxTerminal;
   beforeEach(async () => {
@@ -49,7 +49,7 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs the word of the pers
     return terminal.exitCode();
   }
 
-  test('asks: y lets it run, a reason is for the agent, and an answer from elsewhere takes the question away', async () => {
+  test('asks: y lets the call run, a reason goes to the agent, and an answer from elsewhere withdraws the question', async () => {
     await terminal.run('run', 'bundle', '--trust');
     await terminal.see('/help lists what you can type.\n>');
     await say('put a book');
@@ -76,7 +76,7 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs the word of the pers
     expect(await quit()).toBe(0);
   });
 
-  test('Ctrl-C leaves it open, and once more cancels the turn', async () => {
+  test('Ctrl-C leaves the question open, and a second one cancels the turn', async () => {
     await terminal.run('run', 'bundle', '--trust');
     await terminal.see('/help lists what you can type.\n>');
     await say('put a book');

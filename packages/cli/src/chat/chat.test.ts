@@ -135,7 +135,7 @@ const cancelled: Partial<TurnResult> = {
 };
 
 describe('a message', () => {
-  test('is a turn of the agent and the conversation; the answer streams', async () => {
+  test('starts a turn of this agent and conversation; the answer streams', async () => {
     const { screen, hooks, turn } = open();
     hooks.sent('Hello');
     expect(turn(0).delivery).toMatchObject({ agent: 'host', instanceKey: 'default', input: 'Hello' });
@@ -158,14 +158,14 @@ describe('a message', () => {
     expect(screen.printed).toEqual(['> one', '1', '', '> two']);
   });
 
-  test('beyond those that may wait stays in the line', () => {
+  test('over the limit of waiting messages stays in the line', () => {
     const { screen, hooks } = open();
     for (let count = 0; count <= 101; count += 1) hooks.sent(`message ${count}`);
     expect(screen.printed.at(-1)).toContain('100 messages wait');
     expect(screen.draft).toBe('message 101');
   });
 
-  test('that the swarm does not take comes back into the line', async () => {
+  test('comes back into the line when the swarm refuses it', async () => {
     const { screen, hooks, turn } = open();
     hooks.sent('precious');
     await turn(0).fail(new GoondanError('E_INBOX_FULL', 'Too much.', { suggestion: 'Wait.' }));
@@ -173,7 +173,7 @@ describe('a message', () => {
     expect(screen.draft).toBe('precious');
   });
 
-  test('that was taken does not, whatever becomes of it', async () => {
+  test('does not come back once it was accepted, whatever its outcome', async () => {
     const { screen, hooks, turn } = open();
     hooks.sent('taken');
     turn(0).accept();
@@ -181,7 +181,7 @@ describe('a message', () => {
     expect(screen.draft).toBe('');
   });
 
-  test('whose turn fails: code and suggestion, and the chat goes on', async () => {
+  test('with a failing turn shows code and suggestion, and the chat continues', async () => {
     const { screen, hooks, turn, asked } = open();
     hooks.sent('Hello');
     await turn(0).end({
@@ -193,15 +193,15 @@ describe('a message', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('that is blank is none', () => {
+  test('is not sent when it is blank', () => {
     const { hooks, asked } = open();
     hooks.sent('  ');
     expect(asked).toEqual([]);
   });
 });
 
-describe('what other agents do', () => {
-  test('is shown when this turn has caused it, and only then', async () => {
+describe('the activity of other agents', () => {
+  test('is shown only when this turn caused it', async () => {
     const { chat, screen, hooks, turn } = open();
     hooks.sent('Hello');
     const called = { spanId: 'b', toolName: 'notes__save', args: '{}' };
@@ -216,7 +216,7 @@ describe('what other agents do', () => {
 });
 
 describe('Ctrl-C', () => {
-  test('during a turn cancels it, and the chat goes on', async () => {
+  test('during a turn cancels it, and the chat continues', async () => {
     const { chat, screen, hooks, turn, asked } = open();
     hooks.sent('Hello');
     turn(0).say('Good mor');
@@ -230,7 +230,7 @@ describe('Ctrl-C', () => {
     expect(await hasEnded(chat)).toBe(false);
   });
 
-  test('during a turn brings back what waits for it, above what is being written', () => {
+  test('during a turn brings waiting messages back, above the unsent text', () => {
     const { screen, hooks } = open();
     hooks.sent('one');
     hooks.sent('two');
@@ -256,7 +256,7 @@ describe('Ctrl-C', () => {
     expect(await chat.ended).toBe('quit');
   });
 
-  test('empties the line first, then says that once more quits, then quits', async () => {
+  test('first empties the line, then warns that the next one quits, then quits', async () => {
     const { chat, screen, hooks } = open();
     screen.setDraft('draft');
     hooks.interrupt();
@@ -268,7 +268,7 @@ describe('Ctrl-C', () => {
     expect(await chat.ended).toBe('left');
   });
 
-  test('twice with a pause in between does not quit', async () => {
+  test('pressed twice with a pause does not quit', async () => {
     const { chat, screen, hooks, clock } = open();
     hooks.interrupt();
     await clock.advance(2_000);
@@ -280,7 +280,7 @@ describe('Ctrl-C', () => {
 });
 
 describe('commands', () => {
-  test('are not sent to the agent; a mistyped one is told', () => {
+  test('are not sent to the agent; a mistyped one is reported', () => {
     const { screen, hooks, asked, commands } = open();
     hooks.sent('/help');
     hooks.sent('/hlep');
@@ -289,7 +289,7 @@ describe('commands', () => {
     expect(asked).toEqual([]);
   });
 
-  test('that fail are told, and the chat goes on', async () => {
+  test('are reported when they fail, and the chat continues', async () => {
     const { chat, screen, hooks, clock } = open();
     hooks.sent('/status');
     await clock.advance(0);
@@ -297,7 +297,7 @@ describe('commands', () => {
     expect(await hasEnded(chat)).toBe(false);
   });
 
-  test('that change whom one talks to wait for the end of the turn, in the line', () => {
+  test('wait in the line for the end of the turn when they change the agent or conversation', () => {
     const { screen, hooks, commands } = open();
     hooks.sent('Hello');
     hooks.sent('/new other');
@@ -313,7 +313,7 @@ describe('commands', () => {
 });
 
 describe('a question', () => {
-  test('puts what is written aside; the next line is the answer, and no message', async () => {
+  test('puts the unsent text aside; the next line is the answer, not a message', async () => {
     const { chat, screen, hooks, asked } = open();
     screen.setDraft('draft');
     const answered = chat.ask([line('May it?')], '[y/N] ');
@@ -327,7 +327,7 @@ describe('a question', () => {
     expect(asked).toEqual([]);
   });
 
-  test('one after the other; Enter alone is an answer, Ctrl-C is none', async () => {
+  test('follows the one before; Enter alone is an answer, Ctrl-C is not', async () => {
     const { chat, screen, hooks } = open();
     const answers = [chat.ask([line('first')], '? '), chat.ask([line('second')], '? ')];
     expect(screen.printed).toEqual(['first']);
@@ -336,7 +336,7 @@ describe('a question', () => {
     expect(await Promise.all(answers)).toEqual(['', undefined]);
   });
 
-  test('that needs no answer any more is gone, whether it was asked or still waits', async () => {
+  test('disappears when it needs no answer any more, whether shown or waiting', async () => {
     const { chat, screen, hooks } = open();
     const [first, second] = [new AbortController(), new AbortController()];
     screen.setDraft('draft');
@@ -351,7 +351,7 @@ describe('a question', () => {
     expect([screen.printed, screen.draft, hooks.live().label]).toEqual([['first'], 'draft', '> ']);
   });
 
-  test('that nobody answers before the end of the chat is not answered', async () => {
+  test('without an answer before the end of the chat stays unanswered', async () => {
     const { chat } = open();
     const answered = chat.ask([line('first')], '? ');
     chat.close();
@@ -360,7 +360,7 @@ describe('a question', () => {
 });
 
 describe('the end', () => {
-  test('leaves on the terminal what was not sent', () => {
+  test('leaves unsent text on the terminal', () => {
     const { chat, screen, hooks } = open();
     hooks.sent('one');
     hooks.sent('two');
@@ -371,7 +371,7 @@ describe('the end', () => {
     expect(screen.isClosed).toBe(true);
   });
 
-  test('Ctrl-D and SIGTERM leave; a terminal that is gone is told apart', async () => {
+  test('comes with Ctrl-D and SIGTERM; a closed terminal is told apart', async () => {
     const [one, other, third] = [open(), open(), open()];
     one.hooks.leave();
     other.chat.signalled('SIGTERM');
@@ -379,7 +379,7 @@ describe('the end', () => {
     expect(await Promise.all([one, other, third].map(({ chat }) => chat.ended))).toEqual(['left', 'left', 'gone']);
   });
 
-  test('a swarm that is gone without a word is an error', async () => {
+  test('a swarm that is gone without notice is an error', async () => {
     const { chat } = open();
     chat.lost(new GoondanError('E_CONTROL_CLOSED', 'Lost.'));
     const error = await chat.ended.catch((thrown: unknown) => thrown);
@@ -387,7 +387,7 @@ describe('the end', () => {
   });
 });
 
-test('a note is above the prompt, line by line', () => {
+test('a note is printed above the prompt, line by line', () => {
   const { chat, screen } = open();
   chat.note('warn: host: one\ntwo\n');
   expect(screen.printed).toEqual(['warn: host: one', 'two']);
@@ -399,7 +399,7 @@ describe('F-03 a log line of the swarm', () => {
     return { time: '', level: 'error', message: 'no', ...about };
   };
 
-  test('is not printed when the chat says the same: of its own turn, of those it causes, of an agent that does not start', async () => {
+  test('is not printed when the chat shows the same: about its turn, turns it causes, or an agent that does not start', async () => {
     const { chat, hooks, turn } = open();
     hooks.sent('hello');
     const { traceId } = turn(0).delivery;
@@ -411,7 +411,7 @@ describe('F-03 a log line of the swarm', () => {
     expect(chat.reports(lineOf('reply.truncated', traceId))).toBe(true);
   });
 
-  test('is printed when the chat does not: of turns of others, and what an agent that was asked left out', async () => {
+  test('is printed when the chat does not show it: about turns of others, and omissions of a called agent', async () => {
     const { chat, hooks, turn } = open();
     expect(chat.reports(lineOf('start.failed', undefined))).toBe(false);
     hooks.sent('hello');
@@ -421,7 +421,7 @@ describe('F-03 a log line of the swarm', () => {
     expect(chat.reports(lineOf('start.failed', undefined, 'other'))).toBe(false);
     expect(chat.reports(lineOf('reply.truncated', traceId, 'other'))).toBe(false);
     await turn(0).end();
-    // It was sent something, and worked on it when nobody watched any more.
+    // This turn ran after the chat had stopped watching.
     expect(chat.reports(lineOf('turn.failed', traceId, 'other'))).toBe(false);
   });
 });

@@ -1,11 +1,11 @@
-// The chat as a person has it: `gdn run` in a real terminal (tmux), on bundles of the scripted model.
+// The chat of a person: `gdn run` in a real terminal (tmux), on bundles of the scripted model.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(180_000);
 
 const story = `${'One word after the other. '.repeat(20)}The end.`;
@@ -96,7 +96,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     expect(place.processes()).toEqual([]);
   });
 
-  test('tool calls, other agents, log lines and failures are shown as they happen', async () => {
+  test('tool calls, other agents, log lines and failures are shown when they happen', async () => {
     await start();
     await say('weather');
     await terminal.see(
@@ -118,7 +118,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await quit();
   });
 
-  test('what a model says does not drive the terminal', async () => {
+  test('text of a model does not control the terminal', async () => {
     await start();
     const title = await terminal.title();
     await say('attack');
@@ -128,7 +128,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await quit();
   });
 
-  test('Ctrl-C cancels the turn, and the chat goes on; after a restart, one sees where one was', async () => {
+  test('Ctrl-C cancels the turn, and the chat continues; after a restart it shows the last messages', async () => {
     await start();
     await say('an epic');
     await terminal.see('One word');
@@ -163,12 +163,12 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.see(/\$$/);
     expect(await terminal.exitCode()).toBe(130);
     expect(await terminal.isCooked()).toBe(true);
-    // Cancelled is cancelled: nothing of it goes on at the next start.
+    // The turn was cancelled: none of it continues at the next start.
     const { stdout } = await place.run('instance', 'export', 'host', 'default', '--bundle', 'bundle');
     expect(JSON.parse(stdout)).toMatchObject({ version: 1, inputs: [] });
   });
 
-  test('T-16 Ctrl-\\ quits at once, in the middle of a turn that takes minutes: 130, and nothing is left', async () => {
+  test('T-16 Ctrl-\\ quits at once during a turn of minutes: 130, and nothing is left', async () => {
     await start();
     await say('slow');
     await terminal.see('… weather__get');
@@ -177,13 +177,13 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     expect(await terminal.exitCode()).toBe(130);
     expect(await terminal.isCooked()).toBe(true);
     expect(place.processes()).toEqual([]);
-    // Cancelled is cancelled: the next start writes it down, and does not go on with it.
+    // The turn was cancelled: the next start records that, and does not continue it.
     expect((await place.run('run', 'bundle', '--trust', '--input', 'hi')).stdout).toBe('You said: hi\n');
     const { stdout } = await place.run('history', 'host', 'default', '--bundle', 'bundle', '--json');
     expect(stdout).toContain('E_CANCELLED');
   });
 
-  test('T-16 Ctrl-\\ quits at once, also where the swarm does not answer; one that does has cancelled the turn', async () => {
+  test('T-16 Ctrl-\\ quits at once even when the swarm does not answer; one that does has cancelled the turn', async () => {
     await place.run('run', 'bundle', '--trust', '--detach');
     const status = async () => JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout);
     const { pid } = await status();
@@ -204,7 +204,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await place.run('stop', '--bundle', 'bundle');
   });
 
-  test('/quit lets a turn finish, and Ctrl-C hurries it', async () => {
+  test('/quit lets a turn finish, and Ctrl-C shortens the wait', async () => {
     await start();
     await say('slow');
     await terminal.see('… weather__get');
@@ -216,7 +216,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     expect(place.processes()).toEqual([]);
   });
 
-  test('SIGTERM: the terminal is as it was, and nothing is left', async () => {
+  test('SIGTERM: the terminal is restored, and nothing is left', async () => {
     await terminal.run('run', join(place.folder, 'bundle'), '--trust');
     await terminal.see('/help lists what you can type.\n>');
     await terminal.type('not sent');
@@ -228,7 +228,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     expect(await terminal.isCooked()).toBe(true);
   });
 
-  test('a window that is closed: the turn finishes, and nothing is left', async () => {
+  test('a closed window: the turn finishes, and nothing is left', async () => {
     await start();
     await say('weather');
     await terminal.see('… weather__get');
@@ -238,7 +238,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     while (!(await shown()).includes('It is 21 degrees.')) expect(Date.now()).toBeLessThan(deadline);
   });
 
-  test('a swarm that is up already is talked to where it runs, and keeps running; stopped elsewhere, it says so', async () => {
+  test('a chat with a running swarm leaves it running, and says when it is stopped elsewhere', async () => {
     await place.run('run', 'bundle', '--trust', '--detach');
     await start('--agent', 'helper', '--instance', 'a/b');
     expect(await terminal.screen()).toContain('helper · conversation a/b · ');
@@ -269,7 +269,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.press('Left', 'Left');
     await terminal.type('!');
     await terminal.see('> 안녕하!세요');
-    // The label, three characters of two columns, one of one.
+    // The label, three characters of two columns each, and one of one column.
     await terminal.seeCursorAt(9);
     await terminal.press('Home');
     await terminal.type('# ');
@@ -297,7 +297,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await quit();
   });
 
-  test('trust is asked for before, in the same terminal', async () => {
+  test('trust is asked for first, in the same terminal', async () => {
     await terminal.run('run', 'bundle');
     await terminal.see('[y/N]');
     await say('y');
@@ -315,14 +315,14 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.see(/Let me look\.\n(.*\n)*? {2}✓ weather__get .*\nIt is 21 degrees\.\n\n>$/);
     await say('an epic');
     await Bun.sleep(500);
-    // What still changes is not shown.
+    // The changing part is not shown.
     expect(await terminal.screen()).toEndWith('> an epic');
     await terminal.press('C-c');
     await terminal.see(/Cancelled\.\n\n>$/);
     expect(await quit()).toBe(0);
   });
 
-  test('an agent that is not there: who is, exit 3', async () => {
+  test('an unknown agent: lists the known ones, exit 3', async () => {
     await terminal.run('run', 'bundle', '--trust', '--agent', 'hots');
     await terminal.see(/E_AGENT_UNKNOWN: .*\nDid you mean `host`\?\n\$$/);
     expect(await terminal.exitCode()).toBe(3);

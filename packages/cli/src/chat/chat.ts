@@ -1,9 +1,9 @@
 /**
- * The chat: what a person writes becomes turns of one agent, one after the other, and what they press decides about them.
+ * The chat: lines of a person become turns of one agent, one after the other, and keys interrupt or end them.
  *
- * 1. Nothing that was written is lost: what is sent during a turn waits for its end, at most `MOST_QUEUED` messages; what
- *    waits when a turn is cancelled, and what the swarm does not take, comes back into the line.
- * 2. A turn that fails, however it fails, ends that turn and not the chat.
+ * 1. No text is lost: messages sent during a turn wait for its end, at most `MOST_QUEUED` of them. Messages that wait
+ *    when a turn is cancelled, or that the swarm refuses, come back into the line.
+ * 2. A failing turn ends only that turn, not the chat.
  */
 import type { ApprovalSummary, InstanceAddress, LogLine, Swarm, SwarmNotice } from '@goondan/runtime';
 import { newTraceId } from '@goondan/runtime/control';
@@ -24,13 +24,13 @@ export interface ChatParts {
   readonly swarm: Pick<Swarm, 'ask'>;
   readonly clock: Clock;
   readonly openScreen: (hooks: ScreenHooks) => ChatScreen;
-  /** What a command does, besides `quit`. */
+  /** Runs a command other than `quit`. */
   readonly runCommand: (command: Exclude<ChatCommand, { name: 'quit' }>, chat: Chat) => Promise<void>;
 }
 
 /**
- * `interrupted`: in the middle of a turn; `quit`: without waiting for anything; `stopped`: the swarm was, by somebody else;
- * `gone`: the terminal is.
+ * `interrupted`: during a turn; `quit`: without waiting for anything; `stopped`: another process stopped the swarm;
+ * `gone`: the terminal is gone.
  */
 export type ChatEnd = 'left' | 'interrupted' | 'quit' | 'stopped' | 'gone';
 
@@ -44,11 +44,11 @@ interface RunningTurn {
 const MOST_QUEUED = 100;
 const LONGEST_QUEUED = 100;
 const TICK_MS = 1_000;
-/** Turns whose last log lines may still come. */
+/** The number of past turns whose last log lines may still come. */
 const MOST_ASKED = 10;
 
 export class Chat {
-  /** Whom the person talks to. */
+  /** The agent instance that the person talks to. */
   at: InstanceAddress;
   readonly screen: ChatScreen;
   readonly #parts: ChatParts;
@@ -72,11 +72,11 @@ export class Chat {
       live: () => this.#live(),
     });
     this.#questions = new Questions(this.screen);
-    // It may come to nothing before somebody waits for it.
+    // The promise may be rejected before anything waits for it.
     this.#end.promise.catch(() => undefined);
   }
 
-  /** Resolves when it is over; rejects when the swarm is gone without a word. */
+  /** Resolves when the chat ends; rejects when the swarm is gone without notice. */
   get ended(): Promise<ChatEnd> {
     return this.#end.promise;
   }
@@ -85,7 +85,7 @@ export class Chat {
     return this.#turn !== undefined;
   }
 
-  /** A line above the prompt, whatever goes on below it. */
+  /** Prints a line above the prompt. */
   note(text: string): void {
     this.screen.print(linesOf(text.trimEnd(), 'dim'));
   }
@@ -98,22 +98,25 @@ export class Chat {
     return answer;
   }
 
-  /** Whether a tool call is one of this conversation, or of what its turn has caused. */
+  /** Whether a tool call belongs to this conversation, or to a turn that its turn caused. */
   isAbout(approval: ApprovalSummary): boolean {
     return approval.traceId === this.#turn?.traceId || isAt(approval, this.at);
   }
 
-  /** Of any turn in the swarm; those that this turn has caused are shown with it. */
+  /** Shows a notice from the swarm if the running turn caused it. */
   hear(notice: SwarmNotice): void {
     const turn = this.#turn;
-    // Its own come with the answer, in order.
+    // Notices of the turn itself come with the answer, in order.
     if (turn === undefined || notice.type !== 'runtime.event' || isAt(notice.at, this.at)) return;
     if (notice.payload['traceId'] !== turn.traceId) return;
     turn.view.hear(notice);
     this.screen.refresh();
   }
 
-  /** Whether the chat shows what a log line says: how its own turns end, and which of those that they cause fail. */
+  /**
+   * Whether the chat itself shows the content of a log line: the ends of its own turns, and failures of turns that they
+   * cause.
+   */
   reports(logged: LogLine): boolean {
     const { agent = '', instance: instanceKey = '', traceId = '', event } = logged;
     if (!isAboutTurn(logged)) return this.#turn !== undefined && isAboutSilence(logged, this.at);
@@ -121,7 +124,7 @@ export class Chat {
     return event === 'turn.failed' && traceId === this.#turn?.traceId;
   }
 
-  /** Ctrl-C, or the signal it stands for. */
+  /** Handles Ctrl-C and its signal. */
   interrupt(): void {
     const now = this.#parts.clock.elapsed();
     const interruption = decideInterrupt({
@@ -152,7 +155,7 @@ export class Chat {
     this.screen.refresh();
   }
 
-  /** Ctrl-\, or the signal it stands for: the running turn is cancelled, and nothing is waited for. */
+  /** Handles Ctrl-\ and its signal: cancels the running turn and waits for nothing. */
   quit(): void {
     this.#turn?.abort.abort();
     this.leave('quit');
@@ -172,7 +175,7 @@ export class Chat {
     this.#end.reject(error);
   }
 
-  /** Gives the terminal back. What was written and not sent is left on it. */
+  /** Gives the terminal back. Text that was not sent stays on the screen. */
   close(): void {
     this.#questions.withdrawAll();
     const unsent = [...this.#queue.splice(0), ...(this.screen.draft === '' ? [] : [this.screen.draft])];
@@ -252,7 +255,7 @@ export class Chat {
   #cancel(): void {
     this.#turn?.abort.abort();
     this.#turn?.view.cancelling();
-    // What waits was meant for what comes after the answer, and there is none.
+    // The waiting messages were meant to follow an answer, and there is none.
     this.#bringBack(this.#queue.splice(0));
   }
 
@@ -265,7 +268,7 @@ export class Chat {
     this.screen.print([line(text, 'yellow')]);
   }
 
-  /** Time that passes is shown. */
+  /** Updates the elapsed time on the screen. */
   #tick(): () => void {
     let callOff = this.#parts.clock.after(TICK_MS, next);
     const { screen } = this;

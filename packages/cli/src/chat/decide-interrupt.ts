@@ -1,26 +1,26 @@
-/** What Ctrl-C means, by what there is to interrupt. */
+/** Decides the meaning of Ctrl-C from what there is to interrupt. */
 export interface Interruptible {
-  /** A question waits for an answer. */
+  /** True while a question waits for an answer. */
   readonly isAsking: boolean;
   /** `cancelling` from the first Ctrl-C on. */
   readonly turn: 'none' | 'running' | 'cancelling';
   readonly hasDraft: boolean;
-  /** It was pressed a moment ago, when there was nothing to interrupt. */
+  /** True when it was pressed a moment ago with nothing to interrupt. */
   readonly isRepeated: boolean;
 }
 
 export type Interruption =
-  /** The question is not answered. */
+  /** Leaves the question unanswered. */
   | 'withdraw'
   | 'cancel'
-  /** With a turn that does not end. */
+  /** Quits with a turn that does not end. */
   | 'quit-now'
   | 'clear'
-  /** Once more quits. */
+  /** Warns that the next Ctrl-C quits. */
   | 'warn'
   | 'quit';
 
-/** How long "again to quit" counts. */
+/** The time in which a second Ctrl-C quits. */
 export const AGAIN_MS = 2_000;
 
 export function decideInterrupt({ isAsking, turn, hasDraft, isRepeated }: Interruptible): Interruption {

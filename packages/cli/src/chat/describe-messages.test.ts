@@ -14,7 +14,7 @@ const call = createAssistantMessage([
 ]);
 
 describe('describeMessages', () => {
-  test('what was said and called, an empty line before each question', () => {
+  test('shows messages and calls, with an empty line before each question', () => {
     const messages = [
       createSystemMessage('Be brief.'),
       createUserMessage('one\ntwo'),
@@ -33,7 +33,7 @@ describe('describeMessages', () => {
     ]);
   });
 
-  test('the last ones, from a question on, and how to see the others', () => {
+  test('shows the last messages, starting with a question, and how to see the others', () => {
     const messages = [1, 2, 3].flatMap((turn) => [createUserMessage(`q${turn}`), createAssistantMessage(`a${turn}`)]);
     expect(texts(messages, { ...all, messages: 3 })).toEqual(['(4 earlier messages: /history 6)', '', '> q3', 'a3']);
   });
@@ -43,12 +43,12 @@ describe('describeMessages', () => {
     expect(texts([long], { ...all, lines: 3 })).toEqual(['a', 'b', '… 2 more lines']);
   });
 
-  test('nothing was said: nothing', () => {
+  test('an empty conversation shows nothing', () => {
     expect(texts([])).toEqual([]);
   });
 });
 
-test('sentIn: what the person sent, and no extension', () => {
+test('sentIn: messages that the person sent, without those of extensions', () => {
   const injected = createUserMessage('injected', {}, { source: { type: 'extension', extensionName: 'x' } });
   expect(sentIn([createUserMessage('one'), injected, call])).toEqual(['one']);
 });

@@ -1,19 +1,19 @@
-/** A conversation as it was, for who comes back to it. */
+/** Describes a past conversation for a person who returns to it. */
 import { type Message, textOf, TRUNCATED } from '@goondan/types';
 import { describeSent } from './screen/chat-screen.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 import { shorten } from '../shorten.ts';
 
 export interface MessageBounds {
-  /** The last so many. */
+  /** The most messages; the last ones are shown. */
   readonly messages: number;
-  /** Of each. */
+  /** The most lines of each message. */
   readonly lines: number;
 }
 
 const LONGEST_ARGUMENTS = 80;
 
-/** What people and agents said, and which tools were called. The results of tools are for the model. */
+/** Shows the messages of people and agents, and the names of called tools. Tool results are not shown. */
 export function describeMessages(messages: readonly Message[], bounds: MessageBounds): Line[] {
   const told = messages.filter(isTold);
   const shown = fromQuestion(told.slice(-bounds.messages));
@@ -26,12 +26,12 @@ export function describeMessages(messages: readonly Message[], bounds: MessageBo
   return [...above, ...described];
 }
 
-/** What the person sent, for the arrow keys. */
+/** Lists the messages that the person sent, for the arrow keys. */
 export function sentIn(messages: readonly Message[]): string[] {
   return messages.filter(({ data, source }) => data.role === 'user' && source.type === 'user').map(textOf);
 }
 
-/** Without the end of an exchange whose beginning is not shown. */
+/** Leaves out the end of an exchange whose beginning is not shown. */
 function fromQuestion(messages: readonly Message[]): readonly Message[] {
   const first = messages.findIndex(({ data }) => data.role === 'user');
   return first === -1 ? messages : messages.slice(first);

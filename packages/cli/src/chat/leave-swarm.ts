@@ -1,4 +1,4 @@
-/** The end of a chat for the swarm: one that was started for it is stopped, any other is left as it is. */
+/** Ends a chat: stops a swarm that was started for it, and leaves another one running. */
 import { systemClock } from '@goondan/runtime/internal';
 import { exitCodes } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
@@ -6,23 +6,23 @@ import type { ChatEnd } from './chat.ts';
 import type { ListenedSignals } from './listen-to-signals.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
 
-/** What takes longer is told. */
+/** A wait longer than this is announced. */
 const QUIET_MS = 500;
-/** For a turn that is being cancelled. Killed before it has ended, it ends at the next start. */
+/** The time for a cancelled turn to end. If the process is killed earlier, the turn ends at the next start. */
 const CANCEL_MS = 2_000;
-/** For a swarm that keeps running to be told that its turn is cancelled. */
+/** The time to tell a swarm that keeps running about the cancel. */
 const TELL_MS = 500;
 
 export interface Leaving {
-  /** Of the bundle, as it was typed. */
+  /** The folder of the bundle, as it was typed. */
   readonly folder: string;
   readonly terminal: Terminal;
   readonly signals: ListenedSignals;
 }
 
 /**
- * Running turns may finish, unless the person quit. A person who left in the middle of a turn cancelled it: it has
- * `CANCEL_MS` to end. Ctrl-C hurries, and once more does not wait.
+ * Lets running turns finish, unless the person quit. A person who left during a turn cancelled it: it has `CANCEL_MS`
+ * to end. One Ctrl-C shortens the wait, a second one ends it.
  */
 export async function leaveSwarm({ swarm, isOwn, watch }: ChatSwarm, end: ChatEnd, leaving: Leaving): Promise<void> {
   const { folder, terminal, signals } = leaving;
@@ -31,11 +31,11 @@ export async function leaveSwarm({ swarm, isOwn, watch }: ChatSwarm, end: ChatEn
   if (!isOwn) return exitSoon(end);
   const told = new AbortController();
   signals.tell((signal) => {
-    // A terminal that goes away says so twice: to this process, and to the launcher, which passes it on.
+    // A closing terminal signals both this process and the launcher, which passes the signal on.
     if (signal === 'SIGHUP') return;
     if (told.signal.aborted || signal === 'SIGQUIT') process.exit(exitCodes.interrupted);
     told.abort();
-    // How it ends is told by the first.
+    // The first call reports the outcome.
     swarm.stop().catch(() => undefined);
   });
   const callOff = systemClock.after(QUIET_MS, () => {
@@ -53,7 +53,10 @@ function graceAfter(end: ChatEnd): { readonly graceMs?: number } {
   return end === 'interrupted' ? { graceMs: CANCEL_MS } : {};
 }
 
-/** The answer to a cancelled turn keeps the process alive, and a swarm that hangs gives none. */
+/**
+ * Exits after a while: waiting for the answer to a cancelled turn keeps the process alive, and a swarm that hangs never
+ * answers.
+ */
 function exitSoon(end: ChatEnd): void {
   if (end !== 'quit' && end !== 'interrupted') return;
   setTimeout(() => process.exit(exitCodes.interrupted), end === 'quit' ? TELL_MS : CANCEL_MS).unref();

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { listenToSignals } from './listen-to-signals.ts';
 
-test('who is told changes without a gap, and what nobody heard is told', async () => {
+test('the listener changes without a gap, and a missed signal goes to the new one', async () => {
   const heard: string[] = [];
   const signals = listenToSignals();
   try {

@@ -1,17 +1,17 @@
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 
-/** SIGQUIT is Ctrl-\ at a terminal that is not taken over; elsewhere it ends a process as it always does. */
+/** At a terminal in its normal mode, SIGQUIT is Ctrl-\; elsewhere it ends a process as usual. */
 export type ChatSignal = StopSignal | 'SIGQUIT';
 
 export interface ListenedSignals {
-  /** Whom to tell from now on, in place of whoever was told before; the last one that nobody heard, too. */
+  /** Replaces the listener; a signal that was not handled yet goes to the new one. */
   tell(listener: (signal: ChatSignal) => void): void;
   forget(): void;
 }
 
 /**
- * The signals that ask a process to end, from the chat to the end of the swarm without a gap: where nobody listens, a
- * signal ends the process, and a terminal that goes away sends two.
+ * Listens to the signals that ask a process to end, without a gap from the chat to the end of the swarm: without a
+ * listener a signal ends the process, and a closing terminal sends two.
  */
 export function listenToSignals(): ListenedSignals {
   let unheard: ChatSignal | undefined;

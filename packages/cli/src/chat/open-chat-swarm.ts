@@ -1,4 +1,4 @@
-/** The swarm that the chat talks to: one that is up already, or one that is started for it and ends with it. */
+/** The swarm of the chat: one that already runs, or one that is started for the chat and ends with it. */
 import type { Swarm, SwarmWatch } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { type IsReported, printLogLine } from '../print-log-line.ts';
@@ -9,14 +9,14 @@ import type { Terminal } from '../terminal.ts';
 
 export interface ChatSwarm {
   readonly swarm: Swarm;
-  /** It was started for this chat, and ends with it. */
+  /** True when it was started for this chat and ends with it. */
   readonly isOwn: boolean;
-  /** Ends when the swarm is stopped; rejects when it is gone without a word. */
+  /** Ends when the swarm stops; rejects when it is gone without notice. */
   readonly watch: SwarmWatch;
 }
 
 /**
- * Log lines that the chat does not report go to `terminal`, wherever it runs.
+ * Opens the swarm. Log lines that the chat does not show go to `terminal`.
  *
  * **Errors** — those of `startRun` and `attachSwarm`, `E_CANCELLED`.
  */
@@ -35,7 +35,7 @@ export function openChatSwarm(
       return { swarm: running, isOwn: false, watch };
     }
     const { control: swarm } = await startRun(run, terminal, signal, isReported);
-    // It prints its log by itself.
+    // This swarm prints its own log.
     if (!signal.aborted) return { swarm, isOwn: true, watch: await swarm.watch({ types: [] }, () => undefined) };
     await swarm.stop({ graceMs: 0 });
     throw new GoondanError('E_CANCELLED', 'The swarm was stopped before the chat began.');

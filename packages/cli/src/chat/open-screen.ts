@@ -1,4 +1,4 @@
-/** The screen that fits the terminal this process was started in. */
+/** Opens the screen that fits the terminal of this process. */
 import { createInterface } from 'node:readline';
 import { systemClock } from '@goondan/runtime/internal';
 import type { Terminal } from '../terminal.ts';
@@ -14,7 +14,7 @@ export function openScreen(hooks: ScreenHooks, terminal: Terminal): ChatScreen {
 }
 
 function readLines(onLine: (text: string) => void, onEnd: () => void): () => void {
-  // Without `output` it leaves the terminal as it is, Ctrl-C included.
+  // Without `output`, readline leaves the terminal and its Ctrl-C unchanged.
   const lines = createInterface({ input: process.stdin });
   lines.on('line', onLine);
   lines.on('close', onEnd);

@@ -1,6 +1,6 @@
 /**
- * Questions to the person, one at a time: what is being written is put aside, the next line is the answer, and then it
- * comes back. At most `MOST` wait; one more is not asked.
+ * Questions to the person, one at a time. The unsent text is put aside, the next line is the answer, and then the text
+ * comes back. At most `MOST` questions wait; further ones are not asked.
  */
 import type { Line } from './screen/line.ts';
 
@@ -31,12 +31,12 @@ export class Questions {
     return this.#waiting.length > 0;
   }
 
-  /** What stands before the answer. */
+  /** The label before the answer. */
   get label(): string | undefined {
     return this.#waiting[0]?.label;
   }
 
-  /** Resolves with what was answered; `undefined` when it was not: Ctrl-C, `signal`, or the end of the chat. */
+  /** Resolves with the answer; with `undefined` after Ctrl-C, `signal`, or the end of the chat. */
   ask(lines: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
     if (this.#waiting.length >= MOST || signal?.aborted === true) return Promise.resolve(undefined);
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
@@ -47,7 +47,7 @@ export class Questions {
     return promise;
   }
 
-  /** The answer to the first one, or that there is none. */
+  /** Answers the first question; `undefined` leaves it unanswered. */
   answer(text: string | undefined): void {
     this.#waiting.shift()?.resolve(text);
     this.#screen.setDraft(this.#aside);

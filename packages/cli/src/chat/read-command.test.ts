@@ -32,7 +32,7 @@ describe('readInput', () => {
     ['/history many', '/history takes a number from 1 to 10000, not "many".'],
     ['/history 0', '/history takes a number from 1 to 10000, not "0".'],
     ['/quit now', '/quit takes nothing after it.'],
-  ])('%j: what is wrong with it', (text, problem) => {
+  ])('%j: the mistake is named', (text, problem) => {
     expect(readInput(text)).toEqual({ type: 'mistake', problem });
   });
 });

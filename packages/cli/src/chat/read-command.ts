@@ -1,4 +1,4 @@
-/** What begins with a slash and a word is for the chat, not for the agent. */
+/** Reads a line: a slash and a word are a command of the chat, not a message to the agent. */
 import { closestName } from '@goondan/runtime/internal';
 
 export type ChatCommand =
@@ -26,7 +26,7 @@ export const commandHelp: readonly (readonly [usage: string, does: string])[] = 
 const HISTORY = 20;
 const MOST_HISTORY = 10_000;
 
-/** `//text` is the message `/text`, and a path is a message as it is. */
+/** `//text` is the message `/text`, and a path is a message. */
 export function readInput(text: string): ReadInput {
   if (text.startsWith('//')) return { type: 'message', text: text.slice(1) };
   const [, word, rest = ''] = /^\/([A-Za-z]+)(?:[ \t]+(.*?))?\s*$/.exec(text) ?? [];

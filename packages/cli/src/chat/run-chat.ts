@@ -1,4 +1,4 @@
-/** `gdn run` at a terminal: a chat with one agent of the swarm, until the person leaves or the swarm does. */
+/** `gdn run` at a terminal: a chat with one agent of the swarm, until the person leaves or the swarm stops. */
 import type { InstanceAddress, Swarm, SwarmWatch } from '@goondan/runtime';
 import { declaredAgents } from '@goondan/runtime/bundle';
 import { toAgentAddress } from '@goondan/runtime/control';
@@ -21,7 +21,7 @@ import { type ChatSwarm, openChatSwarm } from './open-chat-swarm.ts';
 import { openScreen } from './open-screen.ts';
 import { type CommandParts, openConversation, runCommand } from './run-command.ts';
 
-/** Whom to talk to first. */
+/** The first agent instance to talk to. */
 export interface ChatPartner {
   /** The entry agent when absent. */
   readonly agent?: string;
@@ -30,14 +30,14 @@ export interface ChatPartner {
 }
 
 /**
- * A swarm that is up already is talked to where it runs, and keeps running. One that was started for the chat ends with it.
+ * Connects to a swarm that already runs and leaves it running. A swarm that was started for the chat ends with it.
  *
  * **Errors** — those of `openChatSwarm`, `E_AGENT_UNKNOWN`, `E_CANCELLED`; `E_CONTROL_CLOSED` when the swarm is gone
- * without a word.
+ * without notice.
  */
 export async function runChat(run: PreparedRun, partner: ChatPartner, terminal: Terminal): Promise<ExitCode> {
   let chat: Chat | undefined;
-  // What the swarm logs must not break the screen.
+  // Log lines of the swarm must not break the screen.
   const around: Terminal = { ...terminal, printError };
   function printError(text: string): void {
     if (chat === undefined) terminal.printError(text);
@@ -81,7 +81,7 @@ async function talk(
     openScreen: (hooks) => openScreen(hooks, terminal),
     async runCommand(command, asked) {
       await runCommand(command, asked, parts);
-      // Perhaps another conversation, in which somebody waits.
+      // A different conversation may have a call that waits for approval.
       desk?.look();
     },
   });

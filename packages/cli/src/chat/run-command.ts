@@ -1,4 +1,4 @@
-/** What the commands of the chat do. */
+/** Runs the commands of the chat. */
 import type { Message } from '@goondan/types';
 import type { InstanceAddress, Swarm } from '@goondan/runtime';
 import type { Clock } from '@goondan/runtime/internal';
@@ -12,13 +12,13 @@ import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 export interface CommandParts {
   readonly swarm: Pick<Swarm, 'status'>;
   readonly clock: Clock;
-  /** Of a conversation that does not exist yet: none. */
+  /** Returns no messages for a conversation that does not exist yet. */
   readonly readMessages: (at: InstanceAddress) => Promise<readonly Message[]>;
-  /** `provider/model`, as far as it is known. */
+  /** `provider/model`, if it is known. */
   readonly modelOf: (agent: string) => string | undefined;
 }
 
-/** What is shown when a conversation is opened: enough to know where one was. */
+/** The part of a conversation that is shown when it is opened, as a reminder. */
 const glance: MessageBounds = { messages: 6, lines: 8 };
 const LONGEST_MESSAGE = 200;
 
@@ -48,7 +48,7 @@ export async function runCommand(
   }
 }
 
-/** Talks to somebody from now on, and shows what was said before. **Errors** — as `runCommand`. */
+/** Switches to another conversation and shows its last messages. **Errors** — as `runCommand`. */
 export async function openConversation(at: InstanceAddress, chat: Chat, parts: CommandParts): Promise<void> {
   const { swarm, agents } = await parts.swarm.status();
   if (!agents.includes(at.agent)) throw unknownAgent(at.agent, agents);
@@ -84,7 +84,7 @@ function help(): Line[] {
   ];
 }
 
-/** `chat-20260728-143205`: when it began. */
+/** Returns `chat-20260728-143205`, from the time it begins. */
 function newKey(now: Date): string {
   return `chat-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`;
 }

@@ -4,7 +4,7 @@ import type { Key } from './key.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** All at once, and byte by byte: the same keys. */
+/** Decodes at once and byte by byte, which must give the same keys. */
 function decode(text: string): Key[] {
   return new KeyDecoder().feed(encode(text));
 }
@@ -47,7 +47,7 @@ describe('KeyDecoder', () => {
     expect(decodeSlowly(bytes)).toEqual([{ type }]);
   });
 
-  test('text of several bytes, also cut in the middle of a character', () => {
+  test('text of several bytes, even cut in the middle of a character', () => {
     expect(decode('안녕 👍🏽')).toEqual([{ type: 'text', text: '안녕 👍🏽' }]);
     expect(decodeSlowly('안녕')).toEqual([
       { type: 'text', text: '안' },
@@ -55,7 +55,7 @@ describe('KeyDecoder', () => {
     ]);
   });
 
-  test('a paste is one key, whatever is in it', () => {
+  test('a paste is one key, whatever its content', () => {
     const pasted = 'one\r\ntwo\x03\x1b[A';
     const paste: Key = { type: 'paste', text: pasted };
     expect(decode(`a\x1b[200~${pasted}\x1b[201~b\r`)).toEqual([
@@ -67,7 +67,7 @@ describe('KeyDecoder', () => {
     expect(decodeSlowly(`\x1b[200~${pasted}\x1b[201~`)).toEqual([paste]);
   });
 
-  test('a paste that is too long is refused as a whole, and what comes after it is read', () => {
+  test('a paste that is too long is refused as a whole, and the text after it is read', () => {
     const decoder = new KeyDecoder();
     const keys = [`\x1b[200~`, 'x'.repeat(LONGEST_PASTE), 'more', '\x1b[201~ok'].flatMap((piece) =>
       decoder.feed(encode(piece)),
@@ -76,14 +76,14 @@ describe('KeyDecoder', () => {
   });
 
   test.each(['\x1b[?1;2c', '\x1b]11;rgb:0000/0000/0000\x07', '\x1bP1+r\x1b\\', '\x1b[I', '\x1b[99~', '\x00', '\x1bz'])(
-    '%j is no key, and nothing of it is text',
+    '%j is not a key, and none of it is text',
     (bytes) => {
       expect(decode(`${bytes}a`)).toEqual([{ type: 'text', text: 'a' }]);
       expect(decodeSlowly(`${bytes}a`)).toEqual([{ type: 'text', text: 'a' }]);
     },
   );
 
-  test('an escape alone waits, until it is forgotten', () => {
+  test('a lone escape waits until it is dropped', () => {
     const decoder = new KeyDecoder();
     expect(decoder.feed(encode('\x1b'))).toEqual([]);
     expect(decoder.isWaiting).toBe(true);
@@ -91,7 +91,7 @@ describe('KeyDecoder', () => {
     expect(decoder.feed(encode('[A'))).toEqual([{ type: 'text', text: '[A' }]);
   });
 
-  test('a sequence without an end is given up', () => {
+  test('a sequence without an end is dropped', () => {
     const decoder = new KeyDecoder();
     decoder.feed(encode(`\x1b]0;${'x'.repeat(1_000)}`));
     expect(decoder.isWaiting).toBe(false);

@@ -1,12 +1,12 @@
 /**
- * The bytes of a terminal in raw mode as keys. They come in pieces: what a piece begins and does not finish waits for the
- * next, half a character and half an escape sequence alike. What is unknown is no key.
+ * Decodes the bytes of a terminal in raw mode to keys. Bytes come in pieces: an incomplete character or escape sequence
+ * waits for the next piece. Unknown sequences are ignored.
  */
 import type { EditingKey, Key } from './key.ts';
 
-/** Characters. A longer paste is refused as a whole. */
+/** The most characters of a paste. A longer one is refused as a whole. */
 export const LONGEST_PASTE = 1_000_000;
-/** Of an escape sequence: what is longer is none. */
+/** The most characters of an escape sequence; a longer one is not a sequence. */
 const LONGEST_SEQUENCE = 256;
 
 const ESCAPE = '\x1b';
@@ -16,7 +16,7 @@ const PASTE_END = '\x1b[201~';
 export class KeyDecoder {
   readonly #decoder = new TextDecoder();
   #pending = '';
-  /** What was pasted so far, while its end has not come; `undefined` outside of a paste. */
+  /** The paste so far, until its end comes; `undefined` outside of a paste. */
   #paste: { text: string; isTooLong: boolean } | undefined;
 
   feed(bytes: Uint8Array): Key[] {
@@ -31,7 +31,7 @@ export class KeyDecoder {
     return keys;
   }
 
-  /** An escape that nothing followed was the key itself; it means nothing here. */
+  /** Drops an escape that nothing followed: it was the Escape key, which does nothing here. */
   forgetEscape(): void {
     if (this.#paste === undefined) this.#pending = '';
   }
@@ -41,11 +41,11 @@ export class KeyDecoder {
     return this.#pending !== '' && this.#paste === undefined;
   }
 
-  /** Takes what it reads off `#pending`, also when it means nothing; leaves it when the rest is missing. */
+  /** Removes what it reads from `#pending`, even without a meaning; leaves it there when the rest is missing. */
   #readKey(): Key | undefined {
     const text = this.#pending;
     if (!text.startsWith(ESCAPE)) {
-      // What was typed, or came, at once is one key.
+      // Text that arrives together is one key.
       const [typed = text.charAt(0)] = printable.exec(text) ?? [];
       this.#pending = text.slice(typed.length);
       return readTyped(typed);
@@ -63,7 +63,7 @@ export class KeyDecoder {
 
   #readPaste(paste: { text: string; isTooLong: boolean }): Key | undefined {
     const end = this.#pending.indexOf(PASTE_END);
-    // The end itself may come in two pieces.
+    // The end mark itself may come in two pieces.
     const upTo = end === -1 ? Math.max(0, this.#pending.length - PASTE_END.length) : end;
     if (!paste.isTooLong) paste.text += this.#pending.slice(0, upTo);
     if (paste.text.length > LONGEST_PASTE) Object.assign(paste, { text: '', isTooLong: true });
@@ -104,16 +104,16 @@ const controlKeys: Readonly<Record<string, EditingKey | 'interrupt' | 'end-of-in
   '\x7f': 'backspace',
 };
 
-/** How long the sequence at the start of `text` is; `undefined` while its end is missing. */
+/** Returns the length of the sequence at the start of `text`; `undefined` while its end is missing. */
 function sequenceLength(text: string): number | undefined {
   const body = text.slice(1);
   const kind = body.charAt(0);
   if (kind === '') return undefined;
-  // Two escapes: the first was the key itself.
+  // Two escapes: the first was the Escape key.
   if (kind === ESCAPE) return 1;
   if (kind === '[') return lengthOf(/^\[[\x20-\x3f]*[^\x20-\x3f]/.exec(body));
   if (kind === 'O') return lengthOf(/^O[\x30-\x3f]*[^\x30-\x3f]/.exec(body));
-  // What a terminal answers to a question, up to BEL or ST.
+  // The answer of a terminal to a query, up to BEL or ST.
   // oxlint-disable-next-line no-control-regex
   if (']PX^_'.includes(kind)) return lengthOf(/^[^]*?(?:\x07|\x1b\\)/.exec(body));
   return 1 + String.fromCodePoint(body.codePointAt(0) ?? 0).length;
@@ -128,7 +128,7 @@ function readSequence(sequence: string): Key | undefined {
   return type === undefined ? undefined : { type };
 }
 
-/** Alt and another key. */
+/** Alt together with another key. */
 const altKeys: Readonly<Record<string, EditingKey>> = {
   '\r': 'new-line',
   '\n': 'new-line',
@@ -150,7 +150,7 @@ function readControlSequence(sequence: string): EditingKey | undefined {
   return final === '~' ? numberedKeys[number] : letterKeys[final];
 }
 
-/** Terminals that tell Enter with Shift, Alt or Ctrl from Enter alone say it with these. */
+/** Some terminals send these sequences for Enter with Shift, Alt or Ctrl. */
 function isEnter(code: string | undefined): EditingKey | undefined {
   return code === '13' ? 'new-line' : undefined;
 }

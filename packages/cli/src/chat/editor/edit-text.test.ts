@@ -4,7 +4,7 @@ import { boundaries } from '../../graphemes.ts';
 import { edit, type EditedText, insert, leavesText, LONGEST_TEXT } from './edit-text.ts';
 import type { EditingKey } from './key.ts';
 
-/** `|` is the cursor. */
+/** `|` marks the cursor. */
 function at(marked: string): EditedText {
   return { text: marked.replace('|', ''), cursor: marked.indexOf('|'), killed: '' };
 }
@@ -52,18 +52,18 @@ describe('edit', () => {
     expect(press(before, key)).toBe(after);
   });
 
-  test('what was deleted as a piece comes back with Ctrl-Y', () => {
+  test('deleted text comes back with Ctrl-Y', () => {
     expect(press('one two|', 'delete-word', 'home', 'yank')).toBe('two|one ');
     expect(press('one two|', 'delete-to-start', 'yank', 'yank')).toBe('one twoone two|');
   });
 
-  test('up leaves the text in its first line, down in its last', () => {
+  test('up leaves the text from its first line, down from its last', () => {
     expect(leavesText(at('a|\nb'), 'up')).toBe(true);
     expect(leavesText(at('a|\nb'), 'down')).toBe(false);
     expect(leavesText(at('a\nb|'), 'down')).toBe(true);
   });
 
-  test('whatever is pressed, the cursor stands between two characters', () => {
+  test('after any keys, the cursor is between two characters', () => {
     const text = fc.string({ unit: fc.constantFrom('a', ' ', '\n', '안', '👨‍👩‍👧', 'e\u0301', '#️⃣', '-') });
     const keys = fc.array(
       fc.constantFrom<EditingKey>('left', 'right', 'up', 'down', 'home', 'end', 'word-left', 'word-right'),
@@ -79,12 +79,12 @@ describe('edit', () => {
 });
 
 describe('insert', () => {
-  test('goes where the cursor is; lines end with a line feed, and control characters are left out', () => {
+  test('is made at the cursor; lines end with a line feed, and control characters are left out', () => {
     const edited = insert(at('a|b'), 'one\r\ntwo\rthree\x1b[31m\x07\tfour');
     expect(edited && mark(edited)).toBe('aone\ntwo\nthree[31m\tfour|b');
   });
 
-  test('what would be too long changes nothing', () => {
+  test('changes nothing when the text would be too long', () => {
     expect(insert(at('a|'), 'x'.repeat(LONGEST_TEXT))).toBeUndefined();
   });
 });

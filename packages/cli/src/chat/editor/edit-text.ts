@@ -1,21 +1,21 @@
-/** Editing as pure steps: a text, where the cursor is, and a key give the next text and cursor. */
+/** Edits text in pure steps: a text, a cursor and a key give the next text and cursor. */
 import { boundaries, graphemes, widthOf } from '../../graphemes.ts';
 import type { EditingKey } from './key.ts';
 
 export interface EditedText {
   readonly text: string;
-  /** Where the next character goes; always between two characters as a person sees them. */
+  /** The offset at which the next character is inserted; always between two visible characters. */
   readonly cursor: number;
-  /** What was deleted last as a piece, for Ctrl-Y. */
+  /** The text that was last deleted as a piece, for Ctrl-Y. */
   readonly killed: string;
 }
 
 export const noText: EditedText = { text: '', cursor: 0, killed: '' };
 
-/** Characters; more is not taken. */
+/** The most characters of a text. */
 export const LONGEST_TEXT = 1_000_000;
 
-/** `undefined` when it would be too long: nothing changes then. What is no text is left out. */
+/** Returns `undefined` when the text would be too long; nothing changes then. Control characters are left out. */
 export function insert(edited: EditedText, typed: string): EditedText | undefined {
   const { text, cursor } = edited;
   const added = cleanUp(typed);
@@ -23,7 +23,7 @@ export function insert(edited: EditedText, typed: string): EditedText | undefine
   return { ...edited, text: text.slice(0, cursor) + added + text.slice(cursor), cursor: cursor + added.length };
 }
 
-/** As a person would have typed it: lines end with a line feed, and there are no control characters in it. */
+/** Makes typed text plain: lines end with a line feed, and control characters are removed. */
 function cleanUp(typed: string): string {
   return typed.replaceAll(/\r\n?/g, '\n').toWellFormed().replaceAll(controls, '');
 }
@@ -31,7 +31,10 @@ function cleanUp(typed: string): string {
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** What `enter`, `up` and `down` do beyond the text is not decided here: they change nothing at its borders. */
+/**
+ * Applies a key. The other meanings of `enter`, `up` and `down` are decided elsewhere: at the borders of the text they
+ * change nothing.
+ */
 export function edit(edited: EditedText, key: EditingKey): EditedText {
   const { text, cursor, killed } = edited;
   switch (key) {
@@ -62,7 +65,7 @@ export function edit(edited: EditedText, key: EditingKey): EditedText {
       return remove(edited, lineStart(text, cursor), cursor);
     case 'delete-to-end': {
       const end = lineEnd(text, cursor);
-      // At the end of a line, the line break.
+      // At the end of a line, remove the line break.
       return remove(edited, cursor, end === cursor ? Math.min(cursor + 1, text.length) : end);
     }
     case 'yank':
@@ -93,7 +96,7 @@ function lineEnd(text: string, cursor: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** One character to the left; over a line break, too. */
+/** Moves one character to the left, also over a line break. */
 function before(text: string, cursor: number): number {
   const start = lineStart(text, cursor);
   if (cursor === start) return Math.max(0, cursor - 1);
@@ -107,7 +110,7 @@ function after(text: string, cursor: number): number {
   return cursor + (boundaries(text.slice(cursor, end))[1] ?? 0);
 }
 
-/** Words are what stands between blanks and signs. */
+/** Blanks and signs separate words. */
 function wordStart(text: string, cursor: number): number {
   let place = cursor;
   while (place > 0 && !isInWord(text, place - 1)) place -= 1;
@@ -122,19 +125,19 @@ function wordEnd(text: string, cursor: number): number {
   return snap(text, place);
 }
 
-/** Whatever is not ASCII counts: letters of all scripts, and emoji. */
+/** Every character that is not ASCII counts: letters of all scripts, and emoji. */
 function isInWord(text: string, index: number): boolean {
   return text.charCodeAt(index) > 0x7f || /\w/.test(text.charAt(index));
 }
 
-/** Some emoji begin with a sign of ASCII. */
+/** Moves to the start of a visible character: some emoji begin with an ASCII character. */
 function snap(text: string, place: number): number {
   const start = lineStart(text, place);
   const line = text.slice(start, lineEnd(text, place));
   return start + (boundaries(line).findLast((each) => start + each <= place) ?? 0);
 }
 
-/** The same column of the line above or below; `undefined` when there is none. */
+/** Returns the same column of the line above or below; `undefined` when there is no such line. */
 function otherLine(text: string, cursor: number, by: -1 | 1): number | undefined {
   const start = lineStart(text, cursor);
   const end = lineEnd(text, cursor);

@@ -7,27 +7,27 @@ function all(history: InputHistory): string[] {
   return found;
 }
 
-describe('the history of what was sent', () => {
-  test('the same twice in a row is kept once, and nothing blank', () => {
+describe('the history of sent messages', () => {
+  test('keeps a repeated message once, and no blank ones', () => {
     const history = new InputHistory();
     for (const text of ['one', 'two', 'two', ' ', 'one']) history.add(text);
     expect(all(history)).toEqual(['one', 'two', 'one']);
   });
 
-  test('the newest 500', () => {
+  test('keeps the newest 500', () => {
     const history = new InputHistory();
     for (let count = 0; count < 600; count += 1) history.add(`message ${count}`);
     expect(all(history)).toHaveLength(500);
     expect(history.go(1, '')).toBe('message 101');
   });
 
-  test('of long ones as many as have 5 million characters together', () => {
+  test('keeps at most 5 million characters together', () => {
     const history = new InputHistory();
     for (let count = 0; count < 10; count += 1) history.add(String(count).repeat(1_000_000));
     expect(all(history).map((text) => text.charAt(0))).toEqual(['5', '6', '7', '8', '9']);
   });
 
-  test('another conversation has another one', () => {
+  test('is replaced with another conversation', () => {
     const history = new InputHistory();
     history.add('old');
     history.replace(['new']);

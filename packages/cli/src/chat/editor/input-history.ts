@@ -1,17 +1,17 @@
 /**
- * What was sent before, for the arrow keys: the newest `MOST`, and of long ones no more than `MOST_CHARACTERS` together.
- * What was being written comes back below the newest.
+ * The sent messages, for the arrow keys: the newest `MOST`, with at most `MOST_CHARACTERS` together. The unsent text
+ * comes back after the newest one.
  */
 const MOST = 500;
 const MOST_CHARACTERS = 5_000_000;
 
 export class InputHistory {
   #entries: string[] = [];
-  /** Where the person is; `#entries.length` is the line they write. */
+  /** The index of the shown entry; `#entries.length` for the line being written. */
   #place = 0;
   #draft = '';
 
-  /** Forgets where the person was. The same twice in a row is kept once. */
+  /** Adds an entry and goes back to the new line. A repeated entry is kept once. */
   add(text: string): void {
     if (text.trim() !== '' && this.#entries.at(-1) !== text) this.#entries.push(text);
     while (this.#entries.length > MOST || this.#size > MOST_CHARACTERS) this.#entries.shift();
@@ -23,7 +23,7 @@ export class InputHistory {
     return this.#entries.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** What to show instead of `current`; `undefined` when there is nothing further. */
+  /** Returns the text to show instead of `current`; `undefined` at either end. */
   go(by: -1 | 1, current: string): string | undefined {
     const next = this.#place + by;
     if (next < 0 || next > this.#entries.length) return undefined;
@@ -32,7 +32,7 @@ export class InputHistory {
     return this.#entries[next] ?? this.#draft;
   }
 
-  /** Another conversation has another history. */
+  /** Replaces the entries, for another conversation. */
   replace(entries: readonly string[]): void {
     this.#entries = [];
     for (const entry of entries.slice(-MOST)) this.add(entry);

@@ -1,4 +1,4 @@
-/** What a person pressed, whatever their terminal sends for it. */
+/** A key that a person pressed, independent of the terminal. */
 export type Key =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'paste'; readonly text: string }
@@ -6,7 +6,7 @@ export type Key =
   /** Ctrl-C, Ctrl-D and Ctrl-\. */
   | { readonly type: 'interrupt' | 'end-of-input' | 'quit' }
   | { readonly type: 'clear-screen' }
-  /** A paste that is longer than a line may be; nothing of it is kept. */
+  /** A paste over the limit; nothing of it is kept. */
   | { readonly type: 'paste-too-long' };
 
 export type EditingKey =

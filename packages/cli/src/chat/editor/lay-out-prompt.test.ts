@@ -4,7 +4,7 @@ import { layOutPrompt } from './lay-out-prompt.ts';
 
 const space = { columns: 20, mostRows: 5, label: '> ' };
 
-/** `|` is the cursor. */
+/** `|` marks the cursor. */
 function layOut(marked: string, where: Partial<typeof space> = {}) {
   const edited = { text: marked.replace('|', ''), cursor: marked.indexOf('|'), killed: '' };
   const { rows, cursorRow, cursorColumn } = layOutPrompt(edited, { ...space, ...where });
@@ -24,17 +24,17 @@ describe('layOutPrompt', () => {
     expect(layOut(marked)).toEqual({ rows, cursor });
   });
 
-  test('of many rows those around the cursor', () => {
+  test('shows the rows around the cursor when there are many', () => {
     const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`);
     expect(layOut(`${lines.join('\n')}|`).rows).toEqual(lines.slice(15).map((each) => `  ${each}`));
     expect(layOut(`|${lines.join('\n')}`).rows[0]).toBe('> line 0');
   });
 
-  test('where there is no room for the label there is none', () => {
+  test('leaves out the label when there is no room', () => {
     expect(layOut('ab|', { columns: 3 })).toEqual({ rows: ['ab'], cursor: [0, 2] });
   });
 
-  test('in any terminal: as many rows as allowed, and the cursor in one of them', () => {
+  test('in any terminal: at most the allowed rows, with the cursor in one of them', () => {
     const text = fc.string({ unit: fc.constantFrom('a', '안', '\n', '👍🏽'), maxLength: 60 });
     const where = fc.record({ columns: fc.integer({ min: 1, max: 12 }), mostRows: fc.integer({ min: 1, max: 6 }) });
     fc.assert(

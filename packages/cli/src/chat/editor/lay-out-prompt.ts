@@ -1,4 +1,7 @@
-/** The prompt as rows, and where in them the cursor is. Of a long text only what is around the cursor is looked at. */
+/**
+ * Lays the prompt out in rows, with the place of the cursor. Only the part of a long text around the cursor is
+ * processed.
+ */
 import { widthOf } from '../../graphemes.ts';
 import { harmlessText } from '../../harmless-text.ts';
 import { type Line, line, span } from '../screen/line.ts';
@@ -15,7 +18,7 @@ export interface PromptSpace {
   readonly columns: number;
   /** At least 1. */
   readonly mostRows: number;
-  /** What stands before the text; left out where there is no room for it. */
+  /** The text before the input; left out when there is no room. */
   readonly label: string;
 }
 
@@ -34,14 +37,14 @@ export function layOutPrompt({ text, cursor }: EditedText, { columns, mostRows, 
     const number = first + index;
     const start = number === 0 ? shown : ' '.repeat(widthOf(shown));
     if (number === at) {
-      // Where the cursor is, is where the text before it ends.
+      // The cursor is at the end of the text before it.
       const upTo = wrapLine(withLabel(start, before[at] ?? ''), columns);
       const isFull = (upTo.at(-1)?.width ?? 0) >= columns;
       cursorRow = rows.length + upTo.length - (isFull ? 0 : 1);
       cursorColumn = isFull ? 0 : (upTo.at(-1)?.width ?? 0);
     }
     rows.push(...wrapLine(withLabel(start, each), columns));
-    // The cursor behind a full row is at the start of the next.
+    // After a full row, the cursor is at the start of the next one.
     if (number === at && cursorRow === rows.length) rows.push({ line: [], width: 0 });
   }
   const from = Math.max(0, Math.min(cursorRow - Math.floor(mostRows / 2), rows.length - mostRows));

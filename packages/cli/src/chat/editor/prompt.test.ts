@@ -12,7 +12,7 @@ const up: Key = { type: 'up' };
 const down: Key = { type: 'down' };
 
 describe('the prompt', () => {
-  test('Enter sends and empties it', () => {
+  test('Enter sends the text and empties the line', () => {
     const prompt = new Prompt();
     expect(type(prompt, 'hello', enter)).toEqual({ type: 'sent', text: 'hello' });
     expect(prompt.edited.text).toBe('');
@@ -34,7 +34,7 @@ describe('the prompt', () => {
     });
   });
 
-  test('the arrow keys bring back what was sent, and what was being written', () => {
+  test('the arrow keys bring back sent messages, and the unsent text', () => {
     const prompt = new Prompt();
     type(prompt, 'one', enter, 'two', enter, 'draft', up);
     expect(prompt.edited.text).toBe('two');
@@ -44,7 +44,7 @@ describe('the prompt', () => {
     expect(prompt.edited.text).toBe('draft');
   });
 
-  test('within several lines they move the cursor first', () => {
+  test('within several lines the arrow keys move the cursor first', () => {
     const prompt = new Prompt();
     type(prompt, 'sent', enter, 'one', { type: 'new-line' }, 'two', up);
     expect(prompt.edited).toMatchObject({ text: 'one\ntwo', cursor: 3 });
@@ -52,7 +52,7 @@ describe('the prompt', () => {
     expect(prompt.edited.text).toBe('sent');
   });
 
-  test('a line that was emptied can be brought back', () => {
+  test('an emptied line can be brought back', () => {
     const prompt = new Prompt();
     type(prompt, 'precious');
     prompt.clear();
@@ -61,14 +61,14 @@ describe('the prompt', () => {
     expect(prompt.edited.text).toBe('precious');
   });
 
-  test('Ctrl-D leaves when there is nothing, and deletes when there is something', () => {
+  test('Ctrl-D leaves when the line is empty, and deletes otherwise', () => {
     const prompt = new Prompt();
     expect(type(prompt, { type: 'end-of-input' })).toEqual({ type: 'leave' });
     expect(type(prompt, 'ab', { type: 'home' }, { type: 'end-of-input' })).toEqual({ type: 'edited' });
     expect(prompt.edited.text).toBe('b');
   });
 
-  test('what is too long is refused, and what was written stays', () => {
+  test('text over the limit is refused, and the line stays', () => {
     const prompt = new Prompt();
     expect(type(prompt, 'draft', { type: 'paste-too-long' })).toMatchObject({ type: 'refused' });
     expect(prompt.edited.text).toBe('draft');

@@ -1,4 +1,4 @@
-/** The line a person writes into: keys in, and out what they mean to the chat. */
+/** The input line: takes keys and returns their meaning for the chat. */
 import { type EditedText, edit, insert, leavesText, noText } from './edit-text.ts';
 import { InputHistory } from './input-history.ts';
 import type { Key } from './key.ts';
@@ -6,7 +6,7 @@ import type { Key } from './key.ts';
 export type PromptOutcome =
   /** May be blank. */
   | { readonly type: 'sent'; readonly text: string }
-  /** Ctrl-C, Ctrl-D where there is nothing to delete, and Ctrl-\. */
+  /** Ctrl-C, Ctrl-D with nothing to delete, and Ctrl-\. */
   | { readonly type: 'interrupt' | 'leave' | 'quit' }
   | { readonly type: 'clear-screen' }
   | { readonly type: 'refused'; readonly reason: string }
@@ -22,12 +22,12 @@ export class Prompt {
     return this.#edited;
   }
 
-  /** Puts a text in place of what is there. */
+  /** Replaces the text. */
   set(text: string): void {
     this.#edited = insert({ ...noText, killed: this.#edited.killed }, text) ?? noText;
   }
 
-  /** Empties the line; the arrow keys bring it back. */
+  /** Empties the line; the arrow keys bring its text back. */
   clear(): void {
     this.history.add(this.#edited.text);
     this.set('');
@@ -57,7 +57,7 @@ export class Prompt {
     }
   }
 
-  /** A backslash before it means that the message goes on. */
+  /** A backslash before Enter continues the message on a new line. */
   #enter(): PromptOutcome {
     const { text, cursor } = this.#edited;
     if (text.slice(0, cursor).endsWith('\\')) return this.#set(edit(edit(this.#edited, 'backspace'), 'new-line'));

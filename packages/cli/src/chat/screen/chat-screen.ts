@@ -1,28 +1,28 @@
-/** What the chat needs of a screen, whether it can move its cursor or not. */
+/** The screen that the chat needs, with or without a movable cursor. */
 import { type Line, span } from './line.ts';
 
 export interface ChatScreen {
-  /** Takes the terminal over; from here on the hooks are called. */
+  /** Takes over the terminal; after that the hooks are called. */
   open(): void;
-  /** Finished lines: they stay above everything that still changes, in the scrollback. */
+  /** Prints finished lines: they stay above the changing part, in the scrollback. */
   print(lines: readonly Line[]): void;
-  /** What the person said, when the chat sends it. */
+  /** Prints the person's message when the chat sends it. */
   printSent(text: string): void;
-  /** What `ScreenHooks.live` gives has changed. */
+  /** Redraws after a change of `ScreenHooks.live`. */
   refresh(): void;
-  /** What is written and not sent. */
+  /** The text that is not sent yet. */
   readonly draft: string;
-  /** Puts a text in place of what is written. */
+  /** Replaces the unsent text. */
   setDraft(text: string): void;
-  /** Empties the line, so that it can be brought back. */
+  /** Empties the line; its text can be brought back. */
   clearDraft(): void;
-  /** What the arrow keys bring back, oldest first. */
+  /** Sets the entries that the arrow keys bring back, oldest first. */
   setHistory(sent: readonly string[]): void;
-  /** Leaves the terminal as it was. What is printed after it is printed all the same. */
+  /** Restores the terminal. Later lines are still printed. */
   close(): void;
 }
 
-/** What a screen tells the chat, and asks it for. */
+/** Events of a screen, and the data it asks for. */
 export interface ScreenHooks {
   /** A line, which may be blank. */
   sent(text: string): void;
@@ -32,24 +32,24 @@ export interface ScreenHooks {
   leave(): void;
   /** Ctrl-\. */
   quit(): void;
-  /** There is no terminal any more: its window was closed, or the connection to it lost. */
+  /** The terminal is gone: its window was closed, or the connection lost. */
   gone(): void;
   live(): LiveView;
 }
 
-/** What is still changing. */
+/** The changing part of the screen. */
 export interface LiveView {
-  /** Above the prompt; of more than fit, the last ones are shown. */
+  /** Shown above the prompt; when there are too many, the last ones. */
   readonly lines: readonly Line[];
-  /** For a moment only. */
+  /** Shown for a moment. */
   readonly hint?: Line;
-  /** What stands before what is written. */
+  /** The label before the input. */
   readonly label: string;
 }
 
 export const CHAT_LABEL = '> ';
 
-/** What a person said, as it stays on the screen. */
+/** Describes a person's message as it stays on the screen. */
 export function describeSent(text: string): Line[] {
   const indent = ' '.repeat(CHAT_LABEL.length);
   return text.split('\n').map((each, index) => [span(index === 0 ? CHAT_LABEL : indent, 'cyan'), span(each, 'bold')]);

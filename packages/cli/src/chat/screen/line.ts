@@ -1,6 +1,6 @@
 /**
- * What the chat shows, as data. A text in it may come from a model, a tool or anybody: only `render-line.ts` turns it
- * into what a terminal gets, and makes it harmless on the way. There is no other road to the screen.
+ * The lines of the chat as data. Their texts may come from a model, a tool or anybody else: only `render-line.ts`
+ * converts them for a terminal, and makes them harmless. Nothing else writes to the screen.
  */
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -9,7 +9,7 @@ export interface Span {
   readonly style?: Style;
 }
 
-/** One line, however many rows it takes. */
+/** One line, which may take several rows. */
 export type Line = readonly Span[];
 
 export const emptyLine: Line = [];
@@ -22,7 +22,7 @@ export function span(text: string, style?: Style): Span {
   return style === undefined ? { text } : { text, style };
 }
 
-/** A text of several lines. */
+/** Splits a text into lines. */
 export function linesOf(text: string, style?: Style): Line[] {
   return text.split(/\r?\n/).map((each) => line(each, style));
 }

@@ -6,7 +6,7 @@ import { line } from './line.ts';
 import { LiveScreen } from './live-screen.ts';
 import type { Tty, TtyListener } from './tty.ts';
 
-/** A terminal that takes what is written when `take` is called, or at once. */
+/** A terminal that takes output when `take` is called, or at once. */
 class FakeTty implements Tty {
   readonly written: string[] = [];
   listener: TtyListener | undefined;
@@ -53,7 +53,7 @@ function open() {
 }
 
 describe('the live screen', () => {
-  test('prints what is finished once, and draws what is live again', async () => {
+  test('prints finished lines once, and redraws the live part', async () => {
     const { screen, tty, clock, show } = open();
     await clock.advance(25);
     show({ lines: [line('working')] });
@@ -69,14 +69,14 @@ describe('the live screen', () => {
     expect(frames[1]).toContain('\r\x1b[1A\x1b[J');
   });
 
-  test('what is printed is harmless', async () => {
+  test('prints harmless text', async () => {
     const { screen, tty, clock } = open();
     screen.print([line('\x1b[2Jgone', 'red'), [{ text: 'a\rb' }]]);
     await clock.advance(25);
     expect(tty.written[0]).toContain('␛[2Jgone\r\na␍b\r\n');
   });
 
-  test('many changes are one frame', async () => {
+  test('draws many changes in one frame', async () => {
     const { screen, tty, clock } = open();
     await clock.advance(25);
     for (let count = 0; count < 1_000; count += 1) screen.refresh();
@@ -84,7 +84,7 @@ describe('the live screen', () => {
     expect(tty.written).toHaveLength(2);
   });
 
-  test('a terminal that is slow gets one frame when it can take it, with everything', async () => {
+  test('sends a slow terminal one frame with everything, when it is ready', async () => {
     const { screen, tty, clock } = open();
     tty.isSlow = true;
     await clock.advance(25);
@@ -109,7 +109,7 @@ describe('the live screen', () => {
     expect(heard.at(-1)).toBe('gone');
   });
 
-  test('an escape alone does not swallow what is typed after it', async () => {
+  test('a lone escape does not swallow the next characters', async () => {
     const { screen, tty, clock } = open();
     tty.press('\x1b');
     await clock.advance(100);
@@ -117,7 +117,7 @@ describe('the live screen', () => {
     expect(screen.draft).toBe('[A');
   });
 
-  test('the end: the live part goes, what is finished stays, and what comes after it is printed', async () => {
+  test('at the end the live part disappears, finished lines stay, and later lines are printed', async () => {
     const { screen, tty, clock, show } = open();
     show({ lines: [line('working')] });
     await clock.advance(25);
@@ -139,7 +139,7 @@ describe('the live screen', () => {
     expect(tty.written[1]).toEndWith(`${'\r\n'.repeat(9)}\x1b[H`);
   });
 
-  test('never higher than the terminal', async () => {
+  test('is never higher than the terminal', async () => {
     const { screen, tty, clock, show } = open();
     show({ lines: Array.from({ length: 50 }, (_, index) => line(`row ${index}`)) });
     screen.refresh();

@@ -1,6 +1,7 @@
 /**
- * A screen that redraws what still changes, on any terminal that can move its cursor. At most one frame in `FRAME_MS`, and
- * none while the terminal has not taken the last one: a slow terminal gets fewer frames, not a queue of them.
+ * A screen that redraws its changing part, on any terminal with a movable cursor. It draws at most one frame in
+ * `FRAME_MS`, and waits until the terminal has taken the last one: a slow terminal gets fewer frames, not a queue of
+ * them.
  */
 import type { Clock } from '@goondan/runtime/internal';
 import type { Colors } from '../../terminal.ts';
@@ -13,7 +14,7 @@ import { eraseLive, type LivePart, nothingLive, paintFrame } from './paint-frame
 import type { Tty } from './tty.ts';
 
 const FRAME_MS = 25;
-/** An escape that nothing follows for so long is the key, not the start of a sequence. */
+/** An escape that nothing follows for this long is the Escape key, not the start of a sequence. */
 const ESCAPE_MS = 100;
 
 export interface LiveScreenParts {
@@ -96,7 +97,7 @@ export class LiveScreen implements ChatScreen {
     this.#parts.tty.giveBack();
   }
 
-  /** What is finished, and nothing live: the last frame. */
+  /** Draws the last frame: the finished lines, without the live part. */
   #flush(): void {
     const { tty, colors } = this.#parts;
     const { columns } = tty.size();
@@ -137,7 +138,7 @@ export class LiveScreen implements ChatScreen {
     this.refresh();
   }
 
-  /** What was on it goes into the scrollback. */
+  /** Moves the contents of the screen into the scrollback. */
   #clearScreen(): void {
     const { tty } = this.#parts;
     const { columns, rows } = tty.size();

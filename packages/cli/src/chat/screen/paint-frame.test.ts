@@ -7,7 +7,7 @@ const colors = pc.createColors(false);
 const row = (text: string) => ({ line: line(text), width: text.length });
 
 describe('paintFrame', () => {
-  test('finished lines wrap as the terminal likes, live rows never', () => {
+  test('finished lines wrap in the terminal, live rows never do', () => {
     const live = { rows: [row('working'), row('> ab'), row('  c')], cursorRow: 1, cursorColumn: 3 };
     const frame = { shown: nothingLive, finished: [line('done')], live, columns: 80 };
     expect(paintFrame(frame, colors)).toBe(
@@ -20,7 +20,7 @@ describe('paintFrame', () => {
     );
   });
 
-  test('nothing live leaves the cursor at the start of a row', () => {
+  test('an empty live part leaves the cursor at the start of a row', () => {
     const frame = { shown: nothingLive, finished: [], live: nothingLive, columns: 80 };
     expect(paintFrame(frame, colors)).toContain('\x1b[?7l\x1b[?7h\r\x1b[?25h');
   });
@@ -29,12 +29,12 @@ describe('paintFrame', () => {
 describe('eraseLive', () => {
   const shown = { rows: [row('x'.repeat(75)), row(''), row('x'.repeat(50))], cursorRow: 2, cursorColumn: 45 };
 
-  test('goes up to where the live part begins', () => {
+  test('moves up to the start of the live part', () => {
     expect(eraseLive(shown, 80)).toBe('\r\x1b[2A\x1b[J');
   });
 
-  test('in a terminal that has become narrower, over the rows that it has made of them', () => {
-    // 75 in rows of 20 are four, the empty one is one, and the cursor is in the third of its own.
+  test('in a narrower terminal, counts the rows it made of each one', () => {
+    // 75 columns in rows of 20 are four rows, the empty one is one, and the cursor is in the third row of its own.
     expect(eraseLive(shown, 20)).toBe('\r\x1b[7A\x1b[J');
   });
 });

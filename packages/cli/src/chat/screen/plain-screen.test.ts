@@ -40,8 +40,8 @@ function open() {
   };
 }
 
-describe('a screen that cannot move its cursor', () => {
-  test('asks, prints line by line, and asks again when nothing goes on any more', () => {
+describe('a screen without a movable cursor', () => {
+  test('prompts, prints line by line, and prompts again when nothing runs any more', () => {
     const { screen, heard, written, type, show } = open();
     show({ lines: [line('working')] });
     type('hello');
@@ -51,7 +51,7 @@ describe('a screen that cannot move its cursor', () => {
     expect(heard).toEqual(['sent hello']);
   });
 
-  test('a note begins on a line of its own, and the prompt comes again', () => {
+  test('a note begins on a new line, and the prompt is repeated', () => {
     const { screen, written } = open();
     screen.print([line('warn')]);
     expect(written()).toBe('> \nwarn\n> ');
@@ -64,13 +64,13 @@ describe('a screen that cannot move its cursor', () => {
     expect(written()).toBe('> \nagain?\n> ');
   });
 
-  test('what cannot be put back into the line is printed', () => {
+  test('text that cannot go back into the line is printed', () => {
     const { screen, written } = open();
     screen.setDraft('one\ntwo');
     expect(written()).toBe('> \nNot sent:\none\ntwo\n> ');
   });
 
-  test('the end: a line of its own for what comes after it', () => {
+  test('at the end, later output begins on a new line', () => {
     const { screen, heard, written } = open();
     screen.close();
     screen.print([line('late')]);

@@ -1,6 +1,6 @@
 /**
- * A screen for terminals that cannot move their cursor (`TERM=dumb`): what is finished is printed line by line, and the
- * terminal itself edits what is written. What still changes is not shown.
+ * A screen for terminals without a movable cursor (`TERM=dumb`): prints finished lines, and the terminal edits the
+ * input. The changing part is not shown.
  */
 import { type ChatScreen, type ScreenHooks } from './chat-screen.ts';
 import { type Line, line, linesOf } from './line.ts';
@@ -10,7 +10,7 @@ import type { Colors } from '../../terminal.ts';
 export interface PlainScreenParts {
   readonly write: (text: string) => void;
   readonly colors: Colors;
-  /** Tells each line that is written, and their end, until what it returns is called. */
+  /** Reports each typed line, and the end of the input, until the returned function is called. */
   readonly readLines: (onLine: (text: string) => void, onEnd: () => void) => () => void;
 }
 
@@ -48,7 +48,7 @@ export class PlainScreen implements ChatScreen {
     this.refresh();
   }
 
-  /** It is on the screen: the person has just written it. */
+  /** The line is already on the screen: the person just typed it. */
   printSent(): void {}
 
   refresh(): void {

@@ -1,4 +1,4 @@
-// However a program ends, the terminal is as it was: real programs in a real terminal.
+// A program restores the terminal however it ends: real programs in a real terminal.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../../testing/gdn-place.ts';
@@ -19,7 +19,7 @@ function pressed(bytes) {
 }
 `;
 
-describe.skipIf(!hasTmux)('a terminal that was taken over', () => {
+describe.skipIf(!hasTmux)('a terminal in raw mode', () => {
   let place: GdnPlace;
   let terminal: TmuxTerminal;
   beforeEach(async () => {
@@ -36,12 +36,12 @@ describe.skipIf(!hasTmux)('a terminal that was taken over', () => {
     ['an error nobody caught', `throw new Error('Not foreseen.');`],
     ['a promise nobody waited for', `void Promise.reject(new Error('Not foreseen.'));`],
     ['process.exit', `process.exit(1);`],
-  ])('is as it was after: %s', async (_name, end) => {
+  ])('is restored after: %s', async (_name, end) => {
     await place.write('.', { 'program.ts': program(end) });
     await terminal.type(`'${process.execPath}' program.ts`);
     await terminal.press('Enter');
     await terminal.see('taken over');
-    // No Enter: it comes as it is pressed.
+    // Without Enter: the key arrives when it is pressed.
     await terminal.type('x');
     await terminal.see(/\$$/);
     expect(await terminal.screen()).not.toContain('taken over x');

@@ -1,19 +1,19 @@
 /**
- * The terminal this process was started in. However the process ends, short of being killed outright, the terminal is
- * left as it was: on `exit` what is still taken over is given back.
+ * The terminal of this process. However the process ends, short of SIGKILL, the terminal is restored: on `exit`
+ * everything that was taken over is given back.
  */
 import { writeSync } from 'node:fs';
 import type { Tty, TtyListener } from './tty.ts';
 
-/** Pastes come marked as such. */
+/** Turns on marks around pastes. */
 const TAKE_OVER = '\x1b[?2004h';
-/** No marks, a cursor, lines that wrap, and nothing held back. */
+/** Turns off the marks, shows the cursor, wraps lines again, and ends synchronized output. */
 const GIVE_BACK = '\x1b[?2004l\x1b[?25h\x1b[?7h\x1b[?2026l';
 
 export function processTty({ stdin, stdout }: Pick<NodeJS.Process, 'stdin' | 'stdout'> = process): Tty {
   let giveBack: (() => void) | undefined;
   return {
-    // Some terminals do not know their size, and say 0.
+    // Some terminals do not know their size and report 0.
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     write: (text, written) => void stdout.write(text, () => written()),
     takeOver(listener) {
@@ -34,7 +34,7 @@ function takeOver(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listener
   stdin.on('data', pressed);
   stdin.on('end', gone);
   stdin.on('error', gone);
-  // For good, in place of whoever would end the process: it has a swarm to stop, which may take a while.
+  // Removed for good: the default listener would end the process, which may still have a swarm to stop.
   stdout.removeAllListeners('error');
   stdout.on('error', gone);
   stdout.on('resize', resized);
@@ -47,10 +47,10 @@ function takeOver(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listener
     stdin.pause();
     try {
       stdin.setRawMode(false);
-      // At once: the process may be on its way out.
+      // Written synchronously: the process may be about to exit.
       writeSync(1, GIVE_BACK);
     } catch {
-      // The terminal is gone, and with it what there was to give back.
+      // The terminal is gone: there is nothing to give back.
     }
   };
 }

@@ -3,7 +3,7 @@ import pc from 'picocolors';
 import { line, span } from './line.ts';
 import { renderLine } from './render-line.ts';
 
-test('in colour where there are colours, harmless everywhere', () => {
+test('a line is coloured where colours are supported, and harmless everywhere', () => {
   const shown = [span('a'), span('\x1b[2J', 'red')];
   expect(renderLine(shown, pc.createColors(true))).toBe('a\x1b[31m␛[2J\x1b[39m');
   expect(renderLine(shown, pc.createColors(false))).toBe('a␛[2J');

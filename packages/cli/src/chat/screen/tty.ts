@@ -1,12 +1,12 @@
-/** A terminal as the screen sees it. */
+/** The terminal of a screen. */
 export interface Tty {
   /** At least 1 each. */
   size(): { readonly columns: number; readonly rows: number };
-  /** `written` is called when the terminal has taken it. */
+  /** Calls `written` when the terminal has taken the text. */
   write(text: string, written: () => void): void;
-  /** From now on every key comes as it is pressed, and nothing is echoed. */
+  /** From then on every key is delivered when it is pressed, and nothing is echoed. */
   takeOver(listener: TtyListener): void;
-  /** As it was before `takeOver`. */
+  /** Restores the state before `takeOver`. */
   giveBack(): void;
 }
 

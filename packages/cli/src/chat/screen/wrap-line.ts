@@ -1,17 +1,17 @@
-/** Rows as a terminal would break them: by characters, not by words, so that nothing moves when a line is finished. */
+/** Wraps a line as a terminal would: by characters, not by words, so that nothing moves when the line is finished. */
 import { graphemes } from '../../graphemes.ts';
 import { harmlessText } from '../../harmless-text.ts';
 import { type Line, type Span, span } from './line.ts';
 
 export interface Row {
   readonly line: Line;
-  /** Columns. */
+  /** In columns. */
   readonly width: number;
 }
 
 const TAB = '    ';
 
-/** At least one row. A character that is wider than the terminal has a row of its own. */
+/** Returns at least one row. A character that is wider than the terminal gets its own row. */
 export function wrapLine(line: Line, columns: number): Row[] {
   const rows: Row[] = [];
   let spans: Span[] = [];

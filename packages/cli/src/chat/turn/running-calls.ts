@@ -1,7 +1,4 @@
-/**
- * What happens inside a turn, in this agent and in those it asks: tool calls and turns of other agents, shown while they
- * run and, when they are over, as a line that stays.
- */
+/** The tool calls and turns of other agents inside a turn: shown while they run, and then as a line that stays. */
 import { placeText } from '@goondan/types';
 import { shorten } from '../../shorten.ts';
 import { type Line, type Span, span } from '../screen/line.ts';
@@ -18,7 +15,7 @@ interface Running {
   readonly since: number;
 }
 
-/** More at once are shown as a number, and beyond `MOST_KEPT` only when they are over. */
+/** The most calls shown at once; the rest is a number. Beyond `MOST_KEPT`, a call is only shown at its end. */
 const MOST_SHOWN = 6;
 const MOST_KEPT = 1_000;
 const LONGEST_ARGUMENTS = 80;
@@ -28,12 +25,12 @@ export class RunningCalls {
   readonly #agent: string;
   readonly #running = new Map<string, Running>();
 
-  /** `agent` is whose turn it is; others are named. */
+  /** `agent` is the agent of the turn; other agents are shown by name. */
   constructor(agent: string) {
     this.#agent = agent;
   }
 
-  /** The line that stays, when this was the end of something. */
+  /** Returns the line that stays, when the notice ends a call or turn. */
   hear({ name, at, payload }: RuntimeNotice, now: number): Line | undefined {
     const id = textIn(payload, 'spanId');
     const isOther = at.agent !== this.#agent;

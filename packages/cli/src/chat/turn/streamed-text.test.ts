@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { StreamedText } from './streamed-text.ts';
 
 describe('StreamedText', () => {
-  test('a line is finished when its end has come; the rest still changes', () => {
+  test('a line is finished when its end arrives; the rest still changes', () => {
     const text = new StreamedText();
     expect(text.add('one\ntw')).toEqual(['one']);
     expect(text.rest).toBe('tw');
@@ -23,7 +23,7 @@ describe('StreamedText', () => {
     expect(text.add('x'.repeat(10_000)).every((each) => each.length <= 4_001)).toBe(true);
   });
 
-  test('however it comes, the lines are the same', () => {
+  test('the lines do not depend on the pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', '\n', '안') })), (pieces) => {
         const text = new StreamedText();

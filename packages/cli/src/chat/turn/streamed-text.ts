@@ -1,6 +1,6 @@
 /**
- * An answer while it is being written. Lines that are complete are finished; only the last one still changes. A line that
- * gets longer than `LONGEST_LINE` is finished in pieces, so that what changes stays small.
+ * An answer while it is being written. Complete lines are finished; only the last one still changes. A line longer than
+ * `LONGEST_LINE` is finished in pieces, so that the changing part stays small.
  */
 const LONGEST_LINE = 4_000;
 
@@ -13,7 +13,7 @@ export class StreamedText {
     return this.#text;
   }
 
-  /** What is not finished. */
+  /** The unfinished rest. */
   get rest(): string {
     return this.#text.slice(this.#finished);
   }
@@ -22,7 +22,7 @@ export class StreamedText {
     return this.#finished > 0;
   }
 
-  /** The lines that are finished by this. */
+  /** Adds a piece and returns the lines it finishes. */
   add(piece: string): string[] {
     this.#text += piece;
     const lines: string[] = [];
@@ -34,7 +34,7 @@ export class StreamedText {
     }
   }
 
-  /** No more comes: what is left is a line. */
+  /** Ends the text: the rest becomes a line. */
   end(): string[] {
     const { rest } = this;
     this.#finished = this.#text.length;

@@ -43,7 +43,7 @@ const answer = (text: string) => ({ responseMessage: createAssistantMessage(text
 const call = { spanId: 'a', toolName: 'weather__get', args: '{"city":"Seoul"}' };
 
 describe('a turn', () => {
-  test('what was said before a tool call stands before it, what was said after it behind it', () => {
+  test('a tool call is shown between the texts before and after it', () => {
     const { printed, say, tell, live, wait, end } = watch();
     say('Let me look.');
     tell('tool.called', call);
@@ -55,7 +55,7 @@ describe('a turn', () => {
     expect(printed).toEqual(['Let me look.', '  ✓ weather__get {"city":"Seoul"} ok, 3.4 s', 'Sunny.', '']);
   });
 
-  test('a call that fails says why, in short', () => {
+  test('a failed call shows the reason, in short', () => {
     const { printed, tell } = watch();
     const error = { code: 'E_TOOL_FAILED', message: `There is\nno such city${'!'.repeat(500)}` };
     tell('tool.called', call);
@@ -69,7 +69,7 @@ describe('a turn', () => {
     expect(printed[1]).toEndWith('failed, 7 ms: It threw.');
   });
 
-  test('F-30 a turn that is cancelled says so in grey, and so do its calls', () => {
+  test('F-30 a cancelled turn and its calls are shown in grey', () => {
     const lines: Line[] = [];
     const view = new TurnView({ agent: 'host', print: (more) => void lines.push(...more), now: () => 0 });
     const error = { code: 'E_CANCELLED', message: 'The turn was cancelled.' };
@@ -93,14 +93,14 @@ describe('a turn', () => {
     expect(live()[0]?.length).toBeLessThan(110);
   });
 
-  test('of many calls at once the first are shown, and how many more there are', () => {
+  test('the first of many calls at once are shown, and the others counted', () => {
     const { live, tell } = watch();
     for (let count = 0; count < 10; count += 1) tell('tool.called', { ...call, spanId: String(count) });
     expect(live()).toHaveLength(8);
     expect(live()[6]).toBe('  … 4 more');
   });
 
-  test('what a step has said that is tried again does not count', () => {
+  test('text of a retried step does not count', () => {
     const { printed, say, discard, live, end } = watch();
     say('Half an ans');
     discard();
@@ -112,7 +112,7 @@ describe('a turn', () => {
     expect(printed).toEqual(['one line', '(That does not count: the step is tried again.)', 'The answer.', '']);
   });
 
-  test('what the model thinks is shown while it thinks', () => {
+  test('the model’s reasoning is shown while it lasts', () => {
     const { printed, think, say, live } = watch();
     think('Hmm, ');
     think('let me see');
@@ -122,34 +122,34 @@ describe('a turn', () => {
     expect(printed).toEqual([]);
   });
 
-  test('an answer that a layer has changed is printed as it is kept', () => {
+  test('an answer that a layer changed is printed in its final form', () => {
     const { printed, say, end } = watch();
     say('My key is 1234');
     end(answer('My key is ****'));
     expect(printed).toEqual(['My key is 1234', 'My key is ****', '']);
   });
 
-  test('an answer that did not stream is printed all the same', () => {
+  test('an answer that did not stream is printed, too', () => {
     const { printed, end } = watch();
     end(answer('one\ntwo'));
     expect(printed).toEqual(['one', 'two', '']);
   });
 
-  test('the limit of steps is told', () => {
+  test('the limit of steps is reported', () => {
     const { printed, say, end } = watch();
     say('So far.');
     end({ ...answer('So far.'), finishReason: 'max_steps' });
     expect(printed[1]).toBe('The turn was ended after 3 steps, its limit (policy.maxStepsPerTurn).');
   });
 
-  test('Y-09 an answer that is not whole says so', () => {
+  test('Y-09 a truncated answer is reported', () => {
     const { printed, say, end } = watch();
     say('Once upon');
     end({ ...answer('Once upon'), truncated: true });
     expect(printed[1]).toBe("The answer was cut off at the model's limit of tokens (params.maxTokens).");
   });
 
-  test('what comes from another version is not trusted to be complete', () => {
+  test('notices of another version may be incomplete', () => {
     const { printed, tell, live } = watch();
     tell('tool.called', {});
     tell('tool.completed', { spanId: 7, duration: 'long', error: 'no object' });

@@ -1,4 +1,4 @@
-/** One turn, as the person who asked sees it: what is said and done, while it happens and as it stays. */
+/** One turn as the person sees it: its texts and calls, while they change and as they stay. */
 import type { SwarmNotice, TurnEnd } from '@goondan/runtime';
 import { endingOf, GoondanError, textOf, type TurnDelta } from '@goondan/types';
 import { emptyLine, type Line, line, linesOf, span } from '../screen/line.ts';
@@ -12,7 +12,7 @@ import { StreamedText } from './streamed-text.ts';
 export interface TurnViewParts {
   readonly agent: string;
   readonly print: (lines: readonly Line[]) => void;
-  /** Milliseconds that only grow. */
+  /** The monotonic time in milliseconds. */
   readonly now: () => number;
 }
 
@@ -24,7 +24,7 @@ export class TurnView {
   readonly #calls: RunningCalls;
   #text = new StreamedText();
   #stepId: string | undefined;
-  /** The end of what the model thinks aloud; it does not stay. */
+  /** The end of the model's reasoning; it does not stay on the screen. */
   #thought = '';
   #isCancelling = false;
 
@@ -34,11 +34,11 @@ export class TurnView {
     this.#calls = new RunningCalls(parts.agent);
   }
 
-  /** Of this turn, or of one that it has caused. */
+  /** Shows a notice of this turn, or of one that it caused. */
   hear(notice: SwarmNotice): void {
     if (notice.type === 'delta') return this.#hearDelta(notice.delta);
     if (notice.type !== 'runtime.event') return;
-    // Between what was said before a call and after it, the call has its place.
+    // A call is shown between the texts before and after it.
     if (notice.name === 'tool.called') this.#finishText();
     const ended = this.#calls.hear(notice, this.#parts.now());
     if (ended !== undefined) this.#parts.print([ended]);
@@ -54,19 +54,19 @@ export class TurnView {
     return [...said, ...this.#calls.live(now), this.#statusLine(now)];
   }
 
-  /** What counts in the end. */
+  /** Shows the final result. */
   end({ result, stepCount }: TurnEnd): void {
     const { print } = this.#parts;
     const response = textOf(result.responseMessage);
     this.#finishText();
-    // A layer may have changed what was streamed.
+    // A layer may have changed the streamed text.
     if (response !== '' && this.#text.text !== response) print(linesOf(response));
     print(describeLimits(result, stepCount).map((limit) => line(limit, 'yellow')));
     if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
     print([emptyLine]);
   }
 
-  /** It has no end: the input was not taken, or the swarm went away. */
+  /** Shows a failure without an end of the turn: the input was refused, or the swarm is gone. */
   fail(error: unknown): void {
     this.#finishText();
     this.#printFailure(error instanceof GoondanError ? error : { message: String(error) });
@@ -90,7 +90,7 @@ export class TurnView {
     this.#stepId = stepId;
   }
 
-  /** The step failed and is tried again. What has left the live part cannot be taken back. */
+  /** The step failed and is retried. Printed lines cannot be taken back. */
   #discard(): void {
     if (this.#text.hasFinished) this.#parts.print([line('(That does not count: the step is tried again.)', 'dim')]);
     this.#text = new StreamedText();
