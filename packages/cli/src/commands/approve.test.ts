@@ -1,4 +1,4 @@
-// Real agents: tool calls that wait for a person, answered at the command line, in `gdn run` and from elsewhere.
+// Real agents: tool calls that wait for a person are answered at the command line, in `gdn run`, and from elsewhere.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { type ApprovalSummary, connectSwarm } from '@goondan/runtime';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
@@ -49,7 +49,7 @@ export const handlers = {
   },
 };
 `,
-  // As a model would through a shell, and hiding where it comes from.
+  // As a model would do it through a shell, while hiding its origin.
   'shell.ts': `export const handlers = {
   async gdn(ctx) {
     const command = 'env -u GOONDAN_RUN -u GOONDAN_CHILD node ${launcher} approve "$ID" --bundle bundle --state-root state; true';
@@ -76,7 +76,7 @@ async function stop(): Promise<void> {
   expect((await gdn('stop')).exitCode).toBe(0);
 }
 
-/** Without a process of its own for every look. */
+/** Reads the files, without a process for every check. */
 async function waiting(): Promise<ApprovalSummary> {
   const workspaces = join(place.stateRoot, 'workspaces');
   for (;;) {
@@ -89,7 +89,7 @@ async function waiting(): Promise<ApprovalSummary> {
 }
 
 describe('gdn approve and gdn deny', () => {
-  test('list what waits, for people and for programs; status says so', async () => {
+  test('list waiting calls, for people and for programs; status shows them', async () => {
     await start();
     expect(await gdn('approve')).toEqual({ stdout: 'No tool call is waiting for approval.\n', ...quiet });
     await gdn('send', '--input', 'put a book');
@@ -116,7 +116,7 @@ describe('gdn approve and gdn deny', () => {
     await stop();
   });
 
-  test('let a call go on, or refuse it with a reason that the model reads', async () => {
+  test('let a call run, or deny it with a reason for the model', async () => {
     await start();
     const first = place.start('send', '--bundle', 'bundle', '--input', 'put a book', '--wait');
     expect(await gdn('approve', (await waiting()).id)).toEqual({ stdout: 'Approved.\n', ...quiet });
@@ -137,7 +137,7 @@ describe('gdn approve and gdn deny', () => {
     await stop();
   });
 
-  test('without a running swarm: 3, and what to type; what waits is there when it runs again', async () => {
+  test('without a running swarm: exit 3 and the command to type; waiting calls are there when it runs again', async () => {
     await start();
     await gdn('send', '--input', 'put a book', '--id', 'e1');
     const { id } = await waiting();
@@ -156,7 +156,7 @@ describe('gdn approve and gdn deny', () => {
     await stop();
   });
 
-  test('are refused to a program that an agent started, also when that hides it', async () => {
+  test('refuse a program that an agent started, even one that hides it', async () => {
     const { stdout } = await place.run('run', 'bundle', '--trust', '--input', 'try');
     expect(stdout).toBe('gdn: E_APPROVAL_BELOW_AGENT\n');
   });
@@ -173,7 +173,7 @@ describe('gdn run --input', () => {
     expect([exitCode, shelf()]).toEqual([0, ['a book']]);
   });
 
-  test('Enter alone is no, and Ctrl-C cancels the turn', async () => {
+  test('Enter alone means no, and Ctrl-C cancels the turn', async () => {
     const no = await place.runOnTerminal(
       ['run', 'bundle', '--trust', '--input', 'put a book'],
       [{ whenSeen: '[y/N] ', keys: '\r' }],
@@ -187,7 +187,7 @@ describe('gdn run --input', () => {
     expect([no.exitCode, cancelled.exitCode, shelf()]).toEqual([0, 130, []]);
   });
 
-  test('without a terminal says what waits and how to answer, and goes on when somebody did', async () => {
+  test('without a terminal prints the waiting call and how to answer, and continues after the answer', async () => {
     const running = place.start('run', 'bundle', '--trust', '--input', 'put a book');
     const { id } = await waiting();
     expect((await gdn('approve', id)).exitCode).toBe(0);
@@ -198,7 +198,7 @@ describe('gdn run --input', () => {
     expect(shelf()).toEqual(['a book']);
   });
 
-  test('that was killed: the next run asks about what is left of it first', async () => {
+  test('after a kill, the next run first asks about the open call', async () => {
     const killed = place.start('run', 'bundle', '--trust', '--input', 'put a book');
     const { id } = await waiting();
     for (const pid of place.processes().map((each) => Number(each.split(' ')[0]))) process.kill(pid, 'SIGKILL');

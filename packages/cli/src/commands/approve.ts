@@ -11,7 +11,7 @@ interface AnswerOptions extends BundleOptions {
   readonly reason?: string;
 }
 
-/** `gdn approve` and `gdn deny`. */
+/** Adds `gdn approve` and `gdn deny`. */
 export function addApproveCommands(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const approve = program
     .command('approve')

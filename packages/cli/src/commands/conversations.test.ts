@@ -1,11 +1,11 @@
-// Real agents: what `gdn` shows of conversations, logs and dead letters.
+// Real agents: conversations, logs and dead letters as `gdn` shows them.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -44,7 +44,7 @@ describe('gdn instance', () => {
     expect((await gdn('stop')).exitCode).toBe(0);
   });
 
-  test('one that is not there: exit 3', async () => {
+  test('an unknown conversation: exit 3', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const { stdout, stderr, exitCode } = await gdn('instance show host other');
     expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "host" has no conversations.\n');
@@ -63,7 +63,7 @@ describe('gdn instance', () => {
     expect({ stdout: mistyped.stdout, exitCode: mistyped.exitCode }).toEqual({ stdout: '', exitCode: 3 });
   });
 
-  test('export: everything of one conversation, on standard output or in a file that only its owner can read', async () => {
+  test('export: one whole conversation, to standard output or to a file that only its owner can read', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     for (const input of ['Hi', 'Ho']) await place.run('run', 'bundle', '--trust', '--input', input);
     const asleep = await json('instance export host default --history');
@@ -104,7 +104,7 @@ describe('gdn instance', () => {
 });
 
 describe('gdn instance delete', () => {
-  test('without a running swarm: asks at a terminal, else needs --yes; the next input begins anew', async () => {
+  test('without a running swarm: asks at a terminal, otherwise needs --yes; the next input starts a new conversation', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     await place.run('run', 'bundle', '--trust', '--input', 'Hi');
     const silent = await gdn('instance delete host default');
@@ -133,7 +133,7 @@ describe('gdn instance delete', () => {
     expect((await gdn('instance show host default')).stdout).toBe('user  Ho\nassistant  You said: Ho\n');
   });
 
-  test('of a running swarm, which goes on without it; an id that was accepted before is a new input', async () => {
+  test('in a running swarm, which keeps running; an id that was accepted before is a new input', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     await place.run('run', 'bundle', '--trust', '--detach');
     await gdn('send --input Hi --id mail-1 --wait');
@@ -152,7 +152,7 @@ describe('gdn instance delete', () => {
     expect((await gdn('stop')).exitCode).toBe(0);
   });
 
-  test('accepted inputs that are not handled are not lost, unless that is said', async () => {
+  test('refuses to lose accepted inputs that are not handled, unless forced', async () => {
     const slow = `import { setTimeout } from 'node:timers/promises';
       export const register = (api) => api.pipeline.register('turn', async (ctx) => {
         await setTimeout(60_000, undefined, { signal: ctx.signal }).catch(() => undefined);
@@ -178,7 +178,7 @@ describe('gdn instance delete', () => {
     expect(await json('instance list --json')).toEqual([]);
   });
 
-  test('damaged files go with --force; a deletion that was interrupted is finished by the next start', async () => {
+  test('damaged files are deleted with --force; the next start finishes an interrupted deletion', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     await place.run('run', 'bundle', '--trust', '--input', 'Hi');
     const [workspace = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
@@ -196,7 +196,7 @@ describe('gdn instance delete', () => {
 });
 
 describe('gdn logs', () => {
-  test('what a swarm has logged, also when it is gone; --agent narrows it down', async () => {
+  test('shows the log of a swarm, also after it stopped; --agent filters it', async () => {
     const module = `export const register = (api) => { api.logger.warn('Hello from inside.'); };`;
     await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': module });
     await place.run('run', 'bundle', '--trust', '--input', 'Hi');
@@ -211,7 +211,7 @@ describe('gdn logs', () => {
     expect((await gdn('logs --trace 00000000000000000000000000000000')).stdout).toBe('');
   });
 
-  test('-f goes on until the swarm stops', async () => {
+  test('-f follows until the swarm stops', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     await place.run('run', 'bundle', '--trust', '--detach');
     const child = place.start('logs', '--bundle', 'bundle', '-f');
@@ -282,19 +282,19 @@ describe('gdn deadletter', () => {
     expect(all[2]?.reason).toContain('crashed its agent');
   });
 
-  test('retry: its turn comes, as if it had just come in', async () => {
+  test('retry: its turn runs like that of a new input', async () => {
     await expectUnknown('retry');
     expect((await gdn('deadletter retry host k bad-2')).stdout).toBe('Accepted again.\n');
     expect(await json('deadletter retry host default bad-1 --json')).toEqual({ retried: true });
     expect(await json('deadletter list --json')).toMatchObject([{ eventId: 'bad-3' }]);
     for (const key of ['default', 'k']) {
-      // After it, in the same conversation.
+      // Sent after it, in the same conversation.
       await gdn(`send --instance ${key} --input Then --wait`);
       expect((await gdn(`instance show host ${key}`)).stdout).toContain('You said: Crash\n');
     }
   });
 
-  test('drop: it is forgotten, and never handled', async () => {
+  test('drop: it is removed, and never handled', async () => {
     await expectUnknown('drop');
     expect((await gdn('deadletter drop host k bad-2')).stdout).toBe('Forgotten.\n');
     expect(await json('deadletter drop host default bad-1 --json')).toEqual({ dropped: true });
@@ -307,7 +307,7 @@ describe('gdn deadletter', () => {
     }
   });
 
-  /** In the order of their ids. */
+  /** Lists them in the order of their ids. */
   async function list(line: string): Promise<{ eventId: string; reason: string }[]> {
     const found: { eventId: string; reason: string }[] = await json(line);
     return found.toSorted((one, other) => (one.eventId < other.eventId ? -1 : 1));

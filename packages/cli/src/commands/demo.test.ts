@@ -1,4 +1,5 @@
-// `gdn demo` with its swarm, in real processes where signals and terminals matter. All that it may leave behind would be in the place.
+// `gdn demo` with its swarm, in real processes where signals and terminals matter. Anything it left behind would be in
+// the place.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ setDefaultTimeout(60_000);
 const answer = 'Seoul, the next 3 days: 12 °C, 14 °C, 11 °C.';
 const hint = '\nMake it yours: gdn init my-swarm --template demo\n';
 const escape = '\x1b';
-/** The scripted model says it back, which takes it a minute. */
+/** The scripted model repeats it, which takes a minute. */
 const longInput = 'word '.repeat(3_000);
 const book = ['demo', '--input', 'Book a picnic in Lisbon'];
 
@@ -24,7 +25,7 @@ beforeEach(() => {
   temporary = join(place.folder, 'tmp');
   mkdirSync(temporary);
 });
-// However it ended: no process, no folder, and nothing where conversations are kept.
+// In any case no process, no folder and no conversation is left.
 afterEach(async () => {
   const folders = [...readdirSync(temporary), ...readdirSync(place.folder)];
   expect({ processes: await place.remove(), folders }).toEqual({ processes: [], folders: ['tmp'] });
@@ -45,7 +46,7 @@ describe('gdn demo', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('prints the question, the answer, and the onion trace of two agents: what each layer changed', async () => {
+  test('prints the question, the answer, and the onion trace of two agents with the changes of each layer', async () => {
     const { stdout, stderr, exitCode } = await gdn('demo');
     const [you, agent, blank, legend, ...trace] = stdout.trimEnd().split('\n');
     expect(you).toBe('You    What is the weather in Seoul for the next 30 days?');
@@ -85,13 +86,13 @@ describe('gdn demo', () => {
     ['the weather in lisbon, next 2 days', 'Lisbon, the next 2 days: 21 °C, 22 °C.'],
     ['weather in Atlantis', 'There is no forecast for Atlantis, only for Seoul, Lisbon, Nairobi, Toronto.'],
     ['Hello', 'You said: Hello. Ask me about the weather in Seoul, or let me book a picnic in Lisbon.'],
-  ])('--input asks something else: %s', async (input, expected) => {
+  ])('--input asks another question: %s', async (input, expected) => {
     const { stdout, exitCode } = await gdn('demo', '--input', input);
     expect(stdout).toStartWith(`You    ${input}\nAgent  ${expected}\n\n`);
     expect(exitCode).toBe(0);
   });
 
-  test('--json prints one object, and nothing else; the turn of the called agent is in the call', async () => {
+  test('--json prints one object and nothing else, with the turn of the called agent inside its call', async () => {
     const { stdout, stderr, exitCode } = await gdn('demo', '--json');
     const { trace, ...report } = JSON.parse(stdout) as DemoRun;
     expect(report).toEqual({
@@ -119,7 +120,7 @@ describe('gdn demo', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
   });
 
-  // Where the system lets us take the network away.
+  // Where the system allows to remove the network.
   const offline = ['unshare', '--map-root-user', '--net'];
   const isApart = hasPart('network namespaces', works([...offline, 'true']), '`unshare --net` does not work here');
   test.skipIf(!isApart)('needs no network', async () => {
@@ -130,14 +131,14 @@ describe('gdn demo', () => {
     expect(await child.exited).toBe(0);
   });
 
-  test('what is set around it changes nothing: another state root, a key, CI; no colour when piped', async () => {
+  test('is independent of its environment: another state root, a key, CI; no colour in a pipe', async () => {
     const env = { TMPDIR: temporary, GOONDAN_STATE_ROOT: '/dev/null', ANTHROPIC_API_KEY: 'none', CI: 'true' };
     const { stdout } = await place.runProcessWith({ env }, 'demo');
     expect(stdout).toContain(answer);
     expect(stdout).not.toContain(escape);
   });
 
-  test('GOONDAN_TRACE=off: the answer alone, and why', async () => {
+  test('GOONDAN_TRACE=off: only the answer, and the reason', async () => {
     const env = { TMPDIR: temporary, GOONDAN_TRACE: 'off' };
     const { stdout, stderr, exitCode } = await place.runWith({ env }, 'demo');
     expect(stdout).toEndWith(`Agent  ${answer}\n`);
@@ -145,16 +146,16 @@ describe('gdn demo', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('on a terminal: in colour, the answer word by word', async () => {
+  test('on a terminal: coloured, with the answer word by word', async () => {
     const { screen, exitCode, pieces } = await gdnOnTerminal(['demo'], [], { NO_COLOR: '' });
     expect(screen).toContain(`${escape}[1mAgent${escape}[22m  ${answer}\n`);
     expect(screen).toContain(`${escape}[33m~ args.days: 30 → 3${escape}[39m`);
-    // However busy the machine is, it is not all of the answer that comes at once.
+    // Even on a busy machine, the answer does not come in one piece.
     expect(pieces.filter((piece) => piece.includes(answer))).toEqual([]);
     expect(exitCode).toBe(0);
   });
 
-  test('without a place for temporary files: what is wrong, exit 3', async () => {
+  test('without a temporary folder: names the problem, exit 3', async () => {
     const env = { TMPDIR: join(place.folder, 'nowhere') };
     const { stdout, stderr, exitCode } = await place.runWith({ env }, 'demo', '--json');
     expect(JSON.parse(stderr)).toMatchObject({
@@ -167,7 +168,7 @@ describe('gdn demo', () => {
 describe('gdn demo asks a person before it books', () => {
   const question = 'May concierge run picnic__book like this? [y/N] ';
 
-  test('yes: it is booked', async () => {
+  test('yes: the picnic is booked', async () => {
     const { screen, exitCode } = await gdnOnTerminal(book, [{ whenSeen: question, keys: 'y\r' }]);
     expect(screen).toContain('{"city":"Lisbon"}');
     expect(screen).toContain('It is booked in your name.');
@@ -175,7 +176,7 @@ describe('gdn demo asks a person before it books', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('no: it is not, and the agent says so', async () => {
+  test('no: it is not booked, and the agent says so', async () => {
     const { screen, exitCode } = await gdnOnTerminal(book, [{ whenSeen: question, keys: 'n\r' }]);
     expect(screen).toContain('\nAgent  A person denied this call of "picnic__book".\n');
     expect(screen).toContain('⊘ did not call next()');
@@ -183,7 +184,7 @@ describe('gdn demo asks a person before it books', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('where nobody can be asked it is denied, and waits for nobody', async () => {
+  test('without a person to ask, the call is denied at once', async () => {
     const { stdout, stderr, exitCode } = await gdn(...book);
     expect(stderr).toStartWith('A tool call needs approval, and nobody can be asked. It is denied:\n');
     expect(stderr).toContain('{"city":"Lisbon"}');
@@ -205,7 +206,7 @@ describe('gdn demo, cancelled', () => {
     const typing = [{ whenSeen: 'Agent  You said: word word ', keys: '\x03' }];
     const { screen, exitCode } = await gdnOnTerminal(['demo', '--input', longInput], typing);
     expect(screen).toContain('\nE_CANCELLED: The turn was cancelled');
-    // The turn came to an end of its own: its trace is there.
+    // The turn ended by itself, so its trace exists.
     expect(screen).toContain('│ ✗ E_CANCELLED');
     expect(screen).not.toContain(hint);
     expect(exitCode).toBe(130);
@@ -213,14 +214,14 @@ describe('gdn demo, cancelled', () => {
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s without a terminal does the same', async (signal) => {
     const child = start('demo', '--input', longInput);
-    // The question is printed when signals are being listened to.
+    // The question is printed once the signal handlers are set.
     await child.stdout.getReader().read();
     child.kill(signal);
     expect(await child.stderr.text()).toStartWith('E_CANCELLED: ');
     expect(await child.exited).toBe(130);
   });
 
-  test('--json of a cancelled turn is an object too, with the error in it', async () => {
+  test('--json of a cancelled turn is an object, too, with the error in it', async () => {
     const child = start('demo', '--json', '--input', longInput);
     await turnBegun();
     child.kill('SIGINT');
@@ -235,7 +236,7 @@ describe('gdn demo, cancelled', () => {
     expect(await child.exited).toBe(130);
   });
 
-  test('twice: it quits without waiting, and leaves nothing all the same', async () => {
+  test('twice: it quits without waiting, and still leaves nothing', async () => {
     const child = start('demo', '--input', longInput);
     await turnBegun();
     child.kill('SIGINT');
@@ -243,7 +244,7 @@ describe('gdn demo, cancelled', () => {
     expect(await child.exited).toBe(130);
   });
 
-  test('a reader that leaves early', async () => {
+  test('a reader that closes the pipe early', async () => {
     const child = start('demo');
     const reader = child.stdout.getReader();
     await reader.read();
@@ -252,7 +253,7 @@ describe('gdn demo, cancelled', () => {
   });
 });
 
-/** Something was recorded of it. */
+/** Resolves when the turn has a trace. */
 async function turnBegun(): Promise<void> {
   const isTrace = (path: string) => path.includes('/concierge~default/traces/');
   while (!readdirSync(temporary, { recursive: true, encoding: 'utf8' }).some(isTrace)) await Bun.sleep(20);

@@ -12,7 +12,7 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
 
-/** A PATH with these programs and nothing else: shell scripts by name, and the real Node, which the launcher needs. */
+/** A PATH with only these programs: shell scripts by name, and the real Node, which the launcher needs. */
 async function programs(scripts: Readonly<Record<string, string>>): Promise<string> {
   const folder = join(place.folder, 'programs');
   mkdirSync(folder);
@@ -31,7 +31,7 @@ async function examine(env: Record<string, string>, ...args: string[]) {
 }
 
 describe('gdn doctor', () => {
-  test('everything there: ok, exit 0, and nothing is made', async () => {
+  test('with everything installed: ok, exit 0, and nothing is created', async () => {
     const PATH = await programs({
       npm: 'echo 11.0.0',
       git: 'echo git version 2.50.0',
@@ -51,7 +51,7 @@ describe('gdn doctor', () => {
     expect(existsSync(place.stateRoot)).toBe(false);
   });
 
-  test('what gdn can do without: a warning that says what to do, exit 0', async () => {
+  test('optional programs that are missing: a warning with a suggestion, exit 0', async () => {
     const PATH = await programs({});
     const { of, healthy, exitCode } = await examine({ ...noKeys, PATH });
     expect({ healthy, exitCode }).toEqual({ healthy: true, exitCode: 0 });
@@ -61,7 +61,7 @@ describe('gdn doctor', () => {
     expect(of('bubblewrap')?.detail).toContain('unsandboxed');
   });
 
-  test('R-08 telemetry: off, on and answered, on and nobody there, on and wrong; never missing', async () => {
+  test('R-08 telemetry: off, accepted, unreachable, and misconfigured; never missing', async () => {
     const PATH = await programs({});
     const heard: unknown[] = [];
     const collector = Bun.serve({
@@ -103,7 +103,7 @@ describe('gdn doctor', () => {
     });
   });
 
-  test('bubblewrap that is installed and may not work is told from one that does', async () => {
+  test('bubblewrap that is installed but may not run is told apart from a working one', async () => {
     const bwrap = 'test "$1" = --version && echo bubblewrap 0.11.0 || { echo "bwrap: No permissions" >&2; exit 1; }';
     const { of } = await examine({ PATH: await programs({ bwrap }) });
     expect(of('bubblewrap')).toMatchObject({
@@ -113,14 +113,14 @@ describe('gdn doctor', () => {
     });
   });
 
-  test('a state root that cannot be: missing, exit 3', async () => {
+  test('an impossible state root: missing, exit 3', async () => {
     const file = join(await place.write('', { file: 'no folder' }), 'file');
     const { of, healthy, exitCode } = await examine({}, '--state-root', join(file, 'state'));
     expect({ healthy, exitCode }).toEqual({ healthy: false, exitCode: 3 });
     expect(of('state root')).toMatchObject({ status: 'missing', suggestion: expect.stringContaining('--state-root') });
   });
 
-  test('a state root that is there is tried, and left as it was', async () => {
+  test('an existing state root is tried, and left unchanged', async () => {
     mkdirSync(place.stateRoot);
     const { of } = await examine({});
     expect(of('state root')).toMatchObject({ status: 'ok', detail: expect.not.stringContaining('first run') });
@@ -133,7 +133,7 @@ describe('gdn doctor', () => {
     expect(stdout).not.toContain('sk-very-secret');
   });
 
-  test('says whether the swarm of the bundle runs, and runs no code of it', async () => {
+  test('shows whether the swarm of the bundle runs, and runs none of its code', async () => {
     const mark = join(place.folder, 'mark');
     await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) });
     expect((await examine({}, '--bundle', 'bundle')).of('swarm')?.detail).toBe('"default" is not running');
@@ -146,7 +146,7 @@ describe('gdn doctor', () => {
     expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
   });
 
-  test('for people: a line for each, what to do under it, and a last word', async () => {
+  test('for people: a line for each check, its suggestion below, and a summary', async () => {
     const { stdout, exitCode } = await place.runProcessWith({ env: { ...noKeys, PATH: await programs({}) } }, 'doctor');
     expect(stdout).toMatch(/^ok +Node +v\d+/);
     expect(stdout).toMatch(/\nwarning +git +not found\n +Install git/);
@@ -154,7 +154,7 @@ describe('gdn doctor', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('a named bundle that is not there: exit 3; --help ends with an example', async () => {
+  test('a named bundle that does not exist: exit 3; --help ends with an example', async () => {
     const { stderr, exitCode } = await place.run('doctor', '--bundle', 'nowhere');
     expect(stderr).toStartWith('E_BUNDLE_MISSING: ');
     expect(exitCode).toBe(3);

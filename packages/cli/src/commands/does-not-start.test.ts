@@ -1,4 +1,4 @@
-// Real agents: instances that do not start, because of what they are made of or because of their files on disk.
+// Real agents: instances that do not start, because of their parts or their files on disk.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { GoondanError } from '@goondan/types';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -30,14 +30,14 @@ const counting = `export function register(api) {
 const timesSaid = (text: string) => text.split('register failed: I am broken').length - 1;
 
 describe('an extension that cannot be loaded', () => {
-  test('F-12 is said once by `gdn run --input`, by `gdn run`, and in the log; a changed file is a new try', async () => {
+  test('F-12 is reported once by `gdn run --input`, by `gdn run`, and in the log; a changed file is tried again', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': broken });
     const once = await place.run('run', 'bundle', '--trust', '--input', 'one');
     expect(once.stderr).toMatch(/^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n.* The input is kept: .*\n$/);
     expect([once.stdout, once.exitCode]).toEqual(['', 1]);
     expect(timesSaid((await gdn('logs')).stdout)).toBe(1);
 
-    // An accepted input is tried when the swarm starts, and whenever somebody asks.
+    // An accepted input is tried when the swarm starts, and with every further input.
     const foreground = place.start('run', 'bundle', '--trust');
     const printed = new Response(foreground.stderr).text();
     await until(async () => (await agents())[0]?.status === 'does not start');
@@ -74,7 +74,7 @@ const damages: Readonly<Record<string, (file: string) => void>> = {
 };
 
 describe('damage to one file of an idle conversation', () => {
-  test('T-01 T-05 every other conversation starts and answers; that one answers whole, or says at once what is wrong', async () => {
+  test('T-01 T-05 every other conversation starts and answers; that one answers completely, or names the problem at once', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': counting });
     const before = await start();
     await before.ask({ input: 'one', instanceKey: 'probe' });
@@ -91,7 +91,7 @@ describe('damage to one file of an idle conversation', () => {
     const control = await start();
     const answers = await Promise.all(all.map((instanceKey) => answerOf(control, instanceKey)));
     const told = all.filter((_, at) => answers[at] !== 'You said: two');
-    // Damage that tells nobody anything is in files that are made anew, or only read by people.
+    // The other damage is in files that are rewritten, or read by people only.
     expect(told.length).toBeGreaterThan(cases.length / 2);
     for (const answer of answers) expect(answer).toMatch(/^(You said: two|E_STORE_CORRUPT|E_STORE_INSTANCE)$/);
     expect(told).toContain('here');
@@ -110,7 +110,7 @@ describe('damage to one file of an idle conversation', () => {
     await control.stop();
   });
 
-  test('T-01 T-05 the printed remedy keeps what is intact, and a file that was put back is used again', async () => {
+  test('T-01 T-05 the printed remedy keeps the intact parts, and a restored file is used again', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     expect((await place.run('run', 'bundle', '--trust', '--input', 'one')).exitCode).toBe(0);
     const copies = filesOf('default').map((file) => ({ file, bytes: readFileSync(file) }));
@@ -146,7 +146,7 @@ function folderOf(instanceKey: string): string {
   return join(instances, readdirSync(instances).find((name) => name.endsWith(instanceKey)) ?? '');
 }
 
-/** Whatever is there: what the files are called, and what is in them, is none of this test's business. */
+/** Takes every file, whatever its name and content. */
 function filesOf(instanceKey: string): string[] {
   const folder = folderOf(instanceKey);
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

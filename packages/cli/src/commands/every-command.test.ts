@@ -1,11 +1,11 @@
-// Real processes: every command once, with its exit code, and what it prints on which stream. Most other tests run
-// commands in their own process.
+// Real processes: every command once, with its exit code and the output on each stream. Most other tests run commands
+// in their own process.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { allCommands } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
@@ -15,12 +15,12 @@ beforeAll(async () => {
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
-/** The command, what is typed after it, its exit code, and a part of what each stream has: nothing when it is empty. */
+/** The command, its arguments, its exit code, and a part of the output on each stream: '' when it is empty. */
 type Row = readonly [command: string, args: string, exitCode: number, stdout: string, stderr: string];
 
 const bundle = '--bundle bundle';
 
-/** In this order: some leave something behind for the next. */
+/** In this order, because some prepare something for the next. */
 const rows: readonly Row[] = [
   ['init', 'new --no-git', 0, 'A new bundle is in ', ''],
   ['validate', 'bundle', 0, 'bundle: ', ''],

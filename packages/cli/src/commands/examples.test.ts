@@ -1,8 +1,8 @@
-// Real agents: what `--help` shows as an example is typed, in a swarm that `gdn init` made and somebody has talked to.
+// Real agents: every example in `--help` is typed, in a swarm that `gdn init` made and that has conversations.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
-/** Ids there are made up; who has an id of his own types that. */
+/** The ids in examples are invented; people type their own. */
 const madeUp = / 1f3a9c2b /;
 
 const commands = ['trace', 'history', 'blame', 'fork', 'explain', 'validate', 'status'];

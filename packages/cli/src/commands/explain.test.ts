@@ -1,4 +1,4 @@
-// Real agents: `gdn explain`, on what they left behind.
+// Real agents: `gdn explain` with the records of earlier runs.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,14 +51,14 @@ const expectedLayers = {
   toolCall: [layer('guard', 'toolCall-guard', 0)],
 };
 const tools = ['clock__now', 'agents__request', 'agents__send', 'agents__list', 'agents__catalog'];
-/** F-11: where each comes from. */
+/** F-11: the source of each tool. */
 const sources = {
   toolSources: tools.map((name) => ({ name, from: name === 'clock__now' ? 'Tool/clock' : 'runtime', seenAt: null })),
   unknownTools: [],
 };
 
 describe('gdn explain', () => {
-  test('before the first start: what is declared, and no layers', async () => {
+  test('before the first start: the declared parts, and no layers', async () => {
     await writeLayered();
     const { stdout, stderr, exitCode } = await place.run('explain', 'layered', '--agent', 'host', '--json');
     expect(JSON.parse(stdout)).toEqual({
@@ -74,7 +74,7 @@ describe('gdn explain', () => {
     expect(existsSync(place.stateRoot)).toBe(false);
   });
 
-  test('after a run: the layers of the last start, outermost first; a changed module is said', async () => {
+  test('after a run: the layers of the last start, outermost first; a changed module is reported', async () => {
     const folder = await writeLayered();
     expect((await place.run('run', 'layered', '--trust', '--input', 'hello')).exitCode).toBe(0);
     const { stdout, stderr, exitCode } = await place.run('explain', '--bundle', 'layered', '--agent', 'host', '--json');
@@ -88,7 +88,7 @@ describe('gdn explain', () => {
       stderr: '',
       exitCode: 0,
     });
-    // Never started, so nobody knows its layers.
+    // It never started, so its layers are unknown.
     const other = await place.run('explain', 'layered', '--agent', 'helper', '--json');
     expect(JSON.parse(other.stdout)).toMatchObject({ agent: 'helper', source: 'declared', extensions: ['audit'] });
 
@@ -107,7 +107,7 @@ describe('gdn explain', () => {
     expect(JSON.parse(damaged.stdout)).toMatchObject({ source: 'declared', layers: null });
   });
 
-  test('--load under trust: the layers without a turn, and nothing left behind', async () => {
+  test('--load with trust: the layers without a turn, and nothing left behind', async () => {
     await writeLayered();
     const env = { TMPDIR: makeTemporary() };
     const { stdout, exitCode } = await place.runWith({ env }, 'explain', 'layered', '--load', '--trust', '--json');
@@ -124,7 +124,7 @@ describe('gdn explain', () => {
     expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 
-  test('--load of an agent that never gets ready: Ctrl-C ends it, exit 130, and nothing is left behind', async () => {
+  test('--load of an agent that never becomes ready: Ctrl-C ends it, exit 130, and nothing is left behind', async () => {
     const mark = join(place.folder, 'mark');
     const hang = `import { writeFileSync } from 'node:fs';
 export const register = () => new Promise(() => writeFileSync(${JSON.stringify(mark)}, ''));\n`;
@@ -159,7 +159,7 @@ Tools:      clock__now, agents__request, agents__send, agents__list, agents__cat
 `);
   });
 
-  test('runs no code of the bundle without --load, and with it only under trust', async () => {
+  test('runs no code of the bundle without --load, and with it only after trust', async () => {
     const mark = join(place.folder, 'mark');
     await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) });
     expect((await place.run('explain', 'bundle')).exitCode).toBe(0);
@@ -171,7 +171,7 @@ Tools:      clock__now, agents__request, agents__send, agents__list, agents__cat
     expect(existsSync(mark)).toBe(true);
   });
 
-  test('--load of an agent that cannot be loaded: why, exit 1', async () => {
+  test('--load of an agent that cannot be loaded: the reason, exit 1', async () => {
     await place.write('bundle', {
       'goondan.yaml': sampleBundle(tellTale),
       'tell-tale.ts': `export function register() { throw new Error('not today'); }\n`,
@@ -181,7 +181,7 @@ Tools:      clock__now, agents__request, agents__send, agents__list, agents__cat
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
   });
 
-  test('a value that is missing in the environment stops nothing', async () => {
+  test('a value missing in the environment does not stop it', async () => {
     const agent = 'environment: { CITY: { valueFrom: { env: NOBODY_SET_THIS } } }';
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agent }) });
     const { stdout, exitCode } = await place.run('explain', 'bundle', '--json');
@@ -189,7 +189,7 @@ Tools:      clock__now, agents__request, agents__send, agents__list, agents__cat
     expect(exitCode).toBe(0);
   });
 
-  test('an agent that is not there: which ones are, and which was meant; exit 3', async () => {
+  test('an unknown agent: the known ones, and the likely one; exit 3', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
     expect(await place.run('explain', 'bundle', '--agent', 'helpr')).toEqual({
       stdout: '',

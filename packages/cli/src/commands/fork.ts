@@ -50,7 +50,7 @@ async function forkConversation(
   ]);
   const { as, at, json, flock } = options;
   const place = { ...(await placeOfSwarm(options)), flock };
-  // So that a name that was mistyped is answered with what there is.
+  // First, so that a mistyped name is answered with the known ones.
   await withInstance(place, from, async () => undefined);
   const moment = at === undefined ? {} : { at: readMoment(at) };
   const forked = await forkInstance({ place, from, as, ...moment, signal });
@@ -67,6 +67,6 @@ async function forkConversation(
       terminal.printError(`warn: The archive has no state for these extensions, they begin without: ${names}.\n`);
   }
   for (const problem of problems) terminal.printError(`warn: ${harmlessLines(problem)}\n`);
-  // A script must notice that not every file was whole.
+  // A nonzero exit code tells a script that a file was incomplete.
   return problems.length === 0 ? exitCodes.ok : exitCodes.failure;
 }

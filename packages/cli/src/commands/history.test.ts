@@ -1,18 +1,18 @@
-// Real agents: what `gdn` says of the past of a conversation, and how one goes on from there.
+// Real agents: the past of a conversation in `gdn`, and how to continue from there.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => expect(await place.remove()).toEqual([]));
 
-/** `host` answers with everything the user has said so far, and how many turns its extension remembers. */
+/** `host` answers with all texts of the user so far, and the number of turns its extension remembers. */
 const remembering = {
   'goondan.yaml': sampleBundle({
     agent: 'extensions: [Extension/recall]',
@@ -35,7 +35,7 @@ export const register: ExtensionRegister = (api) => {
 `,
 };
 
-/** Without ids and dates, which are others each time. */
+/** Removes ids and dates, which differ each time. */
 const table = (text: string) =>
   text
     .replaceAll(/turn-event-[0-9a-f-]{36}/g, 'turn-*')
@@ -45,7 +45,7 @@ const table = (text: string) =>
     .join('\n');
 
 describe('gdn history', () => {
-  test('lists events, and shows the conversation after each: the same with and without a running swarm', async () => {
+  test('lists events, and shows the conversation after each, with and without a running swarm', async () => {
     await place.write('bundle', remembering);
     for (const input of ['one', 'two']) await ask(input);
     const asleep = await json('history host default --json');
@@ -101,7 +101,7 @@ describe('gdn history', () => {
     expect(await json('history host default --json')).toMatchObject({ first: 1, last: 2, turns: [{ version: 1 }] });
   });
 
-  test('what is not there, and what was typed wrongly', async () => {
+  test('rejects unknown moments and wrong use', async () => {
     await place.write('bundle', remembering);
     await ask('one');
     const beyond = await gdn('history host default --at 99');
@@ -117,7 +117,7 @@ describe('gdn history', () => {
     expect(first).toEqual({ stdout: 'There are no events before 1.\n', stderr: '', exitCode: 0 });
   });
 
-  test('a text that would drive the terminal is shown, in one row', async () => {
+  test('shows control characters of a text, in one row', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ script: '- { say: "\\e[2Jgone\\nnext" }' }) });
     await ask('one');
     expect((await gdn('history host default')).stdout).toContain('append    ␛[2Jgone next\n');
@@ -126,7 +126,7 @@ describe('gdn history', () => {
 });
 
 describe('gdn blame', () => {
-  test('names the agent that asked, the model, the tool and its call', async () => {
+  test('names the calling agent, the model, the tool and its call', async () => {
     const script =
       `- { when: 'ask', call: { tool: agents__request, args: { target: helper, input: weather } } }\n` +
       `- { afterTool: agents__request, say: 'It says so.' }\n- { say: 'You said: {{input}}' }`;
@@ -141,7 +141,7 @@ describe('gdn blame', () => {
     expect((await gdn('blame helper default')).stdout).toMatch(/^#1 user {2}agent host \(default\), turn-call-/);
   });
 
-  test('says what a summary replaced, by the events alone', async () => {
+  test('names the events that a summary replaced', async () => {
     await place.write('bundle', {
       'goondan.yaml': sampleBundle({
         agent: 'extensions: [Extension/clerk]',
@@ -191,7 +191,7 @@ export const register: ExtensionRegister = (api) => {
 });
 
 describe('gdn fork', () => {
-  test('without a running swarm: the new conversation answers with the old context, and its own from there on', async () => {
+  test('without a running swarm: the new conversation has the old context, and its own from there on', async () => {
     await place.write('bundle', remembering);
     for (const input of ['one', 'two', 'three']) await ask(input);
     const forked = await gdn('fork host default --at 4 --as second');
@@ -223,7 +223,7 @@ describe('gdn fork', () => {
     expect(existsSync(join(folder, workspace, 'instances', 'host~second', 'inbox.jsonl'))).toBe(true);
   });
 
-  test('in a running swarm: by itself, while the old conversation goes on', async () => {
+  test('in a running swarm: the fork answers, while the old conversation continues', async () => {
     await place.write('bundle', remembering);
     await place.run('run', 'bundle', '--trust', '--detach');
     for (const input of ['one', 'two']) await gdn(`send --input ${input} --wait`);

@@ -1,4 +1,4 @@
-// Real processes: what `gdn` does in, and with, a folder that was made to do harm.
+// Real processes: `gdn` in, and with, a folder that was made to do harm.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { plantedPrograms, plantHostileFolder } from '../testing/hostile-folder.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// A process that hangs is seen by this; on a machine that may be busy.
+// The deadline shows a process that hangs, even on a busy machine.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -14,7 +14,7 @@ beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => expect(await place.remove()).toEqual([]));
 
 describe('the folder itself', () => {
-  test('every piece leaves a mark when it runs', async () => {
+  test('every part leaves a mark when it runs', async () => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'invalid');
     const bun = (...args: string[]) => Bun.spawn([process.execPath, ...args], { cwd: folder, stdio }).exited;
     expect(takeMarks()).toEqual([]);
@@ -56,7 +56,7 @@ describe('gdn validate', () => {
     'bunfig.toml:1:1 E_BUNFIG_REFUSED',
   ];
 
-  test('R-04 --json: names each with its place, runs none of it, exit 4', async () => {
+  test('R-04 --json: names each problem with its place, runs none of the code, exit 4', async () => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'invalid');
     for (const [cwd, ...args] of [[place.folder, folder], [folder]]) {
       const { stdout, stderr, exitCode } = await place.runProcessWith(
@@ -76,7 +76,7 @@ describe('gdn validate', () => {
     expect(takeMarks()).toEqual([]);
   });
 
-  test('R-04 in words: the same, and what to do about each', async () => {
+  test('R-04 in words: the same, with a suggestion for each', async () => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'invalid');
     for (const [cwd, prefix, ...args] of [
       [place.folder, 'invalid/', 'invalid'],
@@ -104,7 +104,7 @@ interface Problem {
   readonly column: number;
 }
 
-/** Each with the exit code in a folder whose YAML is fine, and for some also in one with errors. */
+/** Each with its exit code in a folder with valid YAML, and for some in one with errors. */
 const commands: readonly (readonly [line: string, armed: number, invalid?: number])[] = [
   ['run --input hello', 3, 4],
   ['run --input hello --json', 3],
@@ -159,7 +159,7 @@ describe('at a terminal', () => {
     ['nothing', '\r', 3],
     ['Ctrl-C', '\x03', 130],
     ['the end of input', '\x04', 3],
-  ])('R-04 %s to the question: none of it runs', async (_name, keys, code) => {
+  ])('R-04 %s as the answer: none of it runs', async (_name, keys, code) => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'armed');
     const { screen, exitCode } = await place.runOnTerminal(
       ['run', '--input', 'hello'],
@@ -174,7 +174,7 @@ describe('at a terminal', () => {
 });
 
 describe('with trust', () => {
-  test('R-04 its code runs, and nothing else of it, in no process', async () => {
+  test('R-04 its own code runs, and no other planted part, in any process', async () => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'armed');
     const gdn = (...args: string[]) => place.runProcessWith({ cwd: folder }, ...args);
     const { pid }: { pid: number } = JSON.parse((await gdn('run', '--trust', '--detach', '--json')).stdout);
@@ -191,7 +191,7 @@ describe('with trust', () => {
     expect(takeMarks()).toEqual(['entry', 'macro', 'tool']);
   });
 
-  test('R-04 where requests go is not for its .env to say', async () => {
+  test('R-04 its .env does not decide where requests go', async () => {
     using elsewhere = listenForRequests();
     using proxy = listenForRequests();
     const { folder } = await plantHostileFolder(place, 'armed');
@@ -199,7 +199,7 @@ describe('with trust', () => {
       'goondan.yaml': anthropicBundle,
       '.env': `ANTHROPIC_BASE_URL=${elsewhere.url}\nHTTPS_PROXY=${elsewhere.url}\nANTHROPIC_API_KEY=key-of-the-folder\n`,
     });
-    // The proxy says no: nothing leaves this machine.
+    // The proxy refuses: nothing leaves this machine.
     const env = { ...noProxies, HTTPS_PROXY: proxy.url, ANTHROPIC_BASE_URL: undefined, ANTHROPIC_API_KEY: undefined };
     const { stderr, exitCode } = await place.runProcessWith({ cwd: folder, env }, 'run', '--trust', '--input', 'hello');
     expect(stderr).toContain('E_MODEL_FAILED: ');
@@ -219,7 +219,7 @@ describe('with trust', () => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  test('R-04 what an agent leaves in its working folder does not become its program', async () => {
+  test('R-04 files that an agent leaves in its working folder do not become its program', async () => {
     const mark = join(place.folder, 'mark');
     const module = `
       import { writeFileSync } from 'node:fs';
@@ -228,7 +228,7 @@ describe('with trust', () => {
         writeFileSync('tsconfig.json', '{ "compilerOptions": { "paths": { "/*": ["./mapped.ts"] } } }');
         writeFileSync('package.json', '{ "nonsense');
       };`;
-    // With an environment of its own it is not the process that was started ahead of time, elsewhere.
+    // With its own environment it is not the spare, which was started elsewhere.
     const agent = `${tellTale.agent}\nenvironment: { CITY: Seoul }`;
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ ...tellTale, agent }), 'tell-tale.ts': module });
     const run = () => place.runProcess('run', 'bundle', '--trust', '--input', 'hello');
@@ -253,7 +253,7 @@ const noProxies = Object.fromEntries(
   ]),
 );
 
-/** A server that refuses everything, and remembers the first line of what it was asked. */
+/** Starts a server that refuses everything, and records the first line of each request. */
 function listenForRequests() {
   const requests: string[] = [];
   const listener = Bun.listen({

@@ -1,4 +1,4 @@
-// `gdn init`, and what becomes of what it writes.
+// `gdn init`, and the use of the files it writes.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
-/** Nobody's keys, and an author for commits whatever this machine has. */
+/** Without keys, and with an author for commits. */
 const env = {
   ANTHROPIC_API_KEY: '',
   OPENAI_API_KEY: '',
@@ -30,7 +30,7 @@ const git = (...args: string[]) =>
   Bun.$`git -C ${join(place.folder, 'my-swarm')} ${args}`.env({ ...process.env, ...env });
 
 describe('gdn init', () => {
-  test('writes a bundle that answers with no key and no network', async () => {
+  test('writes a bundle that answers without a key or a network', async () => {
     const { stdout, stderr, exitCode } = await gdn('init', 'my-swarm');
     expect(stdout).toStartWith(
       `A new bundle is in ${place.folder}/my-swarm:\n  .gitignore\n  README.md\n  goondan.yaml\n`,
@@ -56,7 +56,7 @@ describe('gdn init', () => {
     ['multi-agent', 'Ask the researcher about tea', /^The researcher says: .+ about tea\.$/m],
     ['extension', 'How often have I been here?', /^This is visit number 1\.$/m],
     ['demo', 'What is the weather in Seoul for the next 30 days?', /^Seoul, the next 3 days: 12 °C, 14 °C, 11 °C\.$/m],
-  ])('--template %s: its README shows what it can do', async (template, input, answer) => {
+  ])('--template %s: its README shows its features', async (template, input, answer) => {
     await gdn('init', 'my-swarm', '--template', template, '--no-git');
     expect(read('my-swarm/README.md')).toContain(`--input "${input}"`);
     expect((await gdn('run', 'my-swarm', '--trust', '--input', input)).stdout).toMatch(answer);
@@ -66,7 +66,7 @@ describe('gdn init', () => {
     ['anthropic', 'ANTHROPIC_API_KEY'],
     ['openai', 'OPENAI_API_KEY'],
     ['google', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-  ])('with the key of %s, its model; the key itself is written nowhere', async (provider, variable) => {
+  ])('with the key of %s it uses that provider; the key itself is not written', async (provider, variable) => {
     const withKey = { env: { ...env, [variable]: 'secret-key-of-mine' } };
     const { stdout } = await place.runWith(withKey, 'init', 'my-swarm', '--no-git', '--json');
     const { files, ...rest }: { files: string[] } = JSON.parse(stdout);
@@ -77,7 +77,7 @@ describe('gdn init', () => {
     expect(JSON.parse(validated.stdout)).toEqual({ valid: true, errors: [], warnings: [] });
   });
 
-  test('--json lists exactly what is there', async () => {
+  test('--json lists exactly the written files', async () => {
     const { files }: { files: string[] } = JSON.parse((await gdn('init', 'my-swarm', '--no-git', '--json')).stdout);
     const there = readdirSync(join(place.folder, 'my-swarm'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -126,8 +126,8 @@ describe('gdn init', () => {
   });
 });
 
-describe('gdn init never overwrites', () => {
-  test('a folder with something in it: what to do, exit 3, nothing changed', async () => {
+describe('gdn init never overwrites files', () => {
+  test('a folder that is not empty: a suggestion, exit 3, nothing changed', async () => {
     await place.write('my-swarm', { 'goondan.yaml': 'mine\n' });
     const { stdout, stderr, exitCode } = await gdn('init', 'my-swarm');
     expect(stderr).toStartWith(`E_INIT_FOLDER: "${place.folder}/my-swarm" is not empty: it has "goondan.yaml". `);
@@ -151,7 +151,7 @@ describe('gdn init never overwrites', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
   });
 
-  test('a template that is not there: which there are, exit 2', async () => {
+  test('an unknown template: the known ones, exit 2', async () => {
     const { stderr, exitCode } = await gdn('init', 'my-swarm', '--template', 'big');
     expect(stderr).toContain('Allowed choices are default, multi-agent, extension, minimal, demo.');
     expect(exitCode).toBe(2);
@@ -160,7 +160,7 @@ describe('gdn init never overwrites', () => {
 });
 
 describe('gdn init and git', () => {
-  test('makes a repository with one commit of everything, and keys stay out', async () => {
+  test('makes a repository with one commit of everything, without keys', async () => {
     const { stdout } = await gdn('init', 'my-swarm', '--json');
     const { files, git: done }: { files: string[]; git: string } = JSON.parse(stdout);
     expect(done).toBe('committed');
@@ -170,19 +170,19 @@ describe('gdn init and git', () => {
     expect((await git('log', '--format=%s').text()).trim()).toBe('A new swarm, by gdn init');
   });
 
-  test('--no-git: none', async () => {
+  test('--no-git: no repository', async () => {
     await gdn('init', 'my-swarm', '--no-git');
     expect(existsSync(join(place.folder, 'my-swarm/.git'))).toBe(false);
   });
 
-  test('inside a repository: none of its own', async () => {
+  test('inside a repository: no other one is made', async () => {
     await Bun.$`git init --quiet ${place.folder}`.env({ ...process.env, ...env });
     expect(JSON.parse((await gdn('init', 'my-swarm', '--json')).stdout)).toMatchObject({ git: 'none' });
     expect(existsSync(join(place.folder, 'my-swarm/.git'))).toBe(false);
   });
 
-  test('what is in a .git that is there already is not run', async () => {
-    // No HEAD: git takes it for no repository, makes one of it, and keeps what is in it.
+  test('nothing in an existing .git is run', async () => {
+    // Without HEAD git does not see a repository, makes one of it, and keeps its contents.
     const mark = join(place.folder, 'mark');
     const hook = `#!/bin/sh\ntouch ${mark}\n`;
     await place.write('my-swarm/.git', { config: `[core]\n\tfsmonitor = "touch ${mark}; false"\n` });
@@ -198,7 +198,7 @@ describe('gdn init and git', () => {
     expect(existsSync(mark)).toBe(true);
   });
 
-  test('a commit that git refuses is said, and the bundle is there: exit 0', async () => {
+  test('a commit that git refuses is reported, and the bundle exists: exit 0', async () => {
     const refusing = { env: { ...env, GIT_AUTHOR_NAME: '', GIT_COMMITTER_NAME: '' } };
     const { stdout, stderr, exitCode } = await place.runWith(refusing, 'init', 'my-swarm', '--json');
     expect(stderr).toStartWith('The bundle is written, but git made no commit: fatal: ');

@@ -66,7 +66,7 @@ async function exportConversation(
     if (json === true) printJson({ file: output, messages: counts.messages, turns: counts.turns }, terminal);
     else terminal.print(`Wrote ${count(counts.messages, 'message')}${turns} to ${output}.\n`);
   }
-  // A script must notice that it is not the whole conversation.
+  // A nonzero exit code tells a script that the conversation is incomplete.
   return counts.problems === undefined ? exitCodes.ok : exitCodes.failure;
 }
 

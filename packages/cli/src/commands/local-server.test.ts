@@ -1,4 +1,4 @@
-// Real agents: the bundle that `gdn init` wrote, with a server on this machine that speaks OpenAI's format.
+// Real agents: the bundle that `gdn init` wrote, with a local server for OpenAI's format.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
@@ -9,7 +9,7 @@ import { type Template, templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 const page = join(import.meta.dir, '../../../../docs/models.md');
@@ -30,7 +30,7 @@ const greeting: WireReply = { text: ['Good ', 'morning', ' to you.'], usage };
 
 describe('a bundle of gdn init', () => {
   test.each(templateNames)(
-    '--template %s answers without a key; with another model.yaml, the server does',
+    '--template %s answers without a key; with another model.yaml, from the server',
     async (template) => {
       await init(template);
       expect(await gdn('run', 'my-swarm', '--trust', '--input', 'hello')).toMatchObject({
@@ -59,7 +59,7 @@ describe('a bundle of gdn init', () => {
     await init('default');
     await useServer();
     const seen = Promise.withResolvers<void>();
-    // The first is only the role, and then two pieces of text.
+    // The first event is only the role; two pieces of text follow.
     server.answer({ first: 3, of: greeting, after: seen.promise });
     const { screen, exitCode } = await place.runOnTerminal(
       ['run', 'my-swarm', '--trust', '--input', 'hello'],
@@ -118,12 +118,12 @@ describe('a bundle of gdn init', () => {
   });
 });
 
-describe('a server that is in trouble', () => {
+describe('a server with errors', () => {
   test.each([
     ['500', { status: 500, body: '{"error":{"message":"Out of memory."}}' }, 'failed (HTTP 500): Out of memory.'],
     ['429', { status: 429, body: '{"error":{"message":"Slow down."}}' }, 'failed (HTTP 429): Slow down.'],
     ['its end in the middle', { first: 2, of: greeting, after: 'end' }, 'broke off in the middle of its reply: '],
-  ] as const)('%s: it is asked again, and the answer is whole', async (_name, trouble, words) => {
+  ] as const)('%s: the request is repeated, and the answer is complete', async (_name, trouble, words) => {
     await init('minimal');
     await useServer();
     server.answer(trouble, { reply: greeting });
@@ -135,7 +135,7 @@ describe('a server that is in trouble', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('on a terminal, what it said before it broke off does not count', async () => {
+  test('on a terminal, text before a broken stream does not count', async () => {
     await init('minimal');
     await useServer();
     server.answer({ first: 3, of: { text: ['Good ', 'night', '.'], usage }, after: 'end' }, { reply: greeting });
@@ -176,7 +176,7 @@ describe('a server that is in trouble', () => {
       'E_MODEL_FAILED: openai-compatible/qwen3:8b broke off in the middle of its reply: ',
       'Read the message',
     ],
-  ] as const)('%s: what is wrong, what to do, exit 1', async (_name, trouble, problem, advice) => {
+  ] as const)('%s: the problem, a suggestion, exit 1', async (_name, trouble, problem, advice) => {
     await init('minimal');
     await useServer();
     await neverRetry();
@@ -185,7 +185,7 @@ describe('a server that is in trouble', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('a connection that is reset: the same', async () => {
+  test('a reset connection: the same', async () => {
     using reset = startResetServer(openaiWire.events(greeting).slice(0, 3));
     await init('minimal');
     await useServer(`${reset.url}/v1`);
@@ -193,7 +193,7 @@ describe('a server that is in trouble', () => {
     await expectFailure('E_MODEL_FAILED: openai-compatible/qwen3:8b broke off in the middle of its reply: ', 'Read');
   });
 
-  test('nobody there: where it was looked for', async () => {
+  test('no server: the error names its address', async () => {
     const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
     const endpoint = `http://127.0.0.1:${listener.port}/v1`;
     listener.stop(true);
@@ -204,7 +204,7 @@ describe('a server that is in trouble', () => {
     await expectFailure(problem, `See whether a server runs at ${endpoint}, and can be reached from here.`);
   });
 
-  test('401: the key is printed and written nowhere, though the server says it back', async () => {
+  test('401: the key is not printed or written, though the server repeats it', async () => {
     const key = 'sk-canary-7d1f"0003';
     await init('minimal');
     await useServer();
@@ -225,7 +225,7 @@ describe('a server that is in trouble', () => {
   });
 });
 
-/** Both streams say the same; returns what was printed. */
+/** Both streams have the same error; returns the output. */
 async function expectFailure(problem: string, advice: string) {
   const ended = await gdn('run', 'my-swarm', '--trust', '--input', 'hello', '--json');
   const [code = '', message = ''] = problem.split(/: ([\s\S]*)/);
@@ -240,7 +240,7 @@ async function expectFailure(problem: string, advice: string) {
   return ended;
 }
 
-/** Else these tests would wait for the three attempts that every swarm makes. */
+/** Otherwise these tests would wait for the three attempts of every swarm. */
 async function neverRetry(): Promise<void> {
   const file = Bun.file(join(place.folder, 'my-swarm', 'goondan.yaml'));
   await file.write(`${await file.text()}  policy: { maxStepRetries: 0 }\n`);
@@ -250,7 +250,7 @@ async function init(template: Template): Promise<void> {
   expect((await gdn('init', 'my-swarm', '--template', template, '--no-git')).exitCode).toBe(0);
 }
 
-/** What docs/models.md says is all there is to change, with the address of the server of this test. */
+/** Makes the change of docs/models.md, with the address of this test's server. */
 async function useServer(endpoint = `${server.url}/v1`): Promise<void> {
   const section =
     (await Bun.file(page).text()).split('\n## A server on your own machine\n')[1]?.split('\n## ')[0] ?? '';

@@ -59,11 +59,14 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
   return signal.aborted ? exitCodes.interrupted : exitCodes.ok;
 }
 
-/** Listens from now on; what comes before it is printed is kept, so that no line falls between the file and the stream. */
+/**
+ * Starts to listen at once and keeps the lines until they can be printed, so that no line is lost between the file and
+ * the stream.
+ */
 async function follow(swarm: Swarm, { agent, instance, traceId }: LogQuestion) {
   let kept: LogLine[] = [];
   let take: (line: LogLine) => void = (line) => {
-    // The newest would be let go; so many do not come while a file is read.
+    // Further lines are dropped; this many do not come while a file is read.
     if (kept.length < MOST) kept.push(line);
   };
   const filter = {

@@ -25,7 +25,7 @@ const file = () => Bun.file(join(folder, '.mcp.json')).json();
 const using = (extension: string) => sampleBundle({ agent: `extensions: [${extension}]` });
 
 describe('gdn mcp add', () => {
-  test('B-06 writes the server, starts nothing, and says what to declare', async () => {
+  test('B-06 writes the server, starts nothing, and prints the declaration to add', async () => {
     const mark = join(place.folder, 'started');
     const { stdout, stderr, exitCode } = await mcp(
       'add',
@@ -58,7 +58,7 @@ An agent sees only what it declares. In its \`environment\`:
     expect(existsSync(mark)).toBe(false);
   });
 
-  test('B-06 what it says to declare is valid', async () => {
+  test('B-06 the printed declaration is valid', async () => {
     const item = `{ ref: { kind: Extension, name: mcp, package: '@goondan/base' }, as: files }`;
     await place.write('bundle', { 'goondan.yaml': using(item) });
     expect((await place.run('validate', 'bundle')).exitCode).toBe(0);
@@ -66,7 +66,7 @@ An agent sees only what it declares. In its \`environment\`:
     expect(stdout).toBe(`Added "files" to ${join(folder, '.mcp.json')}: server\n`);
   });
 
-  test('B-06 keeps what is there, and replaces nothing without --force', async () => {
+  test('B-06 keeps existing servers, and replaces one only with --force', async () => {
     const before = { other: 1, mcpServers: { old: { command: 'x', disabled: true } } };
     await place.write('bundle', { '.mcp.json': JSON.stringify(before) });
     await mcp('add', 'new', '--url', 'https://mcp.example.com/mcp', '--header', 'Authorization=Bearer ${TOKEN}');
@@ -102,18 +102,18 @@ An agent sees only what it declares. In its \`environment\`:
     });
   });
 
-  test('B-06 wrong use: exit 2, what to do, and nothing written', async () => {
+  test('B-06 wrong use: exit 2, a suggestion, and nothing written', async () => {
     const { stderr, exitCode } = await mcp('add', 'files');
     expect(stderr).toBe(
       'E_USAGE: Say how the server is reached: by a command or by --url.\nFor example: gdn mcp add files -- npx -y some-server\n',
     );
     expect(exitCode).toBe(2);
     expect(existsSync(join(folder, '.mcp.json'))).toBe(false);
-    // Options of the server, without -- before them.
+    // Options of the server, without `--` before them.
     expect((await mcp('add', 'files', 'npx', '-y', 'server')).exitCode).toBe(2);
   });
 
-  test('B-06 a file that cannot be read is left as it is: exit 3', async () => {
+  test('B-06 a file that cannot be read stays unchanged: exit 3', async () => {
     await place.write('bundle', { '.mcp.json': '{ "mcpServers": ' });
     const { stderr, exitCode } = await mcp('add', 'files', '--', 'x');
     expect(stderr).toStartWith('E_MCP_FILE: ');
@@ -141,7 +141,7 @@ describe('gdn mcp list and remove', () => {
     }),
   );
 
-  test('B-06 shows each with who uses it, and no value that may be a secret', async () => {
+  test('B-06 shows each server with its users, and no value that may be a secret', async () => {
     const { stdout } = await mcp('list');
     expect(stdout).toBe(
       `notes  node server.mjs  (used by Agent/host)
@@ -158,7 +158,7 @@ broken  ${join(folder, '.mcp.json')} cannot be used: mcpServers.broken.command i
     ]);
   });
 
-  test('B-06 removes one, and says who still wants it', async () => {
+  test('B-06 removes one, and names its remaining users', async () => {
     const { stdout, exitCode } = await mcp('remove', 'notes');
     expect(stdout).toBe(
       `Removed "notes" from ${join(folder, '.mcp.json')}.\nStill in the extensions of: Agent/host.\n`,
@@ -170,7 +170,7 @@ broken  ${join(folder, '.mcp.json')} cannot be used: mcpServers.broken.command i
     expect(again.exitCode).toBe(3);
   });
 
-  test('B-06 without a file there are none', async () => {
+  test('B-06 without a file there are no servers', async () => {
     await place.write('empty', { 'goondan.yaml': sampleBundle() });
     const { stdout, exitCode } = await place.run('mcp', 'list', '--bundle', 'empty');
     expect({ stdout, exitCode }).toEqual({
@@ -207,11 +207,11 @@ describe('gdn mcp test', () => {
     });
   };
   const alive = () => [process.execPath, fileServer, join(folder, 'tools.json')];
-  /** In this process. */
+  /** Runs the command in this process. */
   const run = (...args: string[]) =>
     runCaptured(['mcp', 'test', ...args, '--bundle', folder, '--state-root', place.stateRoot]);
 
-  test('F-10 needs trust, connects as its agent would, lists tools, calls one', async () => {
+  test('F-10 needs trust, connects like its agent, lists tools, and calls one', async () => {
     await declare(alive());
     const untrusted = await run('notes');
     expect(untrusted).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('E_UNTRUSTED: ') });
@@ -221,7 +221,7 @@ describe('gdn mcp test', () => {
     expect(first).toMatch(/^Connected to "notes" in \d+ ms: .*file-server\.ts .*tools\.json \(used by \w+\)$/);
     expect(lines).toEqual(['Tools:', '  notes__look  Looks.', '  notes__fail  ', '  notes__hang  ', '']);
 
-    // By the name of the server in .mcp.json, and the agent's name of the tool.
+    // Uses the server's name in .mcp.json, and the agent's name of the tool.
     const called = await run('tools', '--trust', '--json', '--call', 'notes__look', '--args', '{"word":"x"}');
     expect(JSON.parse(called.stdout)).toMatchObject({
       name: 'notes',
@@ -231,7 +231,7 @@ describe('gdn mcp test', () => {
     });
   });
 
-  test('F-10 says what is wrong: exit 1 for the server and its tool, 2 for the command line, 3 for a name', async () => {
+  test('F-10 names the problem: exit 1 for the server and its tool, 2 for the command line, 3 for a name', async () => {
     await declare(alive(), { timeouts: { callMs: 300 } });
     expect(await run('notes', '--trust', '--call', 'fail')).toMatchObject({
       exitCode: 1,
@@ -284,7 +284,7 @@ describe('gdn mcp test', () => {
     expect((await explain()).stdout).toMatch(/^Tools: {6}notes__look \(notes, seen /m);
   });
 
-  test('F-10 says what to do about a mistyped tool, and about a server that does not start', async () => {
+  test('F-10 suggests what to do about a mistyped tool, and about a server that does not start', async () => {
     await declare(alive());
     const mistyped = await run('notes', '--trust', '--call', 'lookk');
     expect(mistyped.stderr).toStartWith(
@@ -304,7 +304,7 @@ describe('gdn mcp test', () => {
     expect(dead.stderr).toEndWith(` Its process ended with code 3. It said: no database\n${advice}\n`);
   });
 
-  test('F-10 Ctrl-C ends a server that says nothing: exit 130, and nothing is left', async () => {
+  test('F-10 Ctrl-C ends a server that does not answer: exit 130, and nothing is left', async () => {
     const mark = join(folder, 'started');
     const silent = `await Bun.write(${JSON.stringify(mark)}, ''); setInterval(() => undefined, 1000);`;
     await declare([process.execPath, '-e', silent]);

@@ -16,7 +16,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { offline, packPackage, serveRegistry, weatherTool, writePackage } from '../testing/sample-packages.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
@@ -34,7 +34,7 @@ const tools = (more: { version?: string; manifest?: string; scripts?: Record<str
 const quietly = { stdout: 'ignore', stderr: 'ignore' } as const;
 
 describe('the .npmrc of the bundle', () => {
-  test('names no program: a git of its own is not run', async () => {
+  test('names no program: its own git is not run', async () => {
     await plain();
     await tools();
     const mark = join(place.folder, 'ran');
@@ -49,18 +49,18 @@ describe('the .npmrc of the bundle', () => {
     expect(existsSync(mark)).toBe(true);
   });
 
-  test.each(['global=true', 'location=global'])('%s: it is installed in the bundle all the same', async (line) => {
+  test.each(['global=true', 'location=global'])('%s: it is still installed in the bundle', async (line) => {
     await plain();
     await tools();
     await place.write('bundle', { '.npmrc': `${line}\n` });
-    // Where it would go; not this machine's own.
+    // The place where it would go; not this machine's own.
     const prefix = join(place.folder, 'prefix');
     expect(await gdn('add ./tools-1.0.0', { npm_config_prefix: prefix })).toMatchObject({ exitCode: 0 });
     expect(inBundle('package.json')).toMatchObject({ dependencies: { '@acme/tools': 'file:../tools-1.0.0' } });
     expect(existsSync(prefix)).toBe(false);
   });
 
-  test('T-08 sends no variable of the operator anywhere, and counts only after trust; ~/.npmrc counts always', async () => {
+  test('T-08 sends no variable of the operator anywhere, and is used only after trust; ~/.npmrc is always used', async () => {
     await plain();
     await tools();
     const tarball = await packPackage(place, 'tools-1.0.0');
@@ -71,14 +71,14 @@ describe('the .npmrc of the bundle', () => {
       const npmrc = [
         `@acme:registry=${theirs.url}`,
         `${theirs.host}:_authToken=\${ANTHROPIC_API_KEY}`,
-        // The variable that the operator's own file refers to is there for it.
+        // The variable to which the operator's own file refers is passed on.
         `${mine.host}:_authToken=\${ANTHROPIC_API_KEY}`,
       ];
       await place.write('bundle', { '.npmrc': npmrc.join('\n') });
       await place.write('home', { '.npmrc': `${mine.host}:_authToken=\${MY_REGISTRY_TOKEN}\n` });
       const env = {
         HOME: join(place.folder, 'home'),
-        // `npm test` names the one of whoever runs it.
+        // `npm test` sets that of the person who runs it.
         npm_config_userconfig: join(place.folder, 'home/.npmrc'),
         npm_config_registry: mine.url,
         npm_config_offline: 'false',
@@ -104,7 +104,7 @@ describe('the .npmrc of the bundle', () => {
     }
   });
 
-  test('T-08 of a folder above, which calls the bundle its workspace, counts only after trust', async () => {
+  test('T-08 is used only after trust also in a folder above, which names the bundle as its workspace', async () => {
     await plain();
     await tools();
     const tarball = await packPackage(place, 'tools-1.0.0');
@@ -125,7 +125,7 @@ describe('the .npmrc of the bundle', () => {
   });
 });
 
-describe('a package.json that is not a file to be read', () => {
+describe('a package.json that cannot be read', () => {
   test.each([
     [
       'a pipe that nobody writes to',
@@ -145,7 +145,7 @@ describe('a package.json that is not a file to be read', () => {
       },
       'is larger than 64 MB',
     ],
-  ])('T-10 is refused before it is read: %s', async (_what, make, why) => {
+  ])('T-10 is rejected before it is read: %s', async (_what, make, why) => {
     await plain();
     make();
     const refusal = `E_PACKAGE_FILE: "${bundled('package.json')}" cannot be read: it ${why}.\n`;
@@ -157,7 +157,7 @@ describe('a package.json that is not a file to be read', () => {
 });
 
 describe('gdn package add', () => {
-  test('a tarball: installed by npm without running anything of it, and ready to be referred to', async () => {
+  test('a tarball: npm installs it without running its code, and it can be referred to', async () => {
     await plain();
     const mark = join(place.folder, 'ran');
     await tools({ scripts: { postinstall: `touch ${mark}` } });
@@ -198,7 +198,7 @@ describe('gdn package add', () => {
     expect(existsSync(mark)).toBe(true);
   });
 
-  test('a folder, named from where it was typed; JSON says the same', async () => {
+  test('a folder, relative to the current one; the same as JSON', async () => {
     await plain();
     await tools();
     const { stdout, exitCode } = await gdn('add ./tools-1.0.0 --json');
@@ -213,7 +213,7 @@ describe('gdn package add', () => {
     expect(inBundle('package.json').dependencies).toEqual({ '@acme/tools': 'file:../tools-1.0.0' });
   });
 
-  test('by name from a registry: the version is exact; at a terminal it shows that it works', async () => {
+  test('by name from a registry: the version is exact; at a terminal it shows progress', async () => {
     await plain();
     await writePackage(place, 'tools', { name: 'acme-tools', version: '1.2.3', manifest: weatherTool });
     const registry = serveRegistry('acme-tools', '1.2.3', await packPackage(place, 'tools'));
@@ -233,7 +233,7 @@ describe('gdn package add', () => {
     }
   });
 
-  test('a bundle that is a package itself is told what to write, and not rewritten', async () => {
+  test('a bundle that is a package itself is not rewritten; the line to add is printed', async () => {
     const more = 'kind: Package\nmetadata: { name: mine }\nspec:\n  version: 1.0.0\n  dependencies: []';
     const text = sampleBundle({ more });
     await place.write('bundle', { 'goondan.yaml': text });
@@ -245,7 +245,7 @@ describe('gdn package add', () => {
     expect(readFileSync(join(place.folder, 'bundle', 'goondan.yaml'), 'utf8')).toBe(text);
   });
 
-  test('what is no package of Goondan is taken out again: nothing is left', async () => {
+  test('a package that is not of Goondan is removed again: nothing is left', async () => {
     await plain();
     await writePackage(place, 'left-pad', { name: 'left-pad' });
     const { stdout, stderr, exitCode } = await gdn('add ./left-pad');
@@ -255,7 +255,7 @@ describe('gdn package add', () => {
       expect(existsSync(bundled(name))).toBe(false);
   });
 
-  test('one with errors is taken out again: what was there before is there again', async () => {
+  test('a package with errors is removed again, and the install before is restored', async () => {
     await plain();
     for (const [version, manifest] of [
       ['1.0.0', weatherTool],
@@ -274,7 +274,7 @@ describe('gdn package add', () => {
     expect(inBundle('node_modules/@acme/tools/package.json').version).toBe('1.0.0');
   });
 
-  test('what npm has to say is shown in full, with a code; nothing has changed', async () => {
+  test('output of npm is shown in full, with a code; nothing has changed', async () => {
     await plain();
     const { stdout, stderr, exitCode } = await gdn('add no-such-package');
     expect(stderr).toContain('npm error code ENOTCACHED\n');
@@ -322,7 +322,7 @@ describe('gdn package add', () => {
 });
 
 describe('gdn package remove and list', () => {
-  test('list: what is installed, what it offers, and whether it is used', async () => {
+  test('list: the installed packages, their resources, and whether they are used', async () => {
     await plain();
     expect((await gdn('list')).stdout).toBe('No package of Goondan is installed for this bundle.\n');
     expect((await gdn('list --json')).stdout).toBe('[]\n');
@@ -344,7 +344,7 @@ describe('gdn package remove and list', () => {
     expect((await gdn('list')).stdout).toContain('its goondan.yaml has errors');
   });
 
-  test('remove: refused while a resource or a module needs it, saying where', async () => {
+  test('remove: refused while a resource or a module needs it, with the place', async () => {
     await using();
     await tools();
     await gdn('add ./tools-1.0.0');

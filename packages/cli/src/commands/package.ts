@@ -100,7 +100,7 @@ async function removeOne(name: string, options: ChangeOptions, terminal: Termina
   else terminal.print(`Removed ${name}.\n`);
 }
 
-/** The settings of npm in a folder of somebody else decide where the operator's requests go. */
+/** Whether npm may use the `.npmrc` of a folder. In an untrusted folder it could redirect the operator's requests. */
 async function mayUseNpmrc(folder: string, options: ChangeOptions, terminal: Terminal): Promise<boolean> {
   const [{ isTrusted }, { readableStateRoot }] = await Promise.all([
     import('@goondan/runtime/bundle'),

@@ -1,4 +1,4 @@
-// Real agents: `gdn init` where a key is set, and whom the bundle then asks.
+// Real agents: `gdn init` with a key set, and the provider that the bundle then uses.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { anthropicWire } from '../../../runtime/src/agent/model/providers/wire/anthropic-wire.ts';
@@ -8,7 +8,7 @@ import { startWireServer } from '../../../runtime/src/agent/model/providers/wire
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -42,9 +42,9 @@ const cases = [
   },
 ] as const;
 
-describe('gdn init where a key is set', () => {
+describe('gdn init with a key set', () => {
   test.each(cases)(
-    '$provider: the bundle is valid, and asks it, at the address of the environment',
+    '$provider: the bundle is valid, and calls it at the address of the environment',
     async ({ provider, dialect, variables: [keyVariable, addressVariable], path, header: [name, value] }) => {
       await using server = startWireServer(dialect);
       server.answer({ reply: { text: ['Good ', 'morning.'], usage } });
@@ -66,7 +66,7 @@ describe('gdn init where a key is set', () => {
     },
   );
 
-  test('the key in .env of the bundle does too, and that of the environment goes first', async () => {
+  test('a key in .env of the bundle works, too, and the environment takes precedence', async () => {
     await using server = startWireServer(openaiWire);
     server.answer({ reply: { text: ['Hi.'], usage } });
     const env = { ...noProviders, OPENAI_BASE_URL: server.url };

@@ -1,4 +1,4 @@
-// One swarm that runs while its bundle breaks: it can be reached, refuses what it cannot become, and can be stopped.
+// A swarm that runs while its bundle breaks can be reached, refuses invalid reloads, and can be stopped.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const good = 'export const register = () => undefined;\n';
 const throws = 'export function register() {\n  throw new Error("not today");\n}\n';
 const quietEars = 'export default async () => undefined;\n';
 
-/** The agents `host`, which is asked in these tests, and `helper`, which never has a process. */
+/** The agents `host`, which these tests ask, and `helper`, which never has a process. */
 function bundleWith(more: string): string {
   const documents = sampleBundle({ agents: ['helper'], agent: 'extensions: [Extension/part]' }).replace(
     'metadata: { name: helper }\nspec:\n',
@@ -51,7 +51,7 @@ async function ask(input: string) {
   return { exitCode, stdout };
 }
 
-/** The log lines about reloads that were refused. */
+/** Returns the log lines about refused reloads. */
 async function refusals(): Promise<{ readonly code: string; readonly reason: string; readonly place?: object }[]> {
   const { stdout } = await about('logs', '--json');
   return stdout
@@ -77,7 +77,7 @@ afterAll(async () => {
   expect(await place.remove()).toEqual([]);
 }, PATIENCE);
 
-describe('a reload whose new parts do not start', () => {
+describe('a reload with new parts that do not start', () => {
   test.each([
     ['an agent that runs', { 'part.ts': throws }, /Agent\/host .*Extension\/part.*not today/s, /\(part\.ts:2:\d+\)/],
     [
@@ -127,7 +127,7 @@ describe('a reload whose new parts do not start', () => {
   );
 
   test(
-    'D-06 that are corrected: the reload goes through, and replaces the process',
+    'D-06 and are then corrected: the reload succeeds, and replaces the process',
     async () => {
       const pid = await pidOf('host');
       const files = { 'goondan.yaml': bundleWith(ears), 'part.ts': `${good}// Another one.\n`, 'ears.ts': quietEars };
@@ -144,11 +144,11 @@ describe('a reload whose new parts do not start', () => {
   );
 });
 
-describe('a swarm whose goondan.yaml cannot be read', () => {
+describe('a swarm with an unreadable goondan.yaml', () => {
   beforeAll(() => place.write('swarm', { 'goondan.yaml': '{{{' }));
 
   test(
-    'D-05 is asked, watched, looked into and changed as ever',
+    'D-05 can be asked, watched, inspected and changed as usual',
     async () => {
       expect(await ask('hello')).toEqual({ exitCode: 0, stdout: 'You said: hello\n' });
       const commands = [
@@ -177,7 +177,7 @@ describe('a swarm whose goondan.yaml cannot be read', () => {
     PATIENCE,
   );
 
-  test('D-05 D-07 refuses to reload with exit 4 and every place, and its log says why', async () => {
+  test('D-05 D-07 refuses to reload with exit 4 and every place, and its log has the reason', async () => {
     const notices: SwarmNotice[] = [];
     const swarm = await reachSwarm({ bundle: folder, stateRoot: place.stateRoot });
     const watch = await swarm.watch({ types: ['log'] }, (notice) => void notices.push(notice));
@@ -196,7 +196,7 @@ describe('a swarm whose goondan.yaml cannot be read', () => {
     ]);
   });
 
-  test('D-05 is found through a link; a name that never ran is told which did', async () => {
+  test('D-05 is found through a link; for an unknown name the error lists the known ones', async () => {
     symlinkSync(folder, join(place.folder, 'link'));
     expect(await gdn('status', '--bundle', join(place.folder, 'link'), '--swarm', 'Swarm/default')).toMatchObject({
       exitCode: 0,
@@ -209,7 +209,7 @@ describe('a swarm whose goondan.yaml cannot be read', () => {
   });
 
   test(
-    'D-05 is stopped by its folder after that was moved away, and can be looked into afterwards',
+    'D-05 is stopped by its folder even after that was moved, and can be inspected afterwards',
     async () => {
       renameSync(folder, join(place.folder, 'moved'));
       expect((await about('reload')).stderr).toContain('E_BUNDLE_MISSING');

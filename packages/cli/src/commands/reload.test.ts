@@ -12,7 +12,7 @@ afterEach(async () => {
 
 const PATIENCE = 120_000;
 
-/** Two agents that say their own prompt's first word, in a bundle of several files. */
+/** Two agents that answer with the first word of their prompt, in a bundle of several files. */
 async function writeBundle(
   words: { host: string; helper: string },
   more: Partial<Parameters<typeof sampleBundle>[0]> = {},
@@ -29,7 +29,7 @@ interface Status {
   readonly agents: readonly { readonly agent: string; readonly pid?: number; readonly instanceKey: string }[];
 }
 
-/** Agent → the process it has. */
+/** Returns the process of each agent. */
 async function processes(): Promise<Record<string, number | undefined>> {
   const { stdout } = await place.run('status', '--bundle', 'swarm', '--json');
   // What `gdn status --json` prints.
@@ -50,7 +50,7 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
 
 describe('gdn reload', () => {
   test(
-    'L-01 replaces the process of the agent whose prompt changed, and of no other',
+    'L-01 replaces the process of the agent with the changed prompt, and no other',
     async () => {
       await writeBundle({ host: 'one', helper: 'two' });
       expect(await place.run('run', 'swarm', '--trust', '--detach')).toMatchObject({ exitCode: 0 });
@@ -79,7 +79,7 @@ describe('gdn reload', () => {
   );
 
   test(
-    'L-05 of a bundle with errors changes nothing, prints every one with its place, and exits 4',
+    'L-05 changes nothing when the bundle has errors, prints each with its place, and exits 4',
     async () => {
       await writeBundle({ host: 'one', helper: 'two' });
       await place.run('run', 'swarm', '--trust', '--detach');
@@ -112,7 +112,7 @@ describe('gdn reload', () => {
     PATIENCE,
   );
 
-  test('without a running swarm says what to type', async () => {
+  test('without a running swarm prints the command to type', async () => {
     await writeBundle({ host: 'one', helper: 'two' });
     const { exitCode, stderr } = await place.run('reload', '--bundle', 'swarm');
     expect(exitCode).toBe(3);
@@ -122,7 +122,7 @@ describe('gdn reload', () => {
 
 describe('gdn run --watch', () => {
   test(
-    'L-01 replaces only the agent that changed; L-05 an invalid edit changes nothing and says why',
+    'L-01 replaces only the changed agent; L-05 an invalid edit changes nothing, and the reason is printed',
     async () => {
       const folder = await writeBundle({ host: 'one', helper: 'two' });
       const served = place.start('run', 'swarm', '--trust', '--watch');
@@ -154,7 +154,7 @@ describe('gdn run --watch', () => {
   );
 
   test(
-    'in the background too',
+    'works in the background, too',
     async () => {
       const folder = await writeBundle({ host: 'one', helper: 'two' });
       expect(await place.run('run', 'swarm', '--trust', '--watch', '--detach')).toMatchObject({ exitCode: 0 });

@@ -1,4 +1,4 @@
-// Real agents: `gdn replay` of turns that were cancelled, and of turns that another process went on with.
+// Real agents: `gdn replay` of cancelled turns, and of turns that another process continued.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { ReplayReport } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
@@ -46,7 +46,7 @@ const says = (kind: 'turn' | 'step', text: string) => `
     });
   }`;
 
-/** Asks a person before anything is put on the shelf. */
+/** Asks a person before a tool call. */
 const ask = (reason: string) => `
   export function register(api) {
     api.pipeline.register('toolCall', async (ctx) => {
@@ -85,8 +85,8 @@ async function isMarked(): Promise<void> {
   while (!existsSync(mark())) await Bun.sleep(20);
 }
 
-describe('gdn replay of a turn that was cancelled', () => {
-  test('with Ctrl-C: until there, and it says where; what was before is compared', async () => {
+describe('gdn replay of a cancelled turn', () => {
+  test('by Ctrl-C: replays up to that place, which is named; everything before is compared', async () => {
     await writeBundle();
     const running = place.start('run', '--bundle', 'bundle', '--trust', '--input', 'wait');
     await isMarked();
@@ -107,7 +107,7 @@ describe('gdn replay of a turn that was cancelled', () => {
     });
   });
 
-  test('because its time was up', async () => {
+  test('by its deadline', async () => {
     await writeBundle({ policy: 'policy: { turnTimeoutMs: 700 }' });
     expect((await gdn('run', '--input', 'wait')).exitCode).toBe(1);
     const { exitCode, divergence, halted } = await replayJson();
@@ -116,8 +116,8 @@ describe('gdn replay of a turn that was cancelled', () => {
   });
 });
 
-describe('gdn replay of a turn that another process went on with', () => {
-  test('after gdn stop, while it waited for a person: both runs, and who does something else in which', async () => {
+describe('gdn replay of a turn that another process continued', () => {
+  test('after gdn stop, while it waited for a person: replays both runs, and names the divergence of each', async () => {
     await writeBundle();
     const start = () => place.run('run', 'bundle', '--trust', '--detach');
     expect((await start()).exitCode).toBe(0);
@@ -140,7 +140,7 @@ describe('gdn replay of a turn that another process went on with', () => {
       'No divergence: 6 layers behaved as recorded.',
       '',
     ]);
-    // What a turn layer says on its way in was in the log when the turn went on: there it is not heard.
+    // A turn layer's message on the way in was already in the log when the turn continued, so it is not compared there.
     const swaps = ['--swap', 'Extension/greet=other/greet.ts', '--swap', 'Extension/tag=other/tag.ts'];
     expect(await replayJson(...swaps)).toMatchObject({
       exitCode: 1,
@@ -189,7 +189,7 @@ describe('gdn replay of a turn that another process went on with', () => {
   });
 });
 
-/** The id of what waits for a person. */
+/** Returns the id of the waiting call. */
 async function waiting(): Promise<string> {
   const workspaces = join(place.stateRoot, 'workspaces');
   for (;;) {

@@ -1,5 +1,5 @@
-// Real agents: `gdn replay` of turns that a real swarm ran. The tool leaves a file behind when it is imported, and
-// another when it is run.
+// Real agents: `gdn replay` of turns that a real swarm ran. The tool writes a file when it is imported, and another
+// when it runs.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { startWireServer } from '../../../runtime/src/agent/model/providers/wire
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
@@ -84,7 +84,7 @@ async function run(input: string): Promise<string> {
 }
 
 describe('gdn replay', () => {
-  test('a turn that nothing has changed about does what it did, and no tool is run or even imported', async () => {
+  test('an unchanged turn has no divergence, and no tool runs or is even imported', async () => {
     await writeBundle();
     await run('hello');
     const turnId = await run('weather');
@@ -104,7 +104,7 @@ describe('gdn replay', () => {
     expect(await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle', '--json')).toEqual(before);
   });
 
-  test('no model is asked, and no key needed: the server of the model hears nothing', async () => {
+  test("calls no model and needs no key: the model's server gets no request", async () => {
     await using server = startWireServer(openaiWire);
     const usage = { input: 20, output: 3, cached: 0 };
     const model = `provider: openai-compatible\n  model: m\n  endpoint: ${server.url}/v1\n  apiKey: { valueFrom: { env: MODEL_KEY } }`;
@@ -120,7 +120,7 @@ describe('gdn replay', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('with an extension replaced, names it, its layer, the field and the values; the same file is no divergence', async () => {
+  test('with a replaced extension, names it, its layer, the field and the values; the same file does not diverge', async () => {
     await writeBundle();
     const turnId = await run('weather');
     const swapped = await gdn('replay', turnId, '--swap', 'Extension/guard=bundle/new-guard.ts');
@@ -153,7 +153,7 @@ describe('gdn replay', () => {
     });
   });
 
-  test('without an extension, says what it had done, or that nothing was missing', async () => {
+  test('without an extension, shows what it had done, or that nothing was missing', async () => {
     await writeBundle();
     await run('weather');
     const idle = await gdn('replay', '--without', 'Extension/idle');
@@ -164,7 +164,7 @@ describe('gdn replay', () => {
     expect(stdout).toContain('    − args.days: 9 → 3\n');
   });
 
-  test('an extension that was edited since has changed; one that reads its own file diverges by itself', async () => {
+  test('an extension edited since is reported as changed; one that reads its own file diverges by itself', async () => {
     const file = join(place.folder, 'own.txt');
     await Bun.write(file, 'one');
     const own = `import { readFileSync } from 'node:fs';\n${tag(`readFileSync(${JSON.stringify(file)}, 'utf8')`)}`;
@@ -186,7 +186,7 @@ describe('gdn replay', () => {
     expect(swapped.divergence).toBeUndefined();
   });
 
-  test('the turn of a called agent by its own id; the latest turn is the one that nobody of the swarm asked for', async () => {
+  test('finds the turn of a called agent by its own id; the latest turn is one that no agent asked for', async () => {
     const script = [
       `- { when: '^ask', call: { tool: agents__request, args: { target: helper, input: 'Are you there?' } } }`,
       `- { afterTool: agents__request, say: 'It said {{result.response}}' }`,
@@ -203,7 +203,7 @@ describe('gdn replay', () => {
   });
 });
 
-test('of the demo: unchanged there is no divergence; with one extension replaced, that one is named first', async () => {
+test('replays the demo: no divergence when unchanged; a replaced extension is named first', async () => {
   await place.run('init', 'bundle', '--template', 'demo');
   const turnId = await run('What is the weather in Seoul for the next 30 days?');
   expect((await gdn('replay', turnId)).stdout).toContain('\nNo divergence: 2 layers behaved as recorded.\n');
@@ -244,7 +244,7 @@ describe('gdn replay refuses', () => {
     return { stderr, exitCode };
   };
 
-  test('extensions, files and turns that are not there, and what contradicts itself', async () => {
+  test('unknown extensions, files and turns, and contradicting options', async () => {
     await writeBundle();
     expect(await refusal()).toEqual({ exitCode: 3, stderr: expect.stringContaining('There are no recorded turns.') });
     await run('weather');
@@ -271,7 +271,7 @@ describe('gdn replay refuses', () => {
     expect(await refusal('--swap', 'guard=broken.ts')).toMatchObject({ stderr: expect.stringMatching(/^E_EXT_LOAD/) });
   });
 
-  test('a folder that nobody trusts, and turns of which too little is kept', async () => {
+  test('an untrusted folder, and turns with too few records', async () => {
     await writeBundle();
     await run('weather');
     const untrusted = await place.run('replay', '--bundle', 'bundle');

@@ -1,11 +1,11 @@
-// `gdn run`, in real processes where those matter, on bundles of the scripted model.
+// `gdn run`, in real processes where they matter, on bundles of the scripted model.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -14,7 +14,7 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const slow = { script: `- { say: '${'word '.repeat(2_000)}' }`, options: 'tokensPerSecond: 20' };
 
-/** An extension whose step never ends, whoever cancels it, when it is asked to wait. */
+/** An extension whose step never ends, even after a cancel, when the input asks it to wait. */
 const deaf = (mark: string) => `import { appendFileSync } from 'node:fs';
 export function register({ pipeline }) {
   pipeline.register('step', async (ctx) => {
@@ -25,7 +25,7 @@ export function register({ pipeline }) {
 }
 `;
 
-/** A connector that leaves a file behind as soon as it is imported, and needs a secret. */
+/** A connector that writes a file when it is imported, and needs a secret. */
 const doorbell = {
   more: [
     'kind: Connector\nmetadata: { name: doorbell }\nspec: { entry: ./doorbell.ts, events: [{ name: ring }] }',
@@ -39,7 +39,7 @@ const doorbell = {
   module: (mark: string) => `${tellTale.module(mark)}export default async () => undefined;\n`,
 };
 
-/** An extension whose step begins when the file is there. */
+/** An extension whose step begins when the file exists. */
 const waitsFor = (mark: string) => `import { existsSync } from 'node:fs';
 export function register({ pipeline }) {
   pipeline.register('step', async (ctx) => {
@@ -49,7 +49,7 @@ export function register({ pipeline }) {
 }
 `;
 
-test('F-09 one question starts no connection and needs none of its secrets, unless --connections asks for them', async () => {
+test('F-09 one question starts no connection and needs none of their secrets, unless --connections is given', async () => {
   const mark = join(place.folder, 'mark');
   const files = { 'goondan.yaml': sampleBundle({ more: doorbell.more }), 'doorbell.ts': doorbell.module(mark) };
   await place.write('bundle', files);
@@ -106,7 +106,7 @@ describe('gdn run --input', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
   });
 
-  test('a turn that fails: the error in the object and on standard error, exit 1', async () => {
+  test('a failing turn: the error in the object and on standard error, exit 1', async () => {
     const script = `- { fail: { message: 'Overloaded.' } }`;
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ script }) });
     const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'Hello', '--json');
@@ -119,7 +119,7 @@ describe('gdn run --input', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('an agent that cannot start fails its turn, too', async () => {
+  test('an agent that does not start fails its turn, too', async () => {
     const files = { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': `throw new Error('Broken at import.');` };
     await place.write('bundle', files);
     const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'Hello', '--json');
@@ -128,7 +128,7 @@ describe('gdn run --input', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('what the turn sends to other agents is handled before it ends', async () => {
+  test('events that the turn sends to other agents are handled before it ends', async () => {
     const script = [
       `- { when: '^tell$', call: { tool: agents__send, args: { target: helper, input: 'Note this' } } }`,
       `- { afterTool: agents__send, say: 'Told.' }`,
@@ -153,7 +153,7 @@ describe('gdn run --input', () => {
     expect(exitCode).toBe(130);
   });
 
-  test('SIGINT without a terminal: the object says so, exit 130', async () => {
+  test('SIGINT without a terminal: the object shows the cancel, exit 130', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(slow) });
     const child = place.start('run', 'bundle', '--trust', '--input', 'Hello', '--json');
     await until(() => place.processes().some((line) => line.includes('agent-runner')) && isAnyInboxFilled());
@@ -167,7 +167,7 @@ describe('gdn run --input', () => {
     }
   });
 
-  test('R-02 Ctrl-C twice: the turn does not go on with the next run, and the history says what became of it', async () => {
+  test('R-02 Ctrl-C twice: the next run does not continue the turn, and the history shows its end', async () => {
     const mark = join(place.folder, 'begun');
     await place.write('bundle', {
       'goondan.yaml': sampleBundle({
@@ -180,7 +180,7 @@ describe('gdn run --input', () => {
     await until(() => existsSync(mark));
     for (let count = 0; count < 2; count++) {
       child.kill('SIGINT');
-      // Two at once would be one.
+      // Two signals at the same moment would count as one.
       await Bun.sleep(20);
     }
     expect(await child.exited).toBe(130);
@@ -194,7 +194,7 @@ describe('gdn run --input', () => {
     expect(stdout).toContain('Wait');
   });
 
-  test('two at once share one swarm, and both are answered', async () => {
+  test('two at the same time share one swarm, and both are answered', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const ask = (input: string) => place.runProcess('run', 'bundle', '--trust', '--instance', input, '--input', input);
     const [one, other] = await Promise.all([ask('one'), ask('other')]);
@@ -231,7 +231,7 @@ describe('gdn run --input', () => {
 });
 
 describe('trust', () => {
-  test('without it nothing of the bundle runs: what to do, exit 3', async () => {
+  test('without it no code of the bundle runs: a suggestion, exit 3', async () => {
     const mark = await plantTellTale();
     for (const args of [['--input', 'Hello'], ['--detach'], []]) {
       const { stdout, stderr, exitCode } = await place.run('run', 'bundle', ...args);
@@ -242,14 +242,14 @@ describe('trust', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  test('--trust counts for that run only', async () => {
+  test('--trust is for one run only', async () => {
     const mark = await plantTellTale();
     expect((await place.run('run', 'bundle', '--trust', '--input', 'Hello')).exitCode).toBe(0);
     expect(existsSync(mark)).toBe(true);
     expect((await place.run('run', 'bundle', '--input', 'Hello')).exitCode).toBe(3);
   });
 
-  test('at a terminal it is asked for, and yes is remembered, by whatever path', async () => {
+  test('at a terminal it is asked for, and yes is remembered for every path to the folder', async () => {
     await plantTellTale();
     const question = { whenSeen: '[y/N] ', keys: 'y\r' };
     const { screen, exitCode } = await place.runOnTerminal(['run', 'bundle', '--input', 'Hello'], [question]);
@@ -296,7 +296,7 @@ describe('gdn run without --input', () => {
     expect(await child.stderr.text()).toBe('');
   });
 
-  test('while it is up already: who it is, exit 3', async () => {
+  test('while it already runs: names its process, exit 3', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     await place.run('run', 'bundle', '--trust', '--detach');
     const { stderr, exitCode } = await place.run('run', 'bundle', '--trust');
@@ -307,7 +307,7 @@ describe('gdn run without --input', () => {
 });
 
 describe('gdn run --detach', () => {
-  test('says who it is once it takes input, and again when it is up already', async () => {
+  test('prints its process when it accepts input, and again when it already runs', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach', '--json');
     const served: { pid: number; workspace: string; swarm: string } = JSON.parse(stdout);
@@ -319,7 +319,7 @@ describe('gdn run --detach', () => {
     process.kill(served.pid, 'SIGTERM');
   });
 
-  test('waits until its connections listen, and says which do not, and why', async () => {
+  test('waits until its connections listen, and prints those that do not, with the reason', async () => {
     const more = ['good', 'bad'].map(
       (name) =>
         `kind: Connector\nmetadata: { name: ${name} }\nspec: { entry: ./${name}.ts }\n---\napiVersion: goondan.ai/v1\nkind: Connection\nmetadata: { name: ${name} }\nspec: { connectorRef: Connector/${name}, ingress: { rules: [{ route: {} }] } }`,
@@ -342,11 +342,11 @@ describe('gdn run --detach', () => {
     expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
   });
 
-  test('what keeps it from starting is told by whoever started it', async () => {
+  test('an error at the start is printed by the starting command', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const { workspace } = JSON.parse((await place.run('run', 'bundle', '--trust', '--detach', '--json')).stdout);
     expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
-    // A folder in the place of the lock.
+    // A folder with the name of the lock.
     await Bun.$`rm -rf ${join(workspace, 'orchestrator.json')} && mkdir ${join(workspace, 'orchestrator.json')}`.quiet();
     const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach', '--json');
     expect(JSON.parse(stderr)).toEqual({

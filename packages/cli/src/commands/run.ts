@@ -64,12 +64,12 @@ function checkTogether(command: Command, options: RunOptions, terminal: Terminal
   if (alone !== undefined) command.error(`option '${alone}' needs option '--input', or a terminal to chat at`);
 }
 
-/** Somebody sits at both ends, and wants neither a program's answer nor to get the terminal back. */
+/** Whether a person is at both ends, and asked for neither JSON nor a detached swarm. */
 function isChat({ input, detach, json }: RunOptions, { isWatched, isTyped }: Terminal): boolean {
   return input === undefined && detach !== true && json !== true && isWatched && isTyped;
 }
 
-/** Whom to ask. */
+/** Returns the agent instance to ask. */
 function partnerOf({ agent, instance }: { agent: string | undefined; instance: string | undefined }) {
   return {
     ...(agent === undefined ? {} : { agent }),

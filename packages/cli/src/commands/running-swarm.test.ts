@@ -1,11 +1,11 @@
-// Real agents: what can be asked of a swarm that `gdn run --detach` has left running.
+// Real agents: commands for a swarm that `gdn run --detach` started.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { TimelineView, WorkspaceList } from '../studio/contract.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { StudioPlace } from '../testing/studio-place.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -16,8 +16,8 @@ const quiet = { stderr: '', exitCode: 0 };
 const script = [`- { when: '^slow', say: '${'word '.repeat(2_000)}' }`, `- { say: 'You said: {{input}}' }`].join('\n');
 const toHelper = ['--agent', 'helper', '--instance', 'k'];
 
-describe('a swarm that runs', () => {
-  test('send: on disk, then {accepted, eventId}; the same id again counts once', async () => {
+describe('a running swarm', () => {
+  test('send: stored on disk, then {accepted, eventId}; the same id counts once', async () => {
     await start();
     const { stdout, ...rest } = await gdn(
       'send',
@@ -51,7 +51,7 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('send --wait: as run', async () => {
+  test('send --wait: prints like run', async () => {
     await start();
     expect(await gdn('send', '--input', 'Hi', '--wait')).toEqual({ stdout: 'You said: Hi\n', ...quiet });
     const piped = await place.runProcessWith(
@@ -73,7 +73,7 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('status: who runs, for programs and for people', async () => {
+  test('status: shows the running processes, for programs and for people', async () => {
     const { pid } = await start();
     await gdn('send', '--input', 'Hi', '--wait');
     const { stdout, ...rest } = await gdn('status', '--json');
@@ -89,7 +89,7 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('cancel: the running turn of one conversation, and exit 130 for who waits', async () => {
+  test('cancel: ends the running turn of one conversation, and the waiting command exits with 130', async () => {
     await start();
     expect(await gdn('cancel')).toEqual({ stdout: 'There was no such turn.\n', ...quiet });
     const hosts = place.start('send', '--bundle', 'bundle', '--input', 'slow', '--wait', '--json');
@@ -109,7 +109,7 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('F-30 a cancelled turn is cancelled, not failed: to who waits, in trace, history, log and Studio', async () => {
+  test('F-30 a cancelled turn is cancelled, not failed: for the waiting command, in trace, history, log and Studio', async () => {
     await start();
     const asked = place.start('send', '--bundle', 'bundle', '--input', 'slow', '--wait');
     await until(async () => (await statuses()).some(({ status }) => status === 'working'));
@@ -135,7 +135,7 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('cancel --id: the turn of that input, also when it has not begun', async () => {
+  test('cancel --id: ends the turn of that input, even before it begins', async () => {
     await start();
     await gdn('send', ...toHelper, '--input', 'slow', '--id', 'running');
     const queued = place.start('send', '--bundle', 'bundle', ...toHelper, '--input', 'Hi', '--id', 'queued', '--wait');
@@ -146,7 +146,7 @@ describe('a swarm that runs', () => {
     expect(JSON.parse((await gdn('cancel', ...toHelper, '--id', 'queued', '--json')).stdout)).toEqual({
       cancelled: true,
     });
-    // Its end comes when its turn would: that of the other goes on meanwhile.
+    // Its end comes when its turn would begin; the other turn continues meanwhile.
     expect(await statuses()).toMatchObject([{ status: 'working' }]);
     expect(JSON.parse((await gdn('cancel', ...toHelper, '--id', 'running', '--json')).stdout)).toEqual({
       cancelled: true,
@@ -156,7 +156,7 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('Ctrl-C of who waits cancels the turn', async () => {
+  test('Ctrl-C in the waiting command cancels the turn', async () => {
     await start();
     const { screen, exitCode } = await place.runOnTerminal(
       ['send', '--bundle', 'bundle', '--input', 'slow', '--wait'],
@@ -167,7 +167,7 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('restart: other processes for those that are meant, and their conversations go on', async () => {
+  test('restart: new processes for the chosen agents, and their conversations continue', async () => {
     await start();
     expect(JSON.parse((await gdn('restart', '--json')).stdout)).toEqual({ restarted: 0 });
     const everyone = [[], ['--agent', 'helper'], toHelper];
@@ -186,7 +186,7 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('restart --fresh: another conversation, for those that are meant', async () => {
+  test('restart --fresh: a new conversation for the chosen agents', async () => {
     await start();
     for (const whom of [[], toHelper]) await gdn('send', ...whom, '--input', 'Hi', '--wait');
     expect((await gdn('restart', ...toHelper, '--fresh')).stdout).toBe('1 instance restarted.\n');
@@ -195,7 +195,7 @@ describe('a swarm that runs', () => {
     await stop();
   });
 
-  test('stop: nothing is left, and a bundle that was broken meanwhile is no obstacle', async () => {
+  test('stop: nothing is left, even when the bundle was broken meanwhile', async () => {
     await start();
     await gdn('send', '--input', 'Hi', '--wait');
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agent: 'toolz: []' }) });
@@ -203,7 +203,7 @@ describe('a swarm that runs', () => {
     await until(async () => place.processes().length === 0);
   });
 
-  test('an agent it does not have: exit 3', async () => {
+  test('an unknown agent: exit 3', async () => {
     await start();
     const { stdout, stderr, exitCode } = await gdn('send', '--agent', 'hots', '--input', 'Hi');
     expect(stderr).toMatch(/^E_AGENT_UNKNOWN: There is no agent "hots"\. Agents: .+\.\nDid you mean `host`\?\n$/);
@@ -213,14 +213,14 @@ describe('a swarm that runs', () => {
 });
 
 describe('a swarm that does not run', () => {
-  test('stop: there is nothing to stop, exit 3', async () => {
+  test('stop: nothing to stop, exit 3', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const { stderr, exitCode } = await gdn('stop');
     expect(stderr).toBe('E_CONTROL_CLOSED: Swarm "default" is not running.\nThere is nothing to stop.\n');
     expect(exitCode).toBe(3);
   });
 
-  test.each([['send --input Hi'], ['cancel'], ['restart']])('%s: what to type, exit 3', async (line) => {
+  test.each([['send --input Hi'], ['cancel'], ['restart']])('%s: the command to type, exit 3', async (line) => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const [command = '', ...args] = line.split(' ');
     const { stdout, stderr, exitCode } = await gdn(command, ...args);

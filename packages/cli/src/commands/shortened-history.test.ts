@@ -1,5 +1,5 @@
-// A conversation whose files were damaged after the swarm stopped. The test takes every file it finds; it knows neither
-// their names nor their contents.
+// A conversation whose files were damaged after the swarm stopped. The test damages every file it finds, independent of
+// names and contents.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ setDefaultTimeout(120_000);
 const place = new GdnPlace();
 const bundle = join(place.folder, 'bundle');
 
-/** Each shows the whole conversation. */
+/** Commands that show the whole conversation. */
 const commands = {
   history: 'history host default --json',
   blame: 'blame host default --json',
@@ -20,7 +20,7 @@ const commands = {
   fork: 'fork host default --as copy --json',
 };
 
-/** The bytes of a file, as a disk or a person may leave them. */
+/** Changes the bytes of a file like a disk or a person might. */
 const damages: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   'is empty': () => Buffer.alloc(0),
   'lost its second half': (bytes) => bytes.subarray(0, bytes.length >> 1),
@@ -54,7 +54,7 @@ export const register = (api) => {
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
 describe('T-03 a shortened conversation', () => {
-  test('is never shown as whole by history, blame, export or fork', async () => {
+  test('is never shown as complete by history, blame, export or fork', async () => {
     const whole = await showAll();
     for (const { exitCode, stderr } of Object.values(whole))
       expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
@@ -74,7 +74,7 @@ describe('T-03 a shortened conversation', () => {
         }
       }
     }
-    // The files that hold the turns are among those that were damaged.
+    // The files with the turns are among the damaged ones.
     for (const name of Object.keys(commands)) expect(refusals.get(name), name).toBeGreaterThan(5);
   });
 
@@ -100,7 +100,7 @@ const flips = [0.05, 0.5, 0.95].map((part) => (bytes: Buffer) => {
 });
 
 describe('T-01 T-05 the printed remedies', () => {
-  test('give all messages while one file is damaged, and say what was damaged', async () => {
+  test('give all messages while one file is damaged, and name the damage', async () => {
     const whole = await showRemedies();
     expect(whole.fork).toMatchObject({ exitCode: 0, stderr: '' });
     expect(whole.export).toMatchObject({ exitCode: 0, stderr: '' });
@@ -130,7 +130,7 @@ describe('T-01 T-05 the printed remedies', () => {
     expect(Math.min(told.fork, told.export)).toBeGreaterThan(8);
   });
 
-  test('are true when two files are damaged: a fork that is refused names an event that `--at` reaches', async () => {
+  test('hold when two files are damaged: a refused fork names an event that `--at` reaches', async () => {
     const whole = JSON.parse((await showRemedies()).export.stdout);
     const files = conversationFiles();
     const pairs = files.flatMap((one, index) => files.slice(index + 1).map((other) => [one, other] as const));
@@ -139,7 +139,7 @@ describe('T-01 T-05 the printed remedies', () => {
       const damaged = { [one]: atEnd, [other]: atEnd };
       const { fork, copy, export: exported } = await whileDamaged(damaged, showRemedies);
       const what = `${one} ${other}: ${fork.stderr}`;
-      // Written out as far as it can be read, and never as if it were whole.
+      // The export has the readable parts, and never claims to be complete.
       expect([null, whole.messages], what).toContainEqual(JSON.parse(exported.stdout).messages);
       if (fork.stdout !== '') {
         expect(JSON.parse(copy.stdout).messages, what).toEqual(whole.messages);
@@ -167,13 +167,13 @@ async function showRemedies() {
   return { fork, copy, export: exported };
 }
 
-/** Every line of it names a commit or an event of a turn, and it holds the last one. */
+/** Whether every line names a commit or an event of a turn, and the last one is in it. */
 function hidesFromHistory(file: string): boolean {
   const lines = readFileSync(join(place.stateRoot, file), 'utf8').trim().split('\n');
   return lines.length > 4 && lines.every((line) => line.includes('"turn":'));
 }
 
-/** Files of the one conversation that are not empty, relative to the state root. */
+/** Lists the files of the conversation that are not empty, relative to the state root. */
 function conversationFiles(): string[] {
   const all = readdirSync(place.stateRoot, { recursive: true }).map(String);
   const own = all.filter((path) =>
@@ -217,7 +217,7 @@ async function show(line: string): Promise<Ended> {
   return { ...ended, stdout: ended.stdout.replace(/"exportedAt": "[^"]*",/, '') };
 }
 
-/** Takes away what forks and refusals leave. */
+/** Removes the files that forks and refusals made. */
 function removeMade(): void {
   const { stateRoot } = place;
   const made = readdirSync(stateRoot, { recursive: true }).filter((path) => /copy$|\.corrupt-/.test(String(path)));

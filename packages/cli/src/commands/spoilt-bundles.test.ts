@@ -1,5 +1,5 @@
-// In one process: what `gdn` prints about bundles that were spoilt. (`mutated-bundles.test.ts` of the runtime has the
-// thousand that are only loaded.) `GOONDAN_SEED=n` runs one of them again.
+// In one process: the output of `gdn` for spoilt bundles. (`mutated-bundles.test.ts` of the runtime loads a thousand
+// more.) `GOONDAN_SEED=n` repeats one of them.
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const TIMES = 60;
 const commands = ['explain', 'status', 'instance list', 'logs', 'stop', 'run --input x', 'reload'];
 const files = ['goondan.yaml', 'agents.yaml', 'parts.yml'];
 
-test('R-04 spoilt bundles: every command says what is wrong, with a code, and never shows a stack', async () => {
+test('R-04 spoilt bundles: every command names the problem, with a code, and never shows a stack', async () => {
   using bundle = temporaryBundle(completeBundle);
   const only = process.env['GOONDAN_SEED'];
   const seeds = only === undefined ? Array.from({ length: TIMES }, (_, seed) => seed) : [Number(only)];
@@ -36,7 +36,7 @@ test('R-04 spoilt bundles: every command says what is wrong, with a code, and ne
     expect(findFaults(said), `${command}, seed ${seed}`).toEqual([]);
     expect([0, 3, 4]).toContain<number>(said.exitCode);
   }
-  // If everything passes, nothing was spoilt.
+  // If all passed, nothing was spoilt.
   if (only === undefined) expect(ended.get(exitCodes.invalid)).toBeGreaterThan(TIMES / 2);
 }, 120_000);
 
@@ -77,7 +77,7 @@ interface Said {
   readonly exitCode: ExitCode;
 }
 
-/** What `main.ts` does, without a process for each. */
+/** Does the work of `main.ts`, without a process for each. */
 async function gdn(...args: string[]): Promise<Said> {
   let [stdout, stderr] = ['', ''];
   const terminal = openTerminal({
@@ -104,7 +104,7 @@ function findFaults({ stdout, stderr, exitCode }: Said): string[] {
   return faults;
 }
 
-/** A piece is cut out, doubled, or replaced by something strange. */
+/** Removes, doubles or replaces a piece of the text. */
 function spoil(text: string, seed: number): string {
   const at = hash(seed, 1) % text.length;
   const length = 1 + (hash(seed, 2) % 30);

@@ -1,4 +1,4 @@
-// Real agents: a state that an extension sets when no turn runs.
+// Real agents: a state that an extension sets outside of a turn.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -24,7 +24,7 @@ export const register = (api) => {
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
 describe('D-03 X-12 a handler of turn.completed that counts in its state', () => {
-  test('counts 3 after three `gdn run --input`, each a process of its own', async () => {
+  test('counts 3 after three `gdn run --input`, each in its own process', async () => {
     for (const input of ['one', 'two', 'three']) {
       const { exitCode, stderr } = await place.run('run', 'bundle', '--trust', '--input', input);
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });

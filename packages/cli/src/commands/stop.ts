@@ -35,5 +35,5 @@ function readSeconds(text: string): number {
   throw new InvalidArgumentError(`It is not a number of seconds from 0 to ${LONGEST}.`);
 }
 
-/** An hour. */
+/** One hour, in seconds. */
 const LONGEST = 3_600;

@@ -1,4 +1,4 @@
-// Real processes: what `gdn studio` prints, serves, and leaves behind.
+// Real processes: the output and the server of `gdn studio`, and the files it leaves.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { until } from '../testing/studio-place.ts';
 import type { ApprovalSummary } from '@goondan/runtime';
 import type { Done, WorkspaceList, WorkspaceView } from '../studio/contract.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
@@ -19,13 +19,13 @@ afterEach(async () => {
   if (existsSync(join(place.folder, 'bundle'))) await place.run('stop', '--bundle', 'bundle');
   expect(await place.remove()).toEqual([]);
 });
-/** Those of a test that failed are ended too. */
+/** Also ended when a test fails. */
 const running: ReturnType<GdnPlace['start']>[] = [];
 
 interface RunningStudio {
   readonly url: string;
   readonly origin: string;
-  /** Everything that was printed so far. */
+  /** Everything printed so far. */
   readonly stdout: () => string;
   readonly stop: (signal: NodeJS.Signals) => Promise<number>;
   readonly get: <Answer>(path: string) => Promise<Answer>;
@@ -50,7 +50,7 @@ async function openStudio(child: ReturnType<GdnPlace['start']>): Promise<Running
   const ask = async <Answer>(path: string, init: RequestInit = {}) => {
     const headers = { Cookie: cookie, Origin: origin, 'Content-Type': 'application/json' };
     const response = await fetch(`${origin}${path}`, { ...init, headers, keepalive: false });
-    // The page trusts the contract as much.
+    // The page trusts the contract in the same way.
     return (await response.json()) as Answer;
   };
   return {
@@ -82,7 +82,7 @@ describe('gdn studio', () => {
     expect(await fetch(studio.origin).catch(() => 'gone')).toBe('gone');
   });
 
-  test('in words: says where it is and how it ends; Ctrl-C is 130, with a stream open too', async () => {
+  test('in words: prints its address and how to end it; Ctrl-C exits with 130, even with an open stream', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const studio = await startStudio(join(place.folder, 'bundle'));
     expect(studio.stdout()).toBe(
@@ -100,7 +100,7 @@ describe('gdn studio', () => {
     await closed;
   });
 
-  test('the page that was built is served, as far as it loads by itself', async () => {
+  test('the built page is served, and loads completely', async () => {
     const studio = await startStudio(place.folder, '--json');
     const entered = await fetch(studio.url, { redirect: 'manual' });
     const headers = { Cookie: entered.headers.get('set-cookie')?.split(';')[0] ?? '' };
@@ -130,7 +130,7 @@ describe('gdn studio', () => {
     }
   });
 
-  test('a bundle in the current folder that cannot be told is said, and stops nothing', async () => {
+  test('a bundle in the current folder with an unclear swarm is reported, and does not stop Studio', async () => {
     const folder = await place.write('bundle', { 'goondan.yaml': 'kind: [' });
     const child = place.startWith({ cwd: folder }, 'studio', '--json');
     const studio = await openStudio(child);
@@ -141,7 +141,7 @@ describe('gdn studio', () => {
     );
   });
 
-  test('a bundle that was named and is not there is refused', async () => {
+  test('a named bundle that does not exist is rejected', async () => {
     const { stdout, stderr, exitCode } = await place.run('studio', 'nowhere');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
     expect(stderr).toStartWith('E_BUNDLE_MISSING');
@@ -149,7 +149,7 @@ describe('gdn studio', () => {
 });
 
 describe('with a bundle', () => {
-  test('R-04 nothing of it is run, valid or not', async () => {
+  test('R-04 none of its code runs, whether it is valid or not', async () => {
     const mark = join(place.folder, 'mark');
     const { agent, more, module } = tellTale;
     const folder = await place.write('bundle', {
@@ -173,7 +173,7 @@ describe('with a bundle', () => {
     }
   });
 
-  test('a tool call is approved and denied in Studio, and the record says so', async () => {
+  test('a tool call is approved and denied in Studio, and recorded', async () => {
     const folder = await place.write('bundle', approvalBundle);
     expect((await place.run('run', folder, '--trust', '--detach')).exitCode).toBe(0);
     const studio = await startStudio(place.folder, folder, '--json');
@@ -200,7 +200,7 @@ describe('with a bundle', () => {
 });
 
 describe('gdn demo --studio', () => {
-  test('runs the demo in Studio, where its question is answered by a person; Ctrl-C leaves nothing', async () => {
+  test('runs the demo in Studio, where a person answers its question; Ctrl-C leaves nothing', async () => {
     const temporary = join(place.folder, 'temporary');
     mkdirSync(temporary);
     const args = ['demo', '--studio', '--json', '--input', 'Book a picnic in Lisbon'];

@@ -1,4 +1,4 @@
-// Real agents: code of a bundle throws, and everything a person looks at names the place. The model is told a message.
+// Real agents: code of a bundle throws, and all output for people names the place. The model gets a message.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { LogLine } from '@goondan/runtime';
 import type { ReadTrace, TurnSummary } from '@goondan/runtime/history';
@@ -8,7 +8,7 @@ import { sampleBundle } from '../testing/sample-bundle.ts';
 import { StudioPlace } from '../testing/studio-place.ts';
 import type { TurnReport } from '../run/turn-report.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 const files = {
@@ -85,7 +85,7 @@ describe('F-03 code of a bundle that throws', () => {
     expect(response).not.toContain('dice.ts');
   });
 
-  test('in an agent that was asked: the terminal names the place, the asking model gets the message', () => {
+  test('in a called agent: the terminal names the place, the calling model gets the message', () => {
     expect(asked.stderr).toContain(
       'error: helper house-rules: Turn failed: rulez is not defined (E_EXT_MIDDLEWARE, extensions/house-rules.ts:5:48)\n',
     );

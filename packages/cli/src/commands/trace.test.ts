@@ -1,10 +1,10 @@
-// Real agents: what `gdn trace` shows of turns, whether the swarm runs or not.
+// Real agents: turns in `gdn trace`, with and without a running swarm.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { ReadTrace, TurnSummary } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -19,7 +19,7 @@ async function json<Value>(...args: string[]): Promise<Value> {
   return JSON.parse(stdout) as Value;
 }
 
-/** `host` asks `helper`; a layer hides a tool and puts in a message that would move the cursor. */
+/** `host` calls `helper`; a layer hides a tool and adds a message that would move the cursor. */
 async function writeBundle(swarm = ''): Promise<void> {
   const script = [
     `- { when: '^ask', call: { tool: agents__request, args: { target: helper, input: 'Are you there?' } } }`,
@@ -46,7 +46,7 @@ async function writeBundle(swarm = ''): Promise<void> {
 const withoutTimes = (text: string) => text.replaceAll(/\d+(?:\.\d+)? ms/g, 'N ms');
 
 describe('gdn trace', () => {
-  test('R-08 shows a turn and the one of the agent it asked, from two processes; diffs, JSON and Mermaid on request', async () => {
+  test('R-08 shows a turn and that of the called agent, from two processes; diffs, JSON and Mermaid on request', async () => {
     await writeBundle();
     const { stdout } = await gdn('run', '--trust', '--input', 'ask it', '--json');
     const { turnId, traceId } = JSON.parse(stdout) as { turnId: string; traceId: string };
@@ -76,7 +76,7 @@ describe('gdn trace', () => {
     ];
     expect(tree.map(withoutTimes)).toEqual(expected);
 
-    // The trace is the same turn, and so is every short form of its ids.
+    // The id of the trace finds the same turn, and so does every short form of its ids.
     for (const id of [
       'last',
       traceId,
@@ -112,7 +112,7 @@ describe('gdn trace', () => {
     expect(mermaid).toContain('Note over p0: step 0<br/>quiet ');
   });
 
-  test('without an id it lists the latest turns, which can be typed as they are shown', async () => {
+  test('without an id it lists the latest turns, with ids that can be typed', async () => {
     await writeBundle();
     expect(await gdn('trace')).toEqual({ stdout: 'There are no recorded turns.\n', stderr: '', exitCode: 0 });
     expect(await json('trace')).toEqual([]);
@@ -141,7 +141,7 @@ describe('gdn trace', () => {
     expect(await json<TurnSummary[]>('trace', '--instance', 'a/b', '--last', '1')).toEqual(turns.slice(0, 1));
   });
 
-  test('of a swarm that runs, and of a turn that failed', async () => {
+  test('shows a turn of a running swarm, and a failed turn', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ script: `- { fail: { message: 'no' } }` }) });
     await gdn('run', '--trust', '--detach');
     expect((await gdn('send', '--input', 'Hi', '--wait')).exitCode).toBe(1);
@@ -160,14 +160,14 @@ describe('gdn trace', () => {
   test.each([
     ['by its bundle', 'policy: { trace: off }', {}],
     ['by its operator', '', { GOONDAN_TRACE: 'off' }],
-  ])('a swarm that was told not to, %s, records nothing', async (_by, swarm, env) => {
+  ])('a swarm with tracing off, %s, records nothing', async (_by, swarm, env) => {
     await writeBundle(swarm);
     await place.runWith({ env }, 'run', 'bundle', '--trust', '--input', 'Hi');
     expect((await gdn('trace')).stdout).toBe('There are no recorded turns.\n');
     expect((await gdn('instance', 'show', 'host', 'default')).stdout).toContain('You said: Hi');
   });
 
-  test('what it cannot find, or is not told well, is refused with what to type', async () => {
+  test('unknown ids and wrong options are rejected with a suggestion', async () => {
     await writeBundle();
     await gdn('run', '--trust', '--input', 'ask it');
     const refusals: [args: string[], exitCode: number, stderr: string][] = [

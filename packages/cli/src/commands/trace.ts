@@ -45,7 +45,7 @@ export function addTraceCommand(program: Command, terminal: Terminal, finish: (c
     });
 }
 
-/** An option that would be without effect was meant for something else. */
+/** Rejects an option without an effect: it was meant for something else. */
 function refuseMixture(command: Command, id: string | undefined, options: TraceOptions): void {
   const given = (names: readonly (keyof TraceOptions)[]) => names.find((name) => options[name] !== undefined);
   const forList = id === undefined ? undefined : given(['agent', 'instance', 'last']);

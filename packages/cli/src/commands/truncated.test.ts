@@ -1,4 +1,4 @@
-// Real agents, and local servers whose replies end at their limit of tokens: it is said wherever the answer is shown.
+// Real agents, and local servers whose replies reach their token limit: every place that shows the answer says so.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { noProviders } from '../testing/no-providers.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { StudioPlace } from '../testing/studio-place.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -30,7 +30,7 @@ async function writeBundle(provider: string, model: string, server: WireServer, 
   await place.write('bundle', { 'goondan.yaml': text });
 }
 
-test('Y-09 a reply that ends with finish_reason length: the terminal, --json, trace, history, the log and Studio say so', async () => {
+test('Y-09 a reply with finish_reason length: the terminal, --json, trace, history, the log and Studio say so', async () => {
   await using server = startWireServer(openaiWire);
   await writeBundle('openai-compatible', 'tiny', server);
   server.answer(cut);
@@ -42,7 +42,7 @@ test('Y-09 a reply that ends with finish_reason length: the terminal, --json, tr
     truncated: true,
   });
   expect(told.stderr).toBe(warning);
-  // Nobody set a limit, and this provider needs none.
+  // No limit is set, and this provider needs none.
   expect(server.requests[0]?.body).not.toHaveProperty('max_tokens');
 
   const [tree, turnsJson, history, shown, logs] = await Promise.all(
@@ -71,7 +71,7 @@ test('Y-09 a reply that ends with finish_reason length: the terminal, --json, tr
   await studio.remove();
 });
 
-test('Y-09 a reply that ends with stop_reason max_tokens; the limit of a model nobody knows is told', async () => {
+test('Y-09 a reply with stop_reason max_tokens; the assumed limit of an unknown model is reported', async () => {
   await using server = startWireServer(anthropicWire);
   await writeBundle('anthropic', 'claude-by-my-proxy', server);
   server.answer(cut);
@@ -82,7 +82,7 @@ test('Y-09 a reply that ends with stop_reason max_tokens; the limit of a model n
   expect(server.requests[0]?.body['max_tokens']).toBe(8_192);
 });
 
-test('Y-09 the openai connector answers finish_reason length, whole and in pieces', async () => {
+test('Y-09 the openai connector answers with finish_reason length, complete and streamed', async () => {
   await using server = startWireServer(openaiWire);
   const connection = `kind: Connection
 metadata: { name: chat }

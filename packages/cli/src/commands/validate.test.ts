@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -13,7 +13,7 @@ beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => expect(await place.remove()).toEqual([]));
 
 describe('gdn validate', () => {
-  test('a bundle without errors: says so, exit 0', async () => {
+  test('a bundle without errors: exit 0', async () => {
     const folder = await place.write('good', { 'goondan.yaml': sampleBundle() });
     expect(await place.run('validate', 'good')).toEqual({
       stdout: `${folder}: 3 resources, no errors.\n`,
@@ -27,7 +27,7 @@ describe('gdn validate', () => {
     });
   });
 
-  test('every error with file, line, column, code and what to do: exit 4', async () => {
+  test('every error with file, line, column, code and suggestion: exit 4', async () => {
     await place.write('bad', {
       'goondan.yaml': sampleBundle({ agent: 'toolz: []', swarm: 'extensions: [Extension/x]' }),
     });
@@ -61,7 +61,7 @@ describe('gdn validate', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
   });
 
-  test('a value that is missing in the environment is a warning: exit 0', async () => {
+  test('a value missing in the environment is a warning: exit 0', async () => {
     const agent = 'environment: { CITY: { valueFrom: { env: NOBODY_SET_THIS } } }';
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agent }) });
     const { stdout, exitCode } = await place.run('validate', 'bundle');
@@ -77,7 +77,7 @@ describe('gdn validate', () => {
     expect(existsSync(place.stateRoot)).toBe(false);
   });
 
-  test('no bundle: what to do, exit 3', async () => {
+  test('no bundle: a suggestion, exit 3', async () => {
     const { stdout, stderr, exitCode } = await place.run('validate', 'nowhere');
     expect(stderr).toBe(
       'E_BUNDLE_MISSING: There is no folder "nowhere".\nName the folder that holds `goondan.yaml`, or make one with `gdn init`.\n',
