@@ -1,5 +1,5 @@
 /**
- * What Studio's page and its server say to each other: JSON over HTTP, below `/api`. The page imports these types and
+ * The protocol between Studio's page and its server: JSON over HTTP, below `/api`. The page imports these types and
  * nothing else of this package.
  *
  * | request                                    | answer             |
@@ -17,8 +17,8 @@
  * | POST workspaces/ID/approval `ApprovalBody` | `Done`             |
  * | POST workspaces/ID/dead-letter `DeadLetterBody` | `Done`        |
  *
- * `conversation`, `timeline` and `history` are about one instance: `?agent=…&instanceKey=…`. What goes wrong is a status of 4xx
- * or 5xx and a `Refusal`.
+ * `conversation`, `timeline` and `history` are about one instance: `?agent=…&instanceKey=…`. Errors have a
+ * status of 4xx or 5xx and a `Refusal`.
  */
 import type { ApprovalSummary, InstanceAddress, InstanceStatus, SwarmNotice } from '@goondan/runtime';
 import type { ConnectionStatus, DeadLetterSummary } from '@goondan/runtime/control';
@@ -32,7 +32,7 @@ export type { ChainRecord, LayerRecord, TurnTrace } from '@goondan/runtime/histo
 export type { CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
-/** How a value arrives on the other side: dates are texts there. */
+/** The type of a value on the other side: dates are texts there. */
 export type Sent<Value> = Value extends Date
   ? string
   : Value extends (...args: never[]) => unknown
@@ -48,84 +48,86 @@ export interface Refusal {
 }
 
 export interface WorkspaceList {
-  /** The running ones first, then by when they were last used. */
+  /** Running ones first, then by last use. */
   readonly workspaces: readonly WorkspaceSummary[];
-  /** The one `gdn studio` was opened for. It need not be in the list: nothing may have happened in it yet. */
+  /**
+   * The workspace for which `gdn studio` was started. It may be missing in the list, if nothing has happened in it yet.
+   */
   readonly opened?: { readonly workspaceId: string; readonly swarm: string };
-  /** Of this `gdn`. */
+  /** The version of this `gdn`. */
   readonly version: string;
 }
 
 export interface WorkspaceSummary {
   readonly workspaceId: string;
-  /** The one that runs, or last ran there. Absent in workspaces that were last used by a version that did not keep it. */
+  /** The swarm that runs or last ran there. Absent in workspaces last used by a version that did not keep it. */
   readonly swarm?: string;
   readonly isRunning: boolean;
   readonly instances: number;
-  /** When the newest of its conversations changed. */
+  /** The time of the last change in its conversations. */
   readonly updatedAt?: string;
 }
 
 export interface WorkspaceView extends WorkspaceSummary {
-  /** Of the swarm that runs. */
+  /** Present while the swarm runs, like `startedAt`. */
   readonly pid?: number;
   readonly startedAt?: string;
   readonly entryAgent?: string;
   readonly agents: readonly AgentView[];
-  /** The latest ones first. */
+  /** Newest first. */
   readonly conversations: readonly InstanceView[];
   readonly connections: readonly ConnectionStatus[];
   readonly approvals: readonly ApprovalSummary[];
   readonly deadLetters: readonly DeadLetterSummary[];
-  /** What starts the swarm, for a person to type; absent when its bundle is not known. */
+  /** The command that starts the swarm; absent when its bundle is unknown. */
   readonly startCommand?: string;
 }
 
 export interface AgentView {
   readonly name: string;
-  /** `Model/name`, when the bundle is known. */
+  /** `Model/name`, if the bundle is known. */
   readonly model?: string;
-  /** The agents it may ask, when the bundle is known. */
+  /** The agents it may call, if the bundle is known. */
   readonly mayAsk?: readonly string[];
   readonly tools: readonly string[];
-  /** The same tools with where each comes from, and when an extension was last known to offer it. */
+  /** The same tools with their sources, and the last time an extension was known to offer each. */
   readonly toolSources: readonly ToolSource[];
-  /** Extensions whose tools are not known, and how to find out. */
+  /** Extensions with unknown tools, and how to find them out. */
   readonly unknownTools: readonly UnknownTools[];
   readonly extensions: readonly string[];
-  /** Outermost first, kind by kind; empty for one that never started. */
+  /** Outermost first, kind by kind; empty for an agent that never started. */
   readonly layers: readonly LayerSummary[];
 }
 
 export interface InstanceView extends InstanceAddress {
   readonly status: InstanceStatus['status'];
   readonly messages: number;
-  /** `null` while no turn was opened. */
+  /** `null` before its first turn. */
   readonly updatedAt: string | null;
   readonly queued: number;
   readonly crashes: number;
   readonly problem?: string;
-  /** How things are that its extensions need, MCP servers for example, while it has a process. */
+  /** The status of things that its extensions need, such as MCP servers, while it has a process. */
   readonly extensions?: readonly ExtensionStatusChanged[];
 }
 
-/** `?at=SEQ`: as it was after that event. `?last=N`: the newest N messages of it; 200 when absent, 1000 at most. */
+/** `?at=SEQ`: the conversation after that event. `?last=N`: its newest N messages; 200 when absent, 1000 at most. */
 export interface ConversationView {
-  /** The event it is shown after. */
+  /** The event after which it is shown. */
   readonly seq: number;
-  /** The first and the last event that are kept; 0 and 0 when there is none. */
+  /** The first and the last kept event; 0 and 0 when there is none. */
   readonly first: number;
   readonly last: number;
-  /** How many messages before those are not sent. */
+  /** The number of earlier messages that are not sent. */
   readonly earlier: number;
   readonly messages: readonly Sent<BlamedMessage>[];
 }
 
-/** The whole life of a conversation at a glance. The newest 20 000 events. */
+/** A whole conversation at a glance: its newest 20 000 events. */
 export interface TimelineView {
   readonly first: number;
   readonly last: number;
-  /** The number of the event that the first character of `authors` stands for. */
+  /** The number of the event of the first character in `authors`. */
   readonly from: number;
   /** One character for each event: `i` input, `m` model, `t` tool, `e` extension, `r` runtime. */
   readonly authors: string;
@@ -135,31 +137,32 @@ export interface TimelineView {
 
 export interface TimelineTurn {
   readonly turnId: string;
-  /** Its first and last event; the same as the event before it twice when it has none. */
+  /** Its first and last event; both are the event before it when it has none. */
   readonly from: number;
   readonly to: number;
   readonly committedAt: string;
   /** `completed`, `cancelled`, `failed`, `reset`, `fork`. */
   readonly result: string;
-  /** Why it failed or was cancelled, and what to do. */
+  /** Why it failed or was cancelled, and the suggestion. */
   readonly error?: TurnError;
 }
 
 /** `?before=SEQ&limit=N`: 100 when absent, 1000 at most. */
 export type HistoryView = Sent<HistoryPage>;
 
-/** `?agent=…&instanceKey=…&last=N`; all of the workspace when they are absent. Newest first. */
+/** `?agent=…&instanceKey=…&last=N`; the whole workspace when they are absent. Newest first. */
 export interface TurnList {
   readonly turns: readonly TurnSummary[];
 }
 
-/** `?id=`: a turn's, a trace's, or an event's, or its beginning. */
+/** `?id=` takes the id of a turn, a trace or an event, or its beginning. */
 export type TraceView = ReadTrace;
 
 /**
- * What happens in the swarm, as it is told to whoever watches, and first what its turns that run have told so far. `swarm`:
- * it came up, went away, or is as it is when the stream begins. `conversations`: some came or went while no swarm runs, which
- * is all that can be said then. Each is a message of its own. A stream that cannot be is closed with a reason for people.
+ * The notices of a swarm as its watchers get them, beginning with the backlog of running turns. `swarm`: it started,
+ * stopped, or its state at the beginning of the stream. `conversations`: some were added or deleted while no swarm
+ * runs; more is not known then. Each notice is one message. A stream that is refused is closed with a reason for
+ * people.
  */
 export type StudioNotice =
   Sent<SwarmNotice> | { readonly type: 'swarm'; readonly isRunning: boolean } | { readonly type: 'conversations' };
@@ -169,14 +172,14 @@ export interface SendBody extends InstanceAddress {
 }
 
 export interface CancelBody extends InstanceAddress {
-  /** The turn that runs when absent. */
+  /** The running turn when absent. */
   readonly turnId?: string;
 }
 
 export interface ApprovalBody {
   readonly id: string;
   readonly decision: 'approve' | 'deny';
-  /** For the model to read, when it is denied. */
+  /** For the model to read after a denial. */
   readonly note?: string;
 }
 
@@ -185,7 +188,7 @@ export interface DeadLetterBody extends InstanceAddress {
   readonly action: 'retry' | 'drop';
 }
 
-/** False: there was nothing to do it to (any more). */
+/** `done` is false when there was nothing to act on any more. */
 export interface Done {
   readonly done: boolean;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { NoticeSocket, type PageSocket } from './notice-socket.ts';
 
-/** A page whose reading the test decides. */
+/** A page whose reading the test controls. */
 function fakePage() {
   const sent: unknown[] = [];
   const page = {
@@ -22,14 +22,14 @@ function fakePage() {
 }
 
 describe('notices for a page', () => {
-  test('come one by one, in order', () => {
+  test('arrive one by one, in order', () => {
     const { page, socket } = fakePage();
     socket.tell({ n: 1 }, 'delta');
     socket.tell({ n: 2 }, undefined);
     expect(page.sent).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test('wait for one that does not read; of what may be lost the oldest goes, and it is told how many', () => {
+  test('wait for a page that does not read; the oldest lossy ones are dropped, and the page is told how many', () => {
     const { page, socket } = fakePage();
     page.reads = false;
     socket.tell({ n: 'first' }, undefined);
@@ -39,12 +39,12 @@ describe('notices for a page', () => {
     page.reads = true;
     socket.drained();
     expect(page.sent).toHaveLength(1 + 1 + 1_000 + 1);
-    // The first of them was on its way already.
+    // The first of them was already being sent.
     expect(page.sent.slice(1, 4)).toEqual([{ n: 0 }, { type: 'dropped', count: 500 }, { n: 501 }]);
     expect(page.sent.at(-1)).toEqual({ n: 'last' });
   });
 
-  test('are given up when too much waits that must arrive, and the page is told why', () => {
+  test('stop when too many wait that must arrive, and the page gets the reason', () => {
     const { page, socket } = fakePage();
     page.reads = false;
     for (let n = 0; n < 300; n += 1) socket.tell({ n }, undefined);
@@ -55,7 +55,7 @@ describe('notices for a page', () => {
     expect(page.sent).toEqual([{ n: 0 }]);
   });
 
-  test('end when it leaves', () => {
+  test('end when the page leaves', () => {
     const { page, socket } = fakePage();
     socket.closed();
     socket.tell({ n: 1 }, undefined);

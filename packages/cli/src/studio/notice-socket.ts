@@ -1,23 +1,24 @@
 /**
- * Notices on their way to one page, over a WebSocket: a browser has only six connections for all that its pages ask of one
- * server, and a stream that is one of them would leave the seventh page waiting for ever. WebSockets are not counted there.
+ * Sends notices to one page over a WebSocket. A browser allows only six connections to one server for all its pages, so
+ * with ordinary streams the seventh page would wait forever. WebSockets do not count there.
  *
- * 1. What waits for a page that does not read is bounded: of what may be lost the oldest goes, and the page is told how many.
- * 2. What must arrive waits; when too much of it does, the page is beyond help and its socket is closed.
- * 3. `left` aborts once, whoever ended it.
+ * 1. The queue for a page that does not read is limited: the oldest lossy notices are dropped, and the page is told how
+ *    many.
+ * 2. Other notices wait; when too many do, the socket is closed.
+ * 3. `left` aborts once, whichever side ended the connection.
  */
 import { type LossyKind, SendQueue } from '@goondan/runtime/internal';
 
-/** What a server has of it. */
+/** The part of a server's socket that it uses. */
 export interface PageSocket {
-  /** 0: it is gone. Less: what is sent waits, until it is drained. */
+  /** Returns 0 when the page is gone. A negative number: the text waits until the socket is drained. */
   sendText(text: string): number;
   close(code?: number, reason?: string): void;
 }
 
 const MEGABYTE = 1_000_000;
 const limits = { mostWaiting: 256, mostWaitingBytes: 4 * MEGABYTE, mostLossy: 1_000, mostLossyBytes: MEGABYTE };
-/** As RFC 6455 has them. */
+/** Status codes of RFC 6455. */
 const TRY_AGAIN_LATER = 1013;
 const SAYS_SOMETHING = 1008;
 
@@ -28,7 +29,7 @@ export class NoticeSocket {
   #socket: PageSocket | undefined;
   #isFull = false;
 
-  /** `start` is called when the page is there. */
+  /** `start` is called when the page is connected. */
   constructor(start: (stream: NoticeSocket) => void) {
     this.#start = start;
     this.#queue = new SendQueue({
@@ -47,7 +48,7 @@ export class NoticeSocket {
     if (!this.#queue.offer(encode(notice), lossy)) this.refuse('This page does not keep up.');
   }
 
-  /** The page is told why, and may come again. */
+  /** Closes with a reason; the page may try again. */
   refuse(reason: string): void {
     this.#socket?.close(TRY_AGAIN_LATER, reason);
     this.closed();
@@ -63,7 +64,7 @@ export class NoticeSocket {
     this.#queue.pump();
   }
 
-  /** A page has nothing to say here. */
+  /** Closes the socket: a page must not send anything. */
   heard(): void {
     this.#socket?.close(SAYS_SOMETHING, 'Nothing is taken here.');
     this.closed();

@@ -18,7 +18,7 @@ const which = (program: string) => {
   return opener;
 };
 
-test('a browser is started where there is a display, with the address as it is', async () => {
+test('a browser is started when there is a display, with the address unchanged', async () => {
   const url = 'http://127.0.0.1:1/?token=a&b=$(c)';
   const desks = [
     { platform: 'linux', env: { DISPLAY: ':0' } },
@@ -35,7 +35,7 @@ test('a browser is started where there is a display, with the address as it is',
   expect(asked).toEqual(['xdg-open', 'xdg-open', 'open']);
 });
 
-test('without a display, an opener, or one that starts, nothing happens', () => {
+test('without a display or a working opener, nothing happens', () => {
   const before = asked.length;
   openBrowser('x', { platform: 'linux', env: { DISPLAY: '' }, which });
   expect(asked).toHaveLength(before);

@@ -1,4 +1,4 @@
-/** The swarm that `gdn studio` was typed for. Its bundle is read, and nothing of it is run. */
+/** The swarm for which `gdn studio` was started. Its bundle is read; none of its code runs. */
 import { type Bundle, type DeclaredAgents, declaredAgents } from '@goondan/runtime/bundle';
 import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -8,21 +8,22 @@ import { placeOfSwarm } from '../swarm/reach-swarm.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import { rememberFor } from './remember-for.ts';
 
-/** Every look of a page at the swarm needs them, and all of the bundle is read and checked for that. */
+/** Kept for this long: every view of the swarm needs the agents, and reading them checks the whole bundle. */
 const REMEMBERED_MS = 10_000;
 
 export interface OpenedSwarm {
   readonly workspaceId: string;
   readonly swarm: string;
   readonly startCommand: string;
-  /** As the files are, or were a moment ago; `undefined` while they are not valid. */
+  /** Reads the agents from the current files, or those of a moment ago; `undefined` while they are invalid. */
   readonly readAgents: () => Promise<DeclaredAgents | undefined>;
 }
 
 /**
- * `undefined` when none was named and there is none here, or not one that can be told; `note` hears why in the latter case.
+ * Returns `undefined` when no swarm was named and none, or more than one, is here; `note` then gets the reason for the
+ * latter.
  *
- * **Errors** — of one that was named: those of `placeOfSwarm`.
+ * **Errors** — for a named swarm those of `placeOfSwarm`.
  */
 export async function openSwarm(
   options: BundleOptions,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { systemClock } from '@goondan/runtime/internal';
 import { rememberFor } from './remember-for.ts';
 
-test('it is read once, given out until it is too old, and then replaced behind the back of whoever asks', async () => {
+test('a value is read once, returned until it is too old, and then replaced in the background', async () => {
   let now = 0;
   let reads = 0;
   const ask = rememberFor(1_000, async () => ++reads, { ...systemClock, elapsed: () => now });
@@ -15,7 +15,7 @@ test('it is read once, given out until it is too old, and then replaced behind t
   expect(reads).toBe(2);
 });
 
-test('a read that fails is told once, and tried again', async () => {
+test('a failed read is reported once, and repeated', async () => {
   let reads = 0;
   const ask = rememberFor(
     1_000,
@@ -30,7 +30,7 @@ test('a read that fails is told once, and tried again', async () => {
   expect(await ask()).toBe(2);
 });
 
-test('what failed to be read again leaves the old one', async () => {
+test('a failed second read keeps the old value', async () => {
   let now = 0;
   let reads = 0;
   const read = async () => {

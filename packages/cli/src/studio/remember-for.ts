@@ -1,6 +1,6 @@
 /**
- * What is dear to read, and seldom changes: read again only when it is older than `ms`, and whoever asks then is given the
- * old one while the new one is on its way. A read that fails is asked again next time.
+ * Caches a value that is slow to read and seldom changes. A value older than `ms` is read again, and callers get the
+ * old one meanwhile. A failed read is repeated with the next call.
  */
 import type { Clock } from '@goondan/runtime/internal';
 
@@ -21,7 +21,7 @@ export function rememberFor<Value>(ms: number, read: () => Promise<Value>, clock
       },
     );
     if (known === undefined) return next;
-    // Its failure is told to whoever asks when there is nothing older.
+    // A caller sees the failure only when there is no older value.
     next.catch(() => undefined);
     return known.value;
   };

@@ -1,4 +1,4 @@
-/** `gdn studio`: serves the page until somebody ends it. */
+/** `gdn studio`: serves the page until it is interrupted. */
 import type { BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readVersion } from '../read-version.ts';
@@ -11,18 +11,18 @@ import { serveStudio, type Studio } from './serve-studio.ts';
 
 export interface StudioRequest extends BundleOptions {
   readonly port?: number;
-  /** Where there is one to open. */
+  /** Whether to open a browser, if there is one. */
   readonly opensBrowser: boolean;
 }
 
-/** What `gdn studio --json` prints, on one line. Fields are added, never renamed. */
+/** The output of `gdn studio --json`, on one line. Fields are added, never renamed. */
 export interface ServedStudio {
   readonly url: string;
   readonly pid: number;
   readonly stateRoot: string;
 }
 
-/** Resolves when a signal ended it. **Errors** — those of `openSwarm` and `serveStudio`; `E_STATE_ROOT`. */
+/** Resolves after a signal. **Errors** — those of `openSwarm` and `serveStudio`; `E_STATE_ROOT`. */
 export async function runStudio(request: StudioRequest, terminal: Terminal): Promise<ExitCode> {
   const { port, opensBrowser, json = false, ...options } = request;
   const stateRoot = readableStateRoot(options);

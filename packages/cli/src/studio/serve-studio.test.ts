@@ -1,11 +1,11 @@
-// Real HTTP: who is let in, and what becomes of everybody else.
+// Real HTTP: access with the link, and refusals of everybody else.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { networkInterfaces } from 'node:os';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
 import { StudioPlace } from '../testing/studio-place.ts';
 
-// On a machine that may be busy.
+// The machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: StudioPlace;
@@ -38,7 +38,7 @@ async function expectRefusal(response: Response, status: number, code = 'E_STUDI
   expectGuarded(response);
 }
 
-describe('who has the link', () => {
+describe('a browser with the link', () => {
   test('gets a cookie that no script can read, and the token leaves the address', async () => {
     const response = await fetch(place.studio.url, { redirect: 'manual' });
     expect(response.status).toBe(303);
@@ -51,7 +51,7 @@ describe('who has the link', () => {
     expectGuarded(response);
   });
 
-  test('on a page of another site gets the cookie with a page that sends on: a redirect would not bring it along', async () => {
+  test('coming from another site gets the cookie with a page that redirects, since a plain redirect would lose it', async () => {
     const headers = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' };
     const response = await fetch(place.studio.url, { redirect: 'manual', headers });
     expect(response.status).toBe(200);
@@ -60,7 +60,7 @@ describe('who has the link', () => {
     expectGuarded(response);
   });
 
-  test('sees the page and its parts', async () => {
+  test('gets the page and its parts', async () => {
     const page = await place.ask('/');
     expect({ status: page.status, type: page.headers.get('content-type') }).toEqual({
       status: 200,
@@ -81,7 +81,7 @@ describe('who has the link', () => {
     }
   });
 
-  test('two Studios do not take each other their cookies', async () => {
+  test('two Studios do not overwrite each other’s cookies', async () => {
     const other = new StudioPlace();
     try {
       await other.enter();
@@ -94,7 +94,7 @@ describe('who has the link', () => {
     }
   });
 
-  test('must be on this machine: nothing listens on another of its addresses', async () => {
+  test('must be on this machine: no other address of it is served', async () => {
     const others = Object.values(networkInterfaces()).flatMap((each = []) => each.map(({ address }) => address));
     for (const address of ['127.0.0.2', ...others.filter((each) => each !== '127.0.0.1')]) {
       const host = address.includes(':') ? `[${address}]` : address;
@@ -110,14 +110,14 @@ describe('who has the link', () => {
   });
 });
 
-describe('a stranger', () => {
+describe('a browser without access', () => {
   const paths = ['/', '/chunk-0123abcd.js', '/nothing', '/api/workspaces', '/api/nothing', '/?tokens=x'];
 
-  test.each(paths)('without a token gets nothing at %s', async (path) => {
+  test.each(paths)('gets nothing at %s without a token', async (path) => {
     await expectRefusal(await place.ask(path, { isStranger: true }), 401);
   });
 
-  test('a browser is told where the link is', async () => {
+  test('is told where the link is', async () => {
     const response = await place.ask('/', { isStranger: true, headers: { Accept: 'text/html,*/*' } });
     expect(response.status).toBe(401);
     expect(await response.text()).toContain('Open the link that <code>gdn studio</code> printed');
@@ -125,17 +125,17 @@ describe('a stranger', () => {
   });
 
   const token = 'A'.repeat(43);
-  test.each([token, '', 'x', `${token}\0`])('a wrong token %p lets nobody in', async (wrong) => {
+  test.each([token, '', 'x', `${token}\0`])('gets no access with a wrong token %p', async (wrong) => {
     const response = await place.ask(`/?token=${encodeURIComponent(wrong)}`, { isStranger: true });
     expect(response.headers.get('set-cookie')).toBeNull();
     await expectRefusal(response, 401);
   });
 
-  test('a wrong token does not do beside a good cookie', async () => {
+  test('gets no access with a wrong token beside a good cookie', async () => {
     await expectRefusal(await place.ask(`/?token=${token}`), 401);
   });
 
-  test('the token is no cookie, and counts nowhere but at the door', async () => {
+  test('cannot use the token as a cookie, or at another address', async () => {
     const right = new URL(place.studio.url).searchParams.get('token') ?? '';
     const name = place.cookie.split('=')[0] ?? '';
     await expectRefusal(await place.ask('/', { headers: { Cookie: `${name}=${right}` } }), 401);
@@ -143,15 +143,15 @@ describe('a stranger', () => {
     await expectRefusal(await place.ask(`/?token=${right}`, { isStranger: true, body: {} }), 401);
   });
 
-  test.each(['', 'x', 'x=y', ';;;', '=', 'gdn-studio-1=x'])('a wrong cookie %p is none', async (wrong) => {
+  test.each(['', 'x', 'x=y', ';;;', '=', 'gdn-studio-1=x'])('gets no access with a wrong cookie %p', async (wrong) => {
     await expectRefusal(await place.ask('/', { headers: { Cookie: wrong } }), 401);
   });
 });
 
-describe('a page of somebody else', () => {
+describe('another page', () => {
   const port = () => place.studio.port;
 
-  test('that had its name lead here (DNS rebinding) gets nothing, with the cookie too', async () => {
+  test('gets nothing by pointing its name here (DNS rebinding), even with the cookie', async () => {
     const hosts = [
       'evil.example',
       `evil.example:${port()}`,
@@ -173,7 +173,7 @@ describe('a page of somebody else', () => {
     }
   });
 
-  test('is refused by its origin', async () => {
+  test('is rejected by its origin', async () => {
     const origins = [
       'null',
       'http://evil.example',
@@ -189,7 +189,7 @@ describe('a page of somebody else', () => {
     }
   });
 
-  test('cannot post, whichever way it hides where it comes from', async () => {
+  test('cannot post, however it hides its origin', async () => {
     for (const site of ['cross-site', 'same-site', 'none']) {
       const headers = { 'Sec-Fetch-Site': site, Cookie: place.cookie, 'Content-Type': 'application/json' };
       const response = await fetch(`${place.origin}/api/workspaces/x/send`, { method: 'POST', headers, body: '{}' });
@@ -203,7 +203,7 @@ describe('a page of somebody else', () => {
     await expectRefusal(known, 404, 'E_WORKSPACE_UNKNOWN');
   });
 
-  test('cannot read either, though the browser sends the cookie along for another port of this machine', async () => {
+  test('cannot read, though the browser sends the cookie for another port of this machine', async () => {
     for (const site of ['cross-site', 'same-site']) {
       const headers = { 'Sec-Fetch-Site': site, 'Sec-Fetch-Mode': 'no-cors' };
       await expectRefusal(await place.ask('/api/workspaces', { headers }), 403);
@@ -224,7 +224,7 @@ describe('a page of somebody else', () => {
     expect((await place.ask('/api/workspaces', { headers: typed })).status).toBe(200);
   });
 
-  test('asks in vain whether it may', async () => {
+  test('gets no permission when it asks (CORS)', async () => {
     const headers = { Origin: 'http://evil.example', 'Access-Control-Request-Method': 'POST' };
     await expectRefusal(await place.ask('/api/workspaces', { method: 'OPTIONS', headers }), 403);
     const own = { Origin: place.origin, 'Access-Control-Request-Method': 'POST' };
@@ -233,23 +233,23 @@ describe('a page of somebody else', () => {
   });
 });
 
-describe('a request that is not well made', () => {
+describe('a malformed request', () => {
   const send = '/api/workspaces/x/send';
 
-  test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])('%s is refused', async (method) => {
+  test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])('%s is rejected', async (method) => {
     for (const path of ['/', '/api/workspaces', send]) {
       await expectRefusal(await place.ask(path, { method }), 405, 'E_STUDIO_REQUEST');
     }
   });
 
-  test('a method that is right elsewhere is refused with the one that is right here', async () => {
+  test('a method that is wrong here is rejected with the right one', async () => {
     const response = await place.ask('/api/workspaces', { body: {} });
     expect(response.headers.get('allow')).toBe('GET');
     await expectRefusal(response, 405, 'E_STUDIO_REQUEST');
     await expectRefusal(await place.ask('/', { body: {} }), 405, 'E_STUDIO_REQUEST');
   });
 
-  test('without a host it is refused', async () => {
+  test('is rejected without a host', async () => {
     expect(await place.raw('GET / HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.[01] 400 /);
     expect(await place.raw('GET / HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1\.[01] 400 /);
   });
@@ -277,16 +277,16 @@ describe('a request that is not well made', () => {
     }
   });
 
-  test('an address that is too long is refused', async () => {
+  test('is rejected when its address is too long', async () => {
     await expectRefusal(await place.ask(`/${'x'.repeat(5_000)}`), 414, 'E_STUDIO_REQUEST');
   });
 
-  test('one whose parts are not text is refused', async () => {
+  test('is rejected when parts of its address are not text', async () => {
     await expectRefusal(await place.ask('/api/workspaces/%ff'), 400, 'E_STUDIO_REQUEST');
   });
 });
 
-describe('1000 requests that nobody meant to send', () => {
+describe('1000 random requests', () => {
   const word = fc.constantFrom(
     ...['workspaces', 'api', 'x', 'send', 'events', 'conversation', 'trace', '..', '%2e%2e', '%00', '%ff', '%zz', ''],
     ...['constructor', '__proto__', 'index.html', 'chunk-0123abcd.js', 'a'.repeat(300), '\u202e', '?', '#', '&', '='],
@@ -327,10 +327,10 @@ describe('1000 requests that nobody meant to send', () => {
     isStranger: fc.boolean(),
     body: fc.oneof(fc.constant(''), fc.json(), fc.string(), fc.constant('{"a":'.repeat(1_000))),
   });
-  /** Those that are meant: whoever is let in may have them. */
+  /** Requests that are valid with access. */
   const real = new Set(['/', '/chunk-0123abcd.js', '/api/workspaces']);
 
-  test('are refused, every one with a code, and Studio lives', async () => {
+  test('are rejected, each with a code, and Studio keeps running', async () => {
     let refused = 0;
     await fc.assert(
       fc.asyncProperty(nonsense, async ({ method, at, headers: own, isStranger, body }) => {
@@ -366,7 +366,7 @@ describe('1000 requests that nobody meant to send', () => {
     expect(place.studio.streams).toBe(0);
   }, 240_000);
 
-  test('nor does what is not even HTTP end it', async () => {
+  test('do not stop Studio, even when they are not HTTP', async () => {
     const start = fc.constantFrom(
       '',
       'GET ',
@@ -392,7 +392,7 @@ describe('1000 requests that nobody meant to send', () => {
   });
 });
 
-/** Half a character cannot be written in an address. */
+/** Half of a surrogate pair cannot be written in an address. */
 function safe(text: string): string {
   return text.isWellFormed() ? text : 'x';
 }

@@ -1,11 +1,11 @@
 /**
- * The server of Studio: a page for people, and what it asks for, on this machine only (docs/studio.md).
+ * The server of Studio: a page for people and its data, on this machine only (docs/studio.md).
  *
  * 1. It listens on 127.0.0.1 and nowhere else.
- * 2. Every request is checked in the same order before anything is looked at: which host it was meant for, which page it
- *    comes from, whether its method is one of ours, whether its sender has the token.
- * 3. Whatever comes in is answered, and every refusal has a code; nothing that comes in gets out of here as an exception.
- * 4. Nothing of a bundle is run, and no address becomes a path.
+ * 2. Every request passes the same checks in order, before anything is read: its host, the page it comes from, its
+ *    method, its token.
+ * 3. Every request is answered, and every refusal has a code; no request causes an exception.
+ * 4. No code of a bundle runs, and no address becomes a path.
  */
 import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -26,29 +26,29 @@ import { warnOnce } from './warn-once.ts';
 
 export interface StudioOptions {
   readonly stateRoot: string;
-  /** Of this `gdn`. */
+  /** The version of this `gdn`. */
   readonly version: string;
   readonly opened?: OpenedSwarm;
-  /** A free one when absent. */
+  /** A free port when absent. */
   readonly port?: number;
-  /** Made up when absent. */
+  /** Random when absent. */
   readonly token?: string;
-  /** As it was built when absent. */
+  /** The built page when absent. */
   readonly page?: PageFiles;
   readonly clock?: Clock;
-  /** Hears what whoever asked is not told; must not throw. */
+  /** Gets errors that the client does not see; must not throw. */
   readonly report: (text: string) => void;
 }
 
 export interface Studio {
-  /** With the token. */
+  /** Includes the token. */
   readonly url: string;
   readonly port: number;
-  /** Streams that are open. */
+  /** The number of open streams. */
   readonly streams: number;
-  /** For the command line of a browser: works once, for a minute. */
+  /** Returns an address for the command line of a browser: it works once, for a minute. */
   ticketUrl(): string;
-  /** Ends every stream. Nothing listens any more when it resolves. */
+  /** Ends every stream. The port is closed when it resolves. */
   stop(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export function serveStudio(options: StudioOptions): Studio {
       return streams.size;
     },
     ticketUrl: () => urlWith(session.newTicket()),
-    // With every connection, and so with every stream.
+    // Closes every connection, and so every stream.
     stop: () => server.stop(true),
   };
 
@@ -86,7 +86,7 @@ export function serveStudio(options: StudioOptions): Studio {
     }
   }
 
-  /** `undefined`: the request is a WebSocket by now. */
+  /** Returns `undefined` when the request has become a WebSocket. */
   async function find(request: Request): Promise<Response | undefined> {
     checkSender(request, port, URL.parse(request.url)?.pathname === '/');
     const url = checkAddress(request);
@@ -131,10 +131,10 @@ function listen(port: number, fetch: (request: Request) => Promise<Response | un
       port,
       // A stream may be quiet for hours; bodies have a deadline of their own.
       idleTimeout: 0,
-      // Ours are smaller, and say so in words.
+      // Our own limit is smaller, and its error has a message.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      // Bun shares the port with others unless it is told not to.
+      // By default Bun shares the port with other processes.
       reusePort: false,
       fetch,
       websocket: {
@@ -142,7 +142,7 @@ function listen(port: number, fetch: (request: Request) => Promise<Response | un
         drain: ({ data }) => data.drained(),
         message: ({ data }) => data.heard(),
         close: ({ data }) => data.closed(),
-        // A page says nothing; a ping finds out whether it is still there.
+        // A page sends nothing; a ping shows whether it is still connected.
         maxPayloadLength: 1_024,
         idleTimeout: 60,
       },

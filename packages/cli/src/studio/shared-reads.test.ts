@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SharedReads } from './shared-reads.ts';
 
-/** Reads that end when they are told to. */
+/** Reads that end when the test says so. */
 function heldReads() {
   const held: PromiseWithResolvers<string>[] = [];
   const read = () => {
@@ -15,7 +15,7 @@ function heldReads() {
 const settled = () => Bun.sleep(0);
 
 describe('reads', () => {
-  test('who asks for what is being read gets the same; who asks later, a new one', async () => {
+  test('equal requests share a running read; a later one starts a new read', async () => {
     const reads = new SharedReads();
     const { held, read } = heldReads();
     const first = reads.run('a', read);
@@ -29,7 +29,7 @@ describe('reads', () => {
     expect(await third).toBe('again');
   });
 
-  test('four are read at once, others wait for their turn', async () => {
+  test('four run at once, others wait for their turn', async () => {
     const reads = new SharedReads();
     const { held, read } = heldReads();
     const all = Array.from({ length: 6 }, (_, index) => reads.run(`${index}`, read));
@@ -53,13 +53,13 @@ describe('reads', () => {
     await Promise.all(next);
   });
 
-  test('64 wait; one more is refused', async () => {
+  test('64 may wait; one more is rejected', async () => {
     const reads = new SharedReads();
     const { held, read } = heldReads();
     const all = Array.from({ length: 68 }, (_, index) => reads.run(`${index}`, read));
     await settled();
     expect(() => reads.run('one more', read)).toThrow(expect.objectContaining({ code: 'E_STUDIO_BUSY' }));
-    // What is being read costs nothing more.
+    // A request that shares a running read takes no place.
     const shared = reads.run('3', read);
     const ending = setInterval(() => held.forEach((one) => one.resolve('x')), 1);
     try {

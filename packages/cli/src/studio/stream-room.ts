@@ -2,7 +2,7 @@ import { GoondanError } from '@goondan/types';
 
 const MOST_STREAMS = 64;
 
-/** How many streams are open. One more than there may be is refused. */
+/** Counts the open streams, and refuses one over the limit. */
 export class StreamRoom {
   #open = 0;
 
@@ -10,7 +10,7 @@ export class StreamRoom {
     return this.#open;
   }
 
-  /** Returns what gives the place back; to be called once. **Errors** — `E_STUDIO_BUSY`. */
+  /** Returns a function that frees the place; call it once. **Errors** — `E_STUDIO_BUSY`. */
   take(): () => void {
     if (this.#open >= MOST_STREAMS) {
       throw new GoondanError(

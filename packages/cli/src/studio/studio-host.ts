@@ -5,16 +5,16 @@ import type { SharedReads } from './shared-reads.ts';
 import type { StreamRoom } from './stream-room.ts';
 import type { StoreWarning } from './warn-once.ts';
 
-/** What every request is answered with. */
+/** Everything that handlers of requests need. */
 export interface StudioHost {
   readonly stateRoot: string;
   readonly version: string;
   readonly opened?: OpenedSwarm;
   readonly reads: SharedReads;
   readonly streams: StreamRoom;
-  /** The request becomes this WebSocket; false when it does not ask for one. */
+  /** Turns the request into this WebSocket; false when it does not ask for one. */
   readonly upgrade: (request: Request, socket: NoticeSocket) => boolean;
   readonly clock: Clock;
-  /** Hears what is damaged on the disk. */
+  /** Gets reports of damage on the disk. */
   readonly warn: (warning: StoreWarning) => void;
 }

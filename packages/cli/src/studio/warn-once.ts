@@ -3,10 +3,10 @@ export interface StoreWarning {
   readonly message: string;
 }
 
-/** So many different ones are told; the page asks again and again, and what is damaged stays so. */
+/** The most different warnings that are reported; the page asks again and again, and damage stays. */
 const MOST_TOLD = 100;
 
-/** Tells of each damaged place once. */
+/** Reports each damaged place once. */
 export function warnOnce(report: (text: string) => void): (warning: StoreWarning) => void {
   const told = new Set<string>();
   return ({ path, message }) => {

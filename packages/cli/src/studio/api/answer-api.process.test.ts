@@ -1,4 +1,4 @@
-// Real HTTP against a real swarm: what a page sees of it, and does with it.
+// Real HTTP against a real swarm: the data and the actions of a page.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import type {
   WorkspaceView,
 } from '../contract.ts';
 
-// Processes come up, on a machine that may be busy.
+// Processes start, on a machine that may be busy.
 setDefaultTimeout(120_000);
 
 let place: StudioPlace;
@@ -50,7 +50,7 @@ async function startShop(): Promise<Swarm> {
   return swarm;
 }
 
-/** A swarm that is nothing but memory, behind a control socket where that of the workspace is looked for. */
+/** A swarm in memory, behind a control socket at the path of the workspace. */
 async function serveFake(workspaceId: string): Promise<FakeControl> {
   const folder = workspaceFolder(place.stateRoot, workspaceId);
   mkdirSync(join(folder, 'instances'), { recursive: true, mode: 0o700 });
@@ -62,7 +62,7 @@ async function serveFake(workspaceId: string): Promise<FakeControl> {
 }
 
 describe('an empty state root', () => {
-  test('has no workspaces, and knows none', async () => {
+  test('has no workspaces, and finds none', async () => {
     expect(await place.read<WorkspaceList>('/api/workspaces')).toEqual({ workspaces: [], version: '9.9.9' });
     const unknown = await place.ask(shop);
     expect(unknown.status).toBe(404);
@@ -70,14 +70,14 @@ describe('an empty state root', () => {
     expect(readdirSync(place.stateRoot)).toEqual([]);
   });
 
-  test('one that is not even there is as good', async () => {
+  test('may also not exist yet', async () => {
     rmSync(place.stateRoot, { recursive: true });
     expect(await place.read<WorkspaceList>('/api/workspaces')).toMatchObject({ workspaces: [] });
   });
 });
 
-describe('a swarm that runs', () => {
-  test('is sent something, streams, and ends; all of it can be looked at', async () => {
+describe('a running swarm', () => {
+  test('gets an input, streams, and ends; everything can be read', async () => {
     await startShop();
     const stream = place.watch('shop');
     await until(() => stream.notices.length > 0);
@@ -130,7 +130,7 @@ describe('a swarm that runs', () => {
     });
     const history = await place.read<HistoryView>(`${shop}/history?${at}&limit=1`);
     expect(history.turns.flatMap(({ events }) => events.map(({ seq }) => seq))).toEqual([2]);
-    // What is recorded of a turn is written a moment after its end.
+    // The trace of a turn is written a moment after its end.
     await until(async () => (await place.read<TurnList>(`${shop}/turns?last=5`)).turns[0]?.stepCount === 1);
     const { turns } = await place.read<TurnList>(`${shop}/turns?agent=clerk&instanceKey=default`);
     expect(turns).toMatchObject([{ turnId: accepted.turnId, agentName: 'clerk', finishReason: 'text_response' }]);
@@ -138,13 +138,13 @@ describe('a swarm that runs', () => {
     expect(trace).toMatchObject({ traceId: accepted.traceId, turns: [{ turnId: accepted.turnId }] });
   });
 
-  test('stops and starts again while a stream is open, and the stream says so', async () => {
+  test('may stop and start again while a stream is open, and the stream reports it', async () => {
     const swarm = await startShop();
     const stream = place.watch('shop');
     const states = () => stream.notices.flatMap((each) => (each.type === 'swarm' ? [each.isRunning] : []));
     await until(() => states().length === 1);
     await swarm.stop();
-    // Sooner than Studio looks for it again.
+    // Sooner than Studio's next check.
     const again = await startShop();
     await until(() => states().length === 3);
     expect(states()).toEqual([true, false, true]);
@@ -156,10 +156,10 @@ describe('a swarm that runs', () => {
   });
 });
 
-describe('what is done to conversations', () => {
+describe('changes of conversations', () => {
   const copy = { agentName: 'clerk', instanceKey: 'copy' };
 
-  test('is told by the swarm that runs', async () => {
+  test('are reported by the running swarm', async () => {
     const swarm = await startShop();
     await swarm.ask({ input: 'hello' });
     const stream = place.watch('shop');
@@ -174,7 +174,7 @@ describe('what is done to conversations', () => {
     stream.leave();
   });
 
-  test('is seen on the disk of one that does not', async () => {
+  test('are seen on the disk of a swarm that does not run', async () => {
     const swarm = await startShop();
     await swarm.ask({ input: 'hello' });
     await swarm.stop();
@@ -191,7 +191,7 @@ describe('what is done to conversations', () => {
 });
 
 describe('a swarm that does not run', () => {
-  test('is there with everything that was, and takes nothing', async () => {
+  test('can be read completely, and accepts nothing', async () => {
     const swarm = await startShop();
     await swarm.ask({ input: 'hello' });
     await swarm.stop();
@@ -214,7 +214,7 @@ describe('a swarm that does not run', () => {
     expect(await refused.json()).toMatchObject({ error: { code: 'E_CONTROL_CLOSED' } });
   });
 
-  test('says what starts it, when it is the one that was opened; and is there before its first turn', async () => {
+  test('has a start command when it is the opened one, and is listed before its first turn', async () => {
     const bundle = new GdnPlace();
     cleanups.push(() => bundle.remove());
     const folder = await bundle.write('bundle', {
@@ -252,7 +252,7 @@ describe('a swarm that does not run', () => {
     mkdirSync(workspaceFolder(place.stateRoot, workspaceId), { recursive: true });
     const { workspaces } = await own.read<WorkspaceList>('/api/workspaces');
     expect(workspaces).toEqual([{ workspaceId, swarm: 'default', isRunning: false, instances: 0 }]);
-    // The bundle is read again after a while: one that is broken by now declares nothing, and everything else is there.
+    // The bundle is read again after a while: a broken one declares nothing, and everything else is still shown.
     writeFileSync(join(folder, 'goondan.yaml'), 'kind: [');
     const look = () => own.read<WorkspaceView>(`/api/workspaces/${workspaceId}`);
     expect((await look()).agents).toHaveLength(2);
@@ -263,7 +263,7 @@ describe('a swarm that does not run', () => {
 });
 
 describe('a damaged conversation', () => {
-  test('says what is wrong with it, and all others are there', async () => {
+  test('shows its problem, and all others are listed', async () => {
     const swarm = await startShop();
     await swarm.ask({ input: 'one' });
     await swarm.ask({ input: 'two', instanceKey: 'second' });
@@ -293,7 +293,7 @@ describe('a damaged conversation', () => {
   });
 });
 
-test('what is asked for and not there, or not well asked for, is refused with a code', async () => {
+test('unknown and malformed requests are rejected with a code', async () => {
   const swarm = await startShop();
   await swarm.ask({ input: 'hello' });
   const cases: [string, number, string][] = [
@@ -320,8 +320,8 @@ test('what is asked for and not there, or not well asked for, is refused with a 
   }
 });
 
-describe('what a person does', () => {
-  test('goes to the swarm as it was meant, and in the name of Studio', async () => {
+describe('the actions of a person', () => {
+  test('reach the swarm unchanged, with Studio as the sender', async () => {
     const swarm = await serveFake('fake');
     const post = (what: string, body: unknown) => place.read<Done>(`/api/workspaces/fake/${what}`, { body });
     const whom = { agent: 'entry', instanceKey: 'default' };
@@ -348,7 +348,7 @@ describe('what a person does', () => {
   });
 
   const whom = { agent: 'clerk', instanceKey: 'default' };
-  test('a body of another shape is refused, and nothing of it reaches the swarm', async () => {
+  test('a body of another shape is rejected, and does not reach the swarm', async () => {
     const swarm = await serveFake('fake');
     const cases: [string, unknown, number][] = [
       ['send', '{', 400],
@@ -372,7 +372,7 @@ describe('what a person does', () => {
     expect(swarm.calls).toEqual([]);
   });
 
-  test('a body that is no JSON by its type is refused, as a form of another page would be', async () => {
+  test('a body with another type than JSON is rejected, as the form of another page would be', async () => {
     const swarm = await serveFake('fake');
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const body = JSON.stringify({ ...whom, input: 'x' });
@@ -382,7 +382,7 @@ describe('what a person does', () => {
     expect(swarm.calls).toEqual([]);
   });
 
-  test('a body that only turns out to be too long is refused too', async () => {
+  test('a body that exceeds the limit while it is read is rejected, too', async () => {
     await serveFake('fake');
     const piece = 'x'.repeat(100_000);
     const body = new ReadableStream({
@@ -407,7 +407,7 @@ describe('what a person does', () => {
 });
 
 describe('streams', () => {
-  test('there are 64 at once; one more is told so, until one is gone', async () => {
+  test('at most 64 are open; one more is refused, until one is closed', async () => {
     await serveFake('fake');
     const streams = Array.from({ length: 64 }, () => place.watch('fake'));
     await until(() => streams.every(({ notices }) => notices.length > 0));
@@ -423,7 +423,7 @@ describe('streams', () => {
     await until(() => place.studio.streams === 0);
   });
 
-  test('one whose reader leaves is over for the swarm, too', async () => {
+  test('one that the page leaves ends for the swarm, too', async () => {
     const swarm = await serveFake('fake');
     const stream = place.watch('fake');
     await until(() => swarm.watching === 1);
@@ -433,7 +433,7 @@ describe('streams', () => {
     await until(() => swarm.watching === 0);
   });
 
-  test('take nothing', async () => {
+  test('accept no messages', async () => {
     const swarm = await serveFake('fake');
     const stream = place.watch('fake');
     await until(() => swarm.watching === 1);
@@ -442,7 +442,7 @@ describe('streams', () => {
     await until(() => swarm.watching === 0 && place.studio.streams === 0);
   });
 
-  test('are opened by no page of somebody else, and by nobody without the cookie', async () => {
+  test('are not opened for other pages, or without the cookie', async () => {
     const swarm = await serveFake('fake');
     const strangers = [
       { Origin: 'http://evil.example' },
@@ -472,12 +472,12 @@ describe('streams', () => {
     expect(await ask({ ...key, Cookie })).toBe(403);
     expect(await ask({ ...key, Cookie, Origin: 'http://evil.example' })).toBe(403);
     expect(await ask({ ...key, Origin })).toBe(401);
-    // None at all.
+    // Without an upgrade.
     expect(await ask({ Cookie, Origin })).toBe(426);
     await until(() => swarm.watching === 0);
   });
 
-  test('a reader who does not read misses what may be missed, and is told how much', async () => {
+  test('a page that does not read loses lossy notices, and is told how many', async () => {
     const swarm = await serveFake('fake');
     let received = '';
     const socket = await Bun.connect({

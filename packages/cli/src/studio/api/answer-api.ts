@@ -1,4 +1,4 @@
-/** Finds what answers an address below `/api`: the table of the contract. */
+/** Finds the handler of an address below `/api`, by the table of the contract. */
 import { Refusal } from '@goondan/types/http';
 import type { StudioHost } from '../studio-host.ts';
 import { readJson } from '../http/read-json.ts';
@@ -9,9 +9,9 @@ import { findPlace, listAll } from './list-workspaces.ts';
 import { streamNotices } from './stream-notices.ts';
 
 /**
- * `path`: what comes after `/api/`. `undefined`: the request is a WebSocket by now.
+ * `path` is the part after `/api/`. Returns `undefined` when the request has become a WebSocket.
  *
- * **Errors** — `E_STUDIO_REQUEST`, and those of what is asked for.
+ * **Errors** — `E_STUDIO_REQUEST`, and those of the handler.
  */
 export async function answerApi(
   host: StudioHost,
@@ -44,7 +44,7 @@ export async function answerApi(
   return Response.json(await get(host, place, url));
 }
 
-/** A part of the address as it was meant. */
+/** Decodes a part of the address. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,4 +1,4 @@
-/** What a person can do in a workspace, through the control socket of its swarm. */
+/** The actions of a person in a workspace, through the control socket of its swarm. */
 import type { Swarm } from '@goondan/runtime';
 import { eventIdOf, isBelowSwarm } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -7,7 +7,7 @@ import type { Acceptance, Done } from '../contract.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { checkApproval, checkCancel, checkDeadLetter, checkSend } from './check-body.ts';
 
-/** What becomes JSON. **Errors** — `E_STUDIO_REQUEST`, `E_CONTROL_CLOSED`, and those of the swarm. */
+/** Returns a value for JSON. **Errors** — `E_STUDIO_REQUEST`, `E_CONTROL_CLOSED`, and those of the swarm. */
 export type AnswerPost = (host: StudioHost, place: SwarmPlace, body: unknown) => Promise<object>;
 
 /** By the last part of the address. */
@@ -18,7 +18,7 @@ export const answerPost: ReadonlyMap<string, AnswerPost> = new Map<string, Answe
   ['dead-letter', moveDeadLetter],
 ]);
 
-/** A request of a page is not waited for longer. */
+/** The longest wait for an answer to a page. */
 const SILENCE_MS = 20_000;
 
 async function send(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Acceptance> {
@@ -48,7 +48,7 @@ async function moveDeadLetter(host: StudioHost, place: SwarmPlace, body: unknown
   return { done: await swarm[method]({ agent, instanceKey, eventId }) };
 }
 
-/** **Errors** — `E_CONTROL_CLOSED`, with what starts it where that is known. */
+/** **Errors** — `E_CONTROL_CLOSED`, with the command that starts the swarm, if it is known. */
 async function reach({ opened }: StudioHost, place: SwarmPlace): Promise<Swarm> {
   const swarm = await attachSwarm(place, { silenceMs: SILENCE_MS });
   if (swarm !== undefined) return swarm;

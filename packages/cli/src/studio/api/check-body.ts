@@ -1,10 +1,10 @@
-/** The bodies of the contract, checked: what must be there is there, what is there is a text, and nothing else is. */
+/** Checks the bodies of the contract: required fields exist, every field is a text, and there are no others. */
 import { Refusal } from '@goondan/types/http';
 import type { ApprovalBody, CancelBody, DeadLetterBody, InstanceAddress, SendBody } from '../contract.ts';
 
 const LONGEST_NAME = 1024;
 
-/** **Errors** — `E_STUDIO_REQUEST`, as of the others. */
+/** **Errors** — `E_STUDIO_REQUEST`, as in the other checks. */
 export function checkSend(value: unknown): SendBody {
   const fields = fieldsOf(value, ['agent', 'instanceKey', 'input']);
   return { ...addressIn(fields), input: textIn(fields, 'input') };

@@ -7,12 +7,12 @@ import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { WorkspaceList, WorkspaceSummary } from '../contract.ts';
 import type { StudioHost } from '../studio-host.ts';
 
-/** The rest, the oldest, is not shown. */
+/** The most workspaces shown; the oldest are left out. */
 const MOST_SHOWN = 200;
-/** A swarm that says nothing for so long is not asked for a list. */
+/** The longest wait for the answer of a swarm in a list. */
 const PATIENCE_MS = 2_000;
 
-/** Every workspace of the state root: those that run first, then by when they were last used. */
+/** Lists all workspaces of the state root: running ones first, then by last use. */
 export async function listAll(host: StudioHost): Promise<WorkspaceList> {
   const { stateRoot, opened, version } = host;
   const summaries = await Promise.all(listWorkspaces(stateRoot).map((listed) => summarize(host, listed)));
@@ -23,7 +23,10 @@ export async function listAll(host: StudioHost): Promise<WorkspaceList> {
   };
 }
 
-/** No path is ever made of what an address says: it names one of those that are there. **Errors** — `E_WORKSPACE_UNKNOWN`. */
+/**
+ * Finds a workspace among the existing ones, so that no path is made from an address. **Errors** —
+ * `E_WORKSPACE_UNKNOWN`.
+ */
 export function findPlace({ stateRoot, opened }: StudioHost, wanted: string): SwarmPlace {
   const known = [...(opened === undefined ? [] : [opened.workspaceId]), ...workspaceIds(stateRoot)];
   const workspaceId = known.find((each) => each === wanted);
@@ -31,14 +34,14 @@ export function findPlace({ stateRoot, opened }: StudioHost, wanted: string): Sw
   throw new GoondanError('E_WORKSPACE_UNKNOWN', `There is no workspace ${JSON.stringify(wanted.slice(0, 100))}.`);
 }
 
-/** `undefined` when none runs there, or it does not answer. */
+/** Returns `undefined` when no swarm runs there, or it does not answer. */
 export async function readStatus(place: SwarmPlace): Promise<SwarmStatus | undefined> {
   if (!hasSocket(place)) return undefined;
   const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS }).catch(() => undefined);
   return swarm?.status().catch(() => undefined);
 }
 
-/** Without a connection: what most workspaces are asked. */
+/** Checks without a connection, because most workspaces have no running swarm. */
 export function hasSocket({ stateRoot, workspaceId }: SwarmPlace): boolean {
   const folder = workspaceFolder(stateRoot, workspaceId);
   return existsSync(controlSocketPath(folder, workspaceId, systemSocketEnvironment()));

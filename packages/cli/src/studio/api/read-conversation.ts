@@ -3,15 +3,15 @@ import type { AgentAddress } from '@goondan/types';
 import type { ConversationView } from '../contract.ts';
 
 export interface ConversationQuestion {
-  /** After this event; now when absent. */
+  /** The event after which to show the conversation; the newest when absent. */
   readonly at?: number;
-  /** So many messages at most. */
+  /** The most messages. */
   readonly last: number;
 }
 
 /**
- * A conversation at a moment, and between which events moments can be chosen. Reads the history once: what comes after
- * the moment is only counted.
+ * Reads a conversation at a moment, and the range of moments to choose from. It reads the history once: events after
+ * the moment are only counted.
  *
  * **Errors** — `E_HISTORY_RANGE`; those of reading.
  */
@@ -33,9 +33,9 @@ export async function readConversation(
   };
 }
 
-/** Lets somebody read a history as far as they want, and counts the rest of it. */
+/** A history that can be read in part; the rest is then counted. */
 class CountedHistory implements HistorySource {
-  /** How many events are not kept any more. */
+  /** The number of events that are not kept any more. */
   readonly start: number;
   readonly #history: KeptHistory;
   readonly #turns: AsyncIterator<ArchivedTurn>;
@@ -49,12 +49,12 @@ class CountedHistory implements HistorySource {
   }
 
   async history(): Promise<KeptHistory> {
-    // Without `return`: whoever stops reading leaves the rest to be counted.
+    // Without `return`: a reader that stops leaves the rest to be counted.
     const turns = { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
     return { start: this.#history.start, turns };
   }
 
-  /** The number of the newest event. */
+  /** Returns the number of the newest event. */
   async countRest(): Promise<number> {
     while ((await this.#next()).done !== true);
     return this.#seq;

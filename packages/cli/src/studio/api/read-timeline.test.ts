@@ -1,4 +1,4 @@
-// Against histories made at random, whose writer says by itself what was in them.
+// Random histories, whose writer knows what is in them.
 import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const letters = { input: 'i', model: 'm', tool: 't', extension: 'e', runtime: 'r
 test.each([
   [1, { bytes: 1_000_000, files: 10 }],
   [2, { bytes: 6_000, files: 2 }],
-])('a timeline has a letter for each event, and each turn where it was (seed %i)', async (seed, archive) => {
+])('a timeline has a letter for each event, and each turn at its place (seed %i)', async (seed, archive) => {
   const { reader, expected, last } = await randomHistory(seed, archive);
   const { start } = await reader.history(coder);
   expect(start.seq > 0).toBe(archive.files === 2);
@@ -51,7 +51,7 @@ test.each([
   expect(kinds).toEqual(expect.arrayContaining(['completed', 'failed']));
 });
 
-test('a conversation at every moment is what an independent fold says, and says between which moments one may choose', async () => {
+test('a conversation at every moment equals an independent fold, and has the range of moments', async () => {
   const { reader, expected, last } = await randomHistory(3, { bytes: 6_000, files: 3 });
   const { start } = await reader.history(coder);
   for (let at = start.seq; at <= last; at += 1) {
@@ -67,7 +67,7 @@ test('a conversation at every moment is what an independent fold says, and says 
   expect(tail.messages.map(({ message }) => message.id)).toEqual(then.slice(-2).map(({ id }) => id));
 });
 
-test('a conversation is read once, however early the moment', async () => {
+test('a conversation is read once, even for an early moment', async () => {
   const { reader } = await randomHistory(4, { bytes: 6_000, files: 100 });
   let opened = 0;
   const counting = {
@@ -80,7 +80,7 @@ test('a conversation is read once, however early the moment', async () => {
   expect(opened).toBe(1);
 });
 
-test('one in which nothing has happened has neither events nor turns', async () => {
+test('a conversation without events has no turns either', async () => {
   const start = { version: 0, seq: 0, messages: [], states: { known: {}, unknown: [] } };
   const empty = { history: async () => ({ start, turns: (async function* () {})() }) };
   expect(await readTimeline(empty, coder)).toEqual({ first: 0, last: 0, from: 0, authors: '', turns: [] });
@@ -89,7 +89,7 @@ test('one in which nothing has happened has neither events nor turns', async () 
   });
 });
 
-test('of a long one the newest 20 000 events are there, and the turns that they are of', async () => {
+test('a long conversation shows its newest 20 000 events, and their turns', async () => {
   const author = { kind: 'model' } as const;
   const event = { seq: 1, at: new Date(), author, event: { type: 'truncate' }, counts: true } as const;
   const start = { version: 0, seq: 5, messages: [], states: { known: {}, unknown: [] } };

@@ -2,7 +2,7 @@ import type { ArchivedEvent, ArchivedTurn, HistorySource } from '@goondan/runtim
 import { type AgentAddress, endingOf } from '@goondan/types';
 import type { TimelineTurn, TimelineView } from '../contract.ts';
 
-/** Of events, and of turns. Older ones are left out. */
+/** The most events, and the most turns. Older ones are left out. */
 const MOST_SHOWN = 20_000;
 
 const letters: Readonly<Record<ArchivedEvent['author']['kind'], string>> = {
@@ -13,7 +13,7 @@ const letters: Readonly<Record<ArchivedEvent['author']['kind'], string>> = {
   runtime: 'r',
 };
 
-/** The whole life of a conversation at a glance, in one pass over its history. **Errors** — those of reading. */
+/** Reads the timeline of a conversation in one pass over its history. **Errors** — those of reading. */
 export async function readTimeline(source: HistorySource, instance: AgentAddress): Promise<TimelineView> {
   const { start, turns } = await source.history(instance);
   let last = start.seq;
@@ -25,7 +25,7 @@ export async function readTimeline(source: HistorySource, instance: AgentAddress
     last += events.length;
     authors += events.map(({ author }) => letters[author.kind]).join('');
     shown.push(describe(turn, from, last));
-    // Not with every turn: cutting costs as much as what is left.
+    // Not for every turn, because cutting copies the whole rest.
     if (authors.length > 2 * MOST_SHOWN) authors = authors.slice(-MOST_SHOWN);
     if (shown.length > 2 * MOST_SHOWN) shown = shown.slice(-MOST_SHOWN);
   }

@@ -1,7 +1,4 @@
-/**
- * What happens in a swarm, for one page that looks at it: for as long as the page is there, whether the swarm runs or
- * not, and through its stops and starts.
- */
+/** Streams the notices of a swarm to one page while the page is open, through stops and starts of the swarm. */
 import type { SwarmNotice, SwarmWatch } from '@goondan/runtime';
 import { instancesChangedAt, type LossyKind, sleep } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -12,17 +9,17 @@ import { NoticeSocket } from '../notice-socket.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { hasSocket } from './list-workspaces.ts';
 
-/** How often it is looked whether the swarm is there, and, while it is not, whether conversations came or went. */
+/** The interval of checks for the swarm and, while it does not run, for new and deleted conversations. */
 const LOOK_MS = 1_000;
-/** A swarm says something every 15 s. */
+/** A swarm sends something every 15 s. */
 const SILENCE_MS = 20_000;
 
-/** A date becomes a text on its way. */
+/** Dates become texts when they are sent. */
 type Notice = SwarmNotice | StudioNotice;
 
-/** The request becomes a WebSocket. **Errors** — `E_STUDIO_FORBIDDEN`, `E_STUDIO_REQUEST`. */
+/** Turns the request into a WebSocket. **Errors** — `E_STUDIO_FORBIDDEN`, `E_STUDIO_REQUEST`. */
 export function streamNotices({ streams, clock, upgrade }: StudioHost, place: SwarmPlace, request: Request): undefined {
-  // A browser says it of every WebSocket, and no other check keeps pages of somebody else from opening one.
+  // A browser sends it with every WebSocket, and no other check keeps other pages from opening one.
   if (request.headers.get('origin') === null) {
     throw new Refusal(403, 'E_STUDIO_FORBIDDEN', 'The request does not say which page it comes from.');
   }
@@ -38,7 +35,7 @@ export function streamNotices({ streams, clock, upgrade }: StudioHost, place: Sw
   const message = 'Notices come over a WebSocket, and this request is not one.';
   throw new Refusal(426, 'E_STUDIO_REQUEST', message, { Upgrade: 'websocket' });
 
-  /** A page that is refused in the handshake is not told why: so it is let in, told, and shown out. */
+  /** A page that is refused in the handshake gets no reason: so it is accepted, gets the reason, and is closed. */
   function takePlace(stream: NoticeSocket): (() => void) | undefined {
     try {
       return streams.take();
@@ -51,7 +48,7 @@ export function streamNotices({ streams, clock, upgrade }: StudioHost, place: Sw
 
 interface Follower {
   readonly tell: (notice: Notice) => void;
-  /** Resolves when it is time to look again, or nobody wants to know any more. */
+  /** Resolves when it is time to check again, or when the page has left. */
   readonly look: (signal: AbortSignal) => Promise<void>;
   readonly over: AbortSignal;
 }
@@ -71,7 +68,7 @@ async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promis
     }
     await look(over);
     const now = lookAtInstances();
-    // Nobody runs who could tell: `gdn instance delete` and `gdn fork` did it themselves.
+    // No swarm runs to report it: `gdn instance delete` or `gdn fork` made the change.
     if (said === false && now !== instances) tell({ type: 'conversations' });
     instances = now;
   }
@@ -82,7 +79,7 @@ async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promis
   }
 }
 
-/** `undefined` when no swarm is there, or it does not answer. */
+/** Returns `undefined` when no swarm runs, or it does not answer. */
 async function startWatch(place: SwarmPlace, tell: (notice: Notice) => void): Promise<SwarmWatch | undefined> {
   if (!hasSocket(place)) return undefined;
   try {
@@ -96,7 +93,7 @@ async function untilOver(watch: SwarmWatch, over: AbortSignal): Promise<void> {
   const end = () => watch.end();
   over.addEventListener('abort', end, { once: true });
   if (over.aborted) end();
-  // However it ended: what follows is a look at what is there.
+  // The reason does not matter: the next check follows.
   await watch.ended.catch(() => undefined);
   over.removeEventListener('abort', end);
 }

@@ -4,10 +4,13 @@ import { explainDeclared, sourcesOf } from '../../explain/explain-agent.ts';
 import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { AgentView } from '../contract.ts';
 
-/** The rest is not shown. */
+/** The most agents shown. */
 const MOST_SHOWN = 200;
 
-/** Those that are declared, in that order, then others of whom something is known. What they load is what their last start says. */
+/**
+ * Lists the declared agents in order, then others with recorded data. Their parts come from the record of their last
+ * start.
+ */
 export async function viewAgents(
   place: SwarmPlace,
   declared: DeclaredAgents | undefined,
@@ -36,7 +39,7 @@ function partsOf(
   return { tools, toolSources, unknownTools, extensions, layers: [] };
 }
 
-/** An agent with the tools to ask others may ask every other one of its swarm. */
+/** An agent with the tools to call others may call every other agent of its swarm. */
 function declaredOnly(
   declared: DeclaredAgent | undefined,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** One workspace: what is on its disk, what its swarm says when it runs, and what its bundle declares when that is known. */
+/** One workspace: its files, the status of its running swarm, and the declarations of its bundle, if known. */
 import type { InstanceAddress, InstanceStatus } from '@goondan/runtime';
 import { toInstanceAddress } from '@goondan/runtime/control';
 import type { Journal } from '@goondan/runtime/history';
@@ -11,9 +11,9 @@ import type { StudioHost } from '../studio-host.ts';
 import { hasSocket } from './list-workspaces.ts';
 import { viewAgents } from './view-agents.ts';
 
-/** Of conversations; the rest, the oldest, is only counted. */
+/** The most conversations shown; the oldest ones are only counted. */
 const MOST_SHOWN = 500;
-/** How many are looked at before others get their turn. */
+/** The number read before other work gets its turn. */
 const AT_ONCE = 50;
 const PATIENCE_MS = 5_000;
 
@@ -43,7 +43,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   };
 }
 
-/** `undefined` when none runs, or it goes away meanwhile, or says nothing. */
+/** Returns `undefined` when no swarm runs, or it stops or does not answer meanwhile. */
 async function askSwarm(place: SwarmPlace) {
   if (!hasSocket(place)) return undefined;
   try {
@@ -62,7 +62,7 @@ async function askSwarm(place: SwarmPlace) {
   }
 }
 
-/** The latest ones first. One that cannot be read is there, with what is wrong with it. */
+/** Lists conversations, newest first. An unreadable one is listed with its problem. */
 async function readConversations(
   place: SwarmPlace,
   running: readonly InstanceStatus[],

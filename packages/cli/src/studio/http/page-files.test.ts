@@ -14,7 +14,7 @@ function folderWith(...names: readonly string[]): string {
   return folder;
 }
 
-test('the page that was built is beside the sources, and loads nothing that is not', async () => {
+test('the built page is next to the sources, and loads only its own files', async () => {
   const files = readPageFiles();
   const page = new TextDecoder().decode(files.get('/')?.bytes);
   const loaded = [...page.matchAll(/(?:src|href)="\.?(\/[^"]+)"/g)].map(([, path = '']) => path);
@@ -23,7 +23,7 @@ test('the page that was built is beside the sources, and loads nothing that is n
   for (const [path, file] of files) expect([path, file.isHashed]).toEqual([path, path !== '/']);
 });
 
-test('every file has its type, and others are none', async () => {
+test('every file has its type, and files of other types are left out', async () => {
   const folder = folderWith('index.html', 'chunk-abcd1234.js', 'plain.css', 'x.map', '.env');
   mkdirSync(join(folder, 'more'));
   const files = readPageFiles(folder);
@@ -35,7 +35,7 @@ test('every file has its type, and others are none', async () => {
   expect(await answer?.text()).toBe('plain.css');
 });
 
-test('without a page there is no Studio', () => {
+test('without a built page Studio does not start', () => {
   for (const folder of [folderWith('chunk-abcd1234.js'), '/nowhere']) {
     expect(() => readPageFiles(folder)).toThrow(expect.objectContaining({ code: 'E_STUDIO_PAGE' }));
   }

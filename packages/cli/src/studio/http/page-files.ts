@@ -1,4 +1,4 @@
-/** The page of Studio as it was built, read once: whatever is asked for later, no path ever reaches the disk. */
+/** The built page of Studio, read once: later requests never reach the disk. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +10,11 @@ export type PageFiles = ReadonlyMap<string, PageFile>;
 export interface PageFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
-  /** Its name changes when its bytes do. */
+  /** True when its name changes with its bytes. */
   readonly isHashed: boolean;
 }
 
-/** Beside the sources, in the repository and where the CLI is installed. */
+/** Next to the sources, in the repository and in an installed CLI. */
 const builtPage = fileURLToPath(new URL('../../../dist/studio', import.meta.url));
 
 const types: ReadonlyMap<string, string> = new Map([
@@ -35,7 +35,7 @@ export function readPageFiles(folder = builtPage): PageFiles {
   return files;
 }
 
-/** A hashed file is the browser's to keep; the page itself is asked for each time. */
+/** Browsers may keep a hashed file; the page itself is requested each time. */
 export function answerFile({ bytes, type, isHashed }: PageFile): Response {
   const kept = isHashed ? { 'Cache-Control': 'private, max-age=31536000, immutable' } : {};
   return new Response(bytes, { headers: { 'Content-Type': type, ...kept } });

@@ -1,4 +1,4 @@
-/** What stands behind the `?` of an address, checked. What is not asked for there is a mistake. */
+/** Reads and checks the query of an address. Unknown parameters are errors. */
 import type { AgentAddress } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 
@@ -27,7 +27,7 @@ export function addressOf({ agent, instanceKey }: Query<'agent' | 'instanceKey'>
   return { agentName: agent, instanceKey };
 }
 
-/** `otherwise` when absent. **Errors** — `E_STUDIO_REQUEST`. */
+/** Returns `otherwise` when absent. **Errors** — `E_STUDIO_REQUEST`. */
 export function numberOf<const Name extends string, Otherwise>(
   query: Query<Name>,
   name: Name,

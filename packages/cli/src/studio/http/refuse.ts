@@ -1,9 +1,9 @@
-/** How Studio says no: a status, and a `Refusal` with a code and a sentence. Never a stack. */
+/** Refusals of Studio: a status, and a `Refusal` with a code and a sentence. Never a stack. */
 import { controlStatusByCode } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { refuse as refuseOverHttp, type StatusByCode } from '@goondan/types/http';
 
-/** Code → HTTP status; 500 for every other. What the swarm refuses is refused alike. */
+/** Code → HTTP status; 500 for every other. Codes of the swarm have the status of the control socket. */
 const statusByCode: StatusByCode = {
   ...controlStatusByCode,
   E_STUDIO_REQUEST: 400,
@@ -18,7 +18,7 @@ const statusByCode: StatusByCode = {
   E_SWARM_STOPPED: 503,
 };
 
-/** `report` hears of what has no code: it may quote anything, so whoever asked is not told. */
+/** `report` gets errors without a code: they may quote anything, so the client does not see them. */
 export function refuse(thrown: unknown, report: (error: unknown) => void): Response {
   if (!(thrown instanceof GoondanError)) report(thrown);
   const error = thrown instanceof GoondanError ? thrown : unforeseen();

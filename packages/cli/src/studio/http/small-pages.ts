@@ -1,6 +1,6 @@
-/** Pages for a browser that is not let in yet: a few words, and nothing on them that could be wrong. */
+/** Plain pages for a browser without access yet. */
 
-/** Without the cookie: what to do. */
+/** Tells a person without the cookie what to do. */
 export function askForLink(problem: string): Response {
   return page(
     `<p>${problem}</p>
@@ -9,7 +9,7 @@ export function askForLink(problem: string): Response {
   );
 }
 
-/** Goes to Studio as soon as it is there, and takes its place in the browser's history. */
+/** Redirects to Studio at once, and replaces itself in the browser's history. */
 export function sendOn(headers: Readonly<Record<string, string>>): Response {
   return page('<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open Studio</a></p>', { headers });
 }

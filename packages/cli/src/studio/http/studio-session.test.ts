@@ -5,7 +5,7 @@ import { StudioSession } from './studio-session.ts';
 const typed = new Request('http://127.0.0.1:1/');
 const refusal = expect.objectContaining({ code: 'E_STUDIO_FORBIDDEN', status: 401 });
 
-test('a ticket is good for a minute, and the last one only', async () => {
+test('a ticket works for a minute, and only the last one', async () => {
   const clock = manualClock();
   const session = new StudioSession({ port: 1, clock });
   const first = session.newTicket();

@@ -1,9 +1,9 @@
 /**
- * Who may look. Whoever has the token of the link gets a cookie, and only with that is anything answered.
+ * Access to Studio. A browser with the token of the link gets a cookie, and only requests with the cookie are answered.
  *
- * 1. The token leaves the address bar at once: its request is answered with a cookie and sent on.
- * 2. A browser is started with a ticket instead, which works once: its command line is there for others to read.
- * 3. Secrets are compared in a time that does not depend on what they have in common.
+ * 1. The token leaves the address bar at once: its request is answered with a cookie and a redirect.
+ * 2. A browser is started with a one-time ticket instead, because other users can read its command line.
+ * 3. Secrets are compared in constant time.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { type Clock, systemClock } from '@goondan/runtime/internal';
@@ -19,14 +19,14 @@ export class StudioSession {
   readonly #clock: Clock;
   #ticket: { readonly secret: string; readonly until: number } | undefined;
 
-  /** `port`: cookies do not tell ports apart, and two Studios may run. */
+  /** `port` is part of the cookie's name: cookies do not distinguish ports, and two Studios may run. */
   constructor({ port, token = newSecret(), clock = systemClock }: SessionOptions) {
     this.token = token;
     this.#cookieName = `gdn-studio-${port}`;
     this.#clock = clock;
   }
 
-  /** Good for one minute, and once. */
+  /** Makes a ticket that works once, for one minute. */
   newTicket(): string {
     const secret = newSecret();
     this.#ticket = { secret, until: this.#clock.elapsed() + TICKET_MS };
@@ -37,7 +37,8 @@ export class StudioSession {
   enter(token: string, { headers }: Request): Response {
     if (!isSame(token, this.token) && !this.#takeTicket(token)) throw stranger('This is not the token of this Studio.');
     const cookie = { 'Set-Cookie': `${this.#cookieName}=${this.#cookieValue}; Path=/; HttpOnly; SameSite=Strict` };
-    // Where a page of another site has the link, browsers keep the cookie from what it is sent on to: a page of ours sends on.
+    // When the link is on a page of another site, browsers withhold the cookie from a redirect: so a page of ours
+    // redirects.
     if (headers.get('sec-fetch-site') === 'cross-site') return sendOn(cookie);
     return new Response(null, { status: 303, headers: { Location: '/', ...cookie } });
   }
@@ -59,7 +60,7 @@ export class StudioSession {
 
 export interface SessionOptions {
   readonly port: number;
-  /** Made up when absent. */
+  /** Random when absent. */
   readonly token?: string;
   readonly clock?: Clock;
 }
@@ -72,7 +73,7 @@ function isSame(given: string, secret: string): boolean {
   return timingSafeEqual(digest(given), digest(secret));
 }
 
-/** All of one length. */
+/** Makes all inputs the same length. */
 function digest(text: string): Uint8Array {
   return new Bun.CryptoHasher('sha256').update(text).digest();
 }
