@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /**
- * The `gdn` command as npm installs it: plain Node, because Node is what whoever typed `npm ci` has. It finds Bun, runs
- * `src/main.ts` on it, or the bundle of that, and is otherwise not there:
- * 1. Arguments, standard streams, signals and the way it ended pass through unchanged.
+ * The `gdn` command as npm installs it. It is plain Node, because everybody who can run `npm ci` has Node. It finds Bun
+ * and runs `src/main.ts`, or its bundle, and changes nothing else:
+ * 1. Arguments, standard streams, signals and the exit status pass through unchanged.
  * 2. Nothing in the current folder decides what runs: no `bunfig.toml`, no `.env`, no package fetched on first import,
- *    and no `tsconfig.json` or `package.json`, with which Bun would find another program than ours. So Bun starts
- *    elsewhere, and is told the folder as its first argument.
- * 3. When the launcher dies, whatever it started dies too.
+ *    and no `tsconfig.json` or `package.json` that would make Bun find another program. So Bun starts in another folder
+ *    and gets the current one as its first argument.
+ * 3. When the launcher dies, everything it started dies, too.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -14,14 +14,14 @@ import { isatty } from 'node:tty';
 import { findBun } from '@goondan/runtime/find-bun';
 import { launchCommand } from './launch-command.mjs';
 
-/** For wrong set-up, as in the rest of `gdn`. */
+/** The exit code for a wrong setup, as in the rest of `gdn`. */
 const wrongSetup = 3;
 
-// A terminal sends these to everything in the foreground, the child included; a second one would mean "quit".
+// A terminal sends these to all foreground processes, the child included; a second one would mean "quit".
 const sentByTerminal = ['SIGINT', 'SIGQUIT'];
 const sentByOthers = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
-// The texts of `errorCatalogue`, which is TypeScript and cannot be imported by Node 20; a test compares them.
+// The texts of `errorCatalogue`, which is TypeScript and which Node 20 cannot import; a test compares them.
 const suggestions = {
   E_BUN_MISSING:
     'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
@@ -39,7 +39,7 @@ function run(bun) {
   }
   const { command, cwd } = launchCommand(bun, currentFolder(), process.argv.slice(2));
   const [program, ...args] = command;
-  // Not `process.stdin.isTTY`: touching `process.stdin` makes a pipe non-blocking, for the child too.
+  // Not `process.stdin.isTTY`: reading `process.stdin` makes a pipe non-blocking, for the child too.
   const onTerminal = isatty(0);
   // Before the child starts: a signal must not end the launcher alone. Listeners run after `child` is set.
   for (const signal of sentByOthers) process.on(signal, () => child.kill(signal));
@@ -49,7 +49,7 @@ function run(bun) {
   child.on('exit', endLike);
 }
 
-/** Empty when it was removed under us; `main.ts` says so. */
+/** Returns '' when the folder was removed meanwhile; `main.ts` reports that. */
 function currentFolder() {
   try {
     return process.cwd();
@@ -62,7 +62,7 @@ function endLike(code, signal) {
   if (signal === null) return process.exit(code);
   for (const name of [...sentByTerminal, ...sentByOthers]) process.removeAllListeners(name);
   process.kill(process.pid, signal);
-  // Still here: Node ignores this signal. Say it the way a shell would.
+  // Node ignores this signal, so the process still runs: exit with the code of a shell.
   process.exit(128 + constants.signals[signal]);
 }
 

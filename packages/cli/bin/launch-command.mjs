@@ -1,6 +1,6 @@
 /**
- * How Bun is started to be `gdn`: nothing in the folder where it was typed decides what runs, so Bun starts elsewhere and is
- * told that folder as its first argument.
+ * Starts Bun as `gdn`. Nothing in the current folder decides what runs, so Bun starts in another folder and gets the
+ * current one as its first argument.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,12 +8,12 @@ import { programFlags } from '@goondan/runtime/find-bun';
 
 const bundle = new URL('../dist/gdn/', import.meta.url);
 
-/** `folder`: where it was typed; empty when that is gone. */
+/** `folder` is the current folder; empty when it no longer exists. */
 export function launchCommand(bun, folder, args) {
   return { command: [bun, ...programFlags, programFile('main'), folder, ...args], cwd: '/' };
 }
 
-/** The program of a source, `main` or `run/detached-main`: in the bundle, or itself. */
+/** Returns the program of a source, `main` or `run/detached-main`: its bundle, or the source itself. */
 export function programFile(source) {
   const file = isBundleFresh()
     ? new URL(`${source.replace(/^.*\//, '')}.js`, bundle)
@@ -21,7 +21,9 @@ export function programFile(source) {
   return fileURLToPath(file);
 }
 
-/** Whether `npm run build` has bundled the program, from sources of which none is newer. They are listed in the repository only. */
+/**
+ * Whether `npm run build` has bundled the program and no source is newer. Sources are listed in the repository only.
+ */
 function isBundleFresh() {
   if (timeOf(new URL('main.js', bundle)) === undefined) return false;
   const list = new URL('sources.json', bundle);
@@ -32,7 +34,7 @@ function isBundleFresh() {
   return sources.every((path) => (timeOf(new URL(path, repository)) ?? Infinity) <= built);
 }
 
-/** Undefined when there is no such file. */
+/** Returns undefined when there is no such file. */
 function timeOf(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs;
 }

@@ -4,18 +4,21 @@ import type { Terminal } from './terminal.ts';
 
 export interface YesOrNo {
   readonly question: string;
-  /** What it means that nobody answered. */
+  /** The message for a question without an answer. */
   readonly unanswered: string;
   /** Ctrl-C. */
   readonly signal?: AbortSignal;
 }
 
-/** For a terminal that `canAsk`. Everything but yes is no. **Errors** — `E_CANCELLED` when the question was interrupted. */
+/**
+ * Asks at a terminal that `canAsk`. Every answer except yes means no. **Errors** — `E_CANCELLED` when the question was
+ * interrupted.
+ */
 export async function askYesOrNo({ question, unanswered, signal }: YesOrNo, terminal: Terminal): Promise<boolean> {
   terminal.printError(`${question} [y/N] `);
-  // Without `output` it leaves the terminal as it is, Ctrl-C included.
+  // Without `output`, readline leaves the terminal and its Ctrl-C unchanged.
   const lines = createInterface({ input: process.stdin });
-  // At the end of the input no answer comes any more, and that is none.
+  // The end of the input counts as no answer.
   const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
   try {
     const answer = await Promise.race([lines.question('', signal === undefined ? {} : { signal }), ended]);

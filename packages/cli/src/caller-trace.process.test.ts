@@ -1,4 +1,4 @@
-// Real processes: whoever starts `gdn` and traces itself finds the turn in its own trace.
+// Real processes: a traced caller of `gdn` finds the turn in its own trace.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { GdnPlace } from './testing/gdn-place.ts';
 import { sampleBundle } from './testing/sample-bundle.ts';
@@ -13,7 +13,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentSpanId = 'b7ad6b7169203331';
 const env = { TRACEPARENT: `00-${traceId}-${parentSpanId}-01` };
 
-test('R-08 run and send take the trace of TRACEPARENT, and go on without one that is malformed', async () => {
+test('R-08 run and send use the trace of TRACEPARENT, and ignore a malformed one', async () => {
   await place.write('bundle', { 'goondan.yaml': sampleBundle() });
   const once = await place.runProcessWith({ env }, 'run', 'bundle', '--trust', '--input', 'one', '--json');
   expect(JSON.parse(once.stdout)).toMatchObject({ traceId, response: 'You said: one' });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** What an agent is asked, from the command line. */
+/** Checks an input from the command line. */
 export function checkInput(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It is empty.');

@@ -1,4 +1,4 @@
-/** What every command takes. */
+/** Options that every command has. */
 import { homedir } from 'node:os';
 import type { Command } from 'commander';
 import { GoondanError } from '@goondan/types';
@@ -13,7 +13,7 @@ export interface BundleOptions extends CommonOptions {
   readonly swarm?: string;
 }
 
-/** For a command about a bundle. */
+/** Adds the options of a command about a bundle. */
 export function addBundleOptions(command: Command): Command {
   const takesFolder = command.registeredArguments.some((argument) => argument.name() === 'folder');
   return addCommonOptions(
@@ -32,7 +32,7 @@ export function addCommonOptions(command: Command): Command {
     .option('--json', 'print JSON instead of text');
 }
 
-/** For a command that may own the workspace. */
+/** Adds the option of a command that may own the workspace. */
 export function addFlockOption(command: Command): Command {
   return command.option(
     '--no-flock',
@@ -40,7 +40,7 @@ export function addFlockOption(command: Command): Command {
   );
 }
 
-/** The folder that was meant: a command's argument, `--bundle`, or the current one. Throws `E_USAGE`. */
+/** Returns the folder: a command's argument, `--bundle`, or the current one. Throws `E_USAGE`. */
 export function bundleFolder(argument: string | undefined, { bundle }: BundleOptions): string {
   if (argument !== undefined && bundle !== undefined && argument !== bundle) {
     const suggestion = 'Name it once, as the argument or with `--bundle`.';
@@ -49,7 +49,7 @@ export function bundleFolder(argument: string | undefined, { bundle }: BundleOpt
   return argument ?? bundle ?? '.';
 }
 
-/** What `stateRoot` of the runtime chooses from. */
+/** Returns the values from which `stateRoot` of the runtime chooses. */
 export function stateRootChoice({ stateRoot }: CommonOptions) {
   const environment = process.env['GOONDAN_STATE_ROOT'];
   return {

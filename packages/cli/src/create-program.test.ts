@@ -1,4 +1,4 @@
-// The help of every command, whichever there are.
+// The help of every existing command.
 import { describe, expect, test } from 'bun:test';
 import { allCommands, type KnownCommand, runCaptured } from './testing/run-captured.ts';
 
@@ -6,7 +6,7 @@ const commands = allCommands();
 const named = (known: readonly KnownCommand[]) => known.map((each) => [each.path.join(' '), each] as const);
 
 describe('the commands', () => {
-  test('are there', () => {
+  test('exist', () => {
     expect(commands.map(({ path }) => path.join(' '))).toContain('instance list');
   });
 
@@ -36,12 +36,12 @@ describe('the commands', () => {
     },
   );
 
-  test.each(named(commands))('the examples of gdn %s use options that there are', async (_name, { path }) => {
+  test.each(named(commands))('the examples of gdn %s use existing options', async (_name, { path }) => {
     const { stdout } = await runCaptured([...path, '--help']);
     const lines = stdout.match(/(?<=^ {2}\$ ).*$/gm) ?? [];
     expect(lines).not.toBeEmpty();
     for (const typed of lines.flatMap((line) => line.match(/gdn [^|&;]*/g) ?? [])) {
-      // What stands behind two dashes is somebody else's.
+      // Arguments after two dashes belong to another program.
       const words = (typed.split(' -- ')[0] ?? '').split(' ').slice(1);
       const used = commands.findLast((each) => each.path.every((word, index) => words[index] === word));
       const flags = used?.command.options.flatMap(({ long, short }) => [long, short]) ?? [];
@@ -58,13 +58,13 @@ describe('the commands', () => {
     [['help', 'instance', 'show'], 'Usage: gdn instance show [options] <agent> <instance>\n'],
     [['instance', '--help'], 'Usage: gdn instance [options] [command]\n'],
     [['run', '--input', 'x', '--help'], 'Usage: gdn run [options] [folder]\n'],
-  ])('%p prints the help that was asked for', async (args, beginning) => {
+  ])('%p prints the requested help', async (args, beginning) => {
     const { stdout, stderr, exitCode } = await runCaptured(args);
     expect(stdout).toStartWith(beginning);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
   });
 
-  test('options that are needed say so', async () => {
+  test('required options are marked', async () => {
     expect((await runCaptured(['send', '--help'])).stdout).toMatch(/^ {2}--input <text> .*\(needed\)$/m);
   });
 });

@@ -1,4 +1,4 @@
-/** The commands of `gdn`. What a command needs is imported when it runs. */
+/** The commands of `gdn`. A command imports its dependencies when it runs. */
 import type { Command } from 'commander';
 import { addApproveCommands } from './commands/approve.ts';
 import { addBlameCommand } from './commands/blame.ts';
@@ -29,7 +29,7 @@ import { GdnCommand, helpWidth } from './gdn-command.ts';
 import { readVersion } from './read-version.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Commands tell `finish` how they ended; what they throw, and every way to end early, is thrown by `parseAsync`. */
+/** Commands report their exit code to `finish`; `parseAsync` throws their errors and every early exit. */
 export function createProgram(terminal: Terminal, finish: (code: ExitCode) => void): Command {
   const program = new GdnCommand('gdn')
     .description(description)
@@ -96,7 +96,7 @@ Exit codes:
   4    the bundle has errors
   130  it was interrupted`;
 
-/** As scripts give them when a variable is not set: nobody means the empty name. */
+/** Rejects empty values, which scripts pass when a variable is not set. */
 function refuseEmptyValues(command: Command): void {
   const empty = command.options.find((option) => {
     const value: unknown = command.getOptionValue(option.attributeName());

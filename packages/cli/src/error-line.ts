@@ -1,6 +1,9 @@
 import { placeText, type TurnError } from '@goondan/types';
 
-/** An error for people; the first line says who and where: `E_EXT_MIDDLEWARE: Extension/rules: x is not defined (extensions/rules.ts:14:7)`. */
+/**
+ * Writes an error for people; the first line names the part and the place: `E_EXT_MIDDLEWARE: Extension/rules: x is not
+ * defined (extensions/rules.ts:14:7)`.
+ */
 export function errorLine({ code, message, extension, place }: TurnError): string {
   const isNamed = extension === undefined || message.includes(`"${extension}"`) || message.includes(`/${extension}`);
   const [first = '', ...more] = message.split('\n');

@@ -1,22 +1,25 @@
-/** What the exit code of `gdn` means, and which error ends with which. */
+/** The exit codes of `gdn`, and the errors that end with each. */
 import type { ErrorCode } from '@goondan/types';
 
 export const exitCodes = {
   ok: 0,
   failure: 1,
-  /** The command line is not what it should be. */
+  /** The command line is wrong. */
   usage: 2,
-  /** There is nothing to run, or something around it is missing. The launcher says it too, without Bun. */
+  /** There is nothing to run, or a part of the setup is missing. The launcher uses it too, without Bun. */
   setup: 3,
-  /** A bundle was found, and it has errors. */
+  /** The bundle has errors. */
   invalid: 4,
-  /** 128 + SIGINT, as shells say it. */
+  /** 128 + SIGINT, as in shells. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Of an error that ended a command; what is not here is a failure. A turn that failed is one whatever its code. */
+/**
+ * Returns the exit code of an error that ended a command; `failure` when it is not listed. A failed turn is always a
+ * failure.
+ */
 export function exitCodeOf(code: string | undefined): ExitCode {
   return byError.get(code ?? '') ?? exitCodes.failure;
 }

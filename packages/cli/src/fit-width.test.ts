@@ -21,7 +21,7 @@ test('padToWidth fills up columns, not characters', () => {
   expect([padToWidth('漢字', 6), padToWidth('漢字', 3), padToWidth('a', 2)]).toEqual(['漢字  ', '漢字', 'a ']);
 });
 
-test('shorten: one row, as wide as it may be; what was not looked at is marked', () => {
+test('shorten: one row of limited width; an unread rest is marked', () => {
   expect(shorten('  one\n two ', 20)).toBe('one two');
   expect(shorten('漢'.repeat(30), 20)).toBe(`${'漢'.repeat(9)}…`);
   expect(shorten(`${' '.repeat(50)}late`, 10)).toBe('…');

@@ -1,7 +1,9 @@
-/** Texts in the columns of a terminal, where a character takes none, one or two. They are harmless already. */
+/**
+ * Fits texts into the columns of a terminal, where a character takes none, one or two. The texts are already harmless.
+ */
 import { graphemes, widthOf } from './graphemes.ts';
 
-/** As many whole characters as fit; a mark at its end says that there are more. */
+/** Keeps as many whole characters as fit, and marks the cut. */
 export function cutToWidth(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = '';

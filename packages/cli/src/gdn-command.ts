@@ -1,14 +1,14 @@
-/** A command of `gdn`: its help says which options are needed, and what was typed wrongly comes with what to type. */
+/** A command of `gdn`: its help marks required options, and its errors suggest what to type. */
 import { Command, type ErrorOptions, Help, type Option } from 'commander';
 import { GoondanError } from '@goondan/types';
 
-/** Longer lines are hard to read, however wide the terminal. */
+/** Longer lines are hard to read even on a wide terminal. */
 const WIDEST = 100;
-/** Where there is no terminal. */
+/** The width without a terminal. */
 const NARROW = 80;
 
 export class GdnCommand extends Command {
-  /** Sub-commands are of this class too. */
+  /** Makes sub-commands of this class, too. */
   override createCommand(name?: string): GdnCommand {
     return new GdnCommand(name);
   }
@@ -22,7 +22,7 @@ export class GdnCommand extends Command {
     });
   }
 
-  /** Every mistake in a command line ends here: those that commander finds, and those that a command finds itself. */
+  /** Ends every mistake in a command line, found by commander or by a command. */
   override error(message: string, { code = '' }: ErrorOptions = {}): never {
     // `error: unknown command 'dmeo'` and, on a line of its own, `(Did you mean demo?)`.
     const problem = message.replace(/^error: /, '').replaceAll('\n', ' ');
@@ -46,7 +46,7 @@ export class GdnCommand extends Command {
     }
   }
 
-  /** What people type when they mean something else. */
+  /** Hints at the option that people often mean. */
   #hintAboutArguments(): string {
     const takesFolder = this.registeredArguments.some((argument) => argument.name() === 'folder');
     const has = (flag: string) => this.options.some(({ long }) => long === flag);
@@ -75,7 +75,7 @@ export class GdnCommand extends Command {
   }
 }
 
-/** As wide as the terminal, within reason. */
+/** Returns the width of the terminal, up to `WIDEST`. */
 export function helpWidth(columns = NARROW): number {
   return Math.min(columns, WIDEST);
 }

@@ -1,7 +1,7 @@
-/** Text as a terminal counts it: what a person sees as one character, and how many columns it takes. */
+/** Splits text as a terminal does: into visible characters, with the columns each takes. */
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Printable ASCII: each its own character of one column. Most of what is ever shown. */
+/** Printable ASCII, in which each character takes one column. Most texts are. */
 const plain = /^[\x20-\x7e]*$/;
 
 export interface Grapheme {
@@ -9,7 +9,7 @@ export interface Grapheme {
   readonly width: number;
 }
 
-/** `text` is harmless already. */
+/** Splits a text that is already harmless. */
 export function* graphemes(text: string): Generator<Grapheme> {
   if (plain.test(text)) {
     for (const character of text) yield { text: character, width: 1 };
@@ -22,7 +22,7 @@ export function widthOf(text: string): number {
   return plain.test(text) ? text.length : Bun.stringWidth(text);
 }
 
-/** Where the characters of a text begin, and its end. */
+/** Returns the offsets at which the characters of a text begin, and its end. */
 export function boundaries(text: string): number[] {
   const starts = plain.test(text)
     ? Array.from({ length: text.length }, (_, index) => index)

@@ -14,15 +14,15 @@ describe('harmlessText', () => {
     ['the direction of text', 'a\u202eb\u2066c', 'a\ufffdb\ufffdc'],
     ['line separators', 'a\u2028b', 'a\ufffdb'],
     ['half a character', '\ud83d', '\ufffd'],
-  ])('shows, and does not obey: %s', (_name, text, shown) => {
+  ])('makes visible and harmless: %s', (_name, text, shown) => {
     expect(harmlessText(text)).toBe(shown);
   });
 
-  test.each(['안녕하세요', '👨‍👩‍👧 ❤️ 🇰🇷', 'a\tb', 'שלום', 'Ünïcödé – “quotes”'])('leaves as it is: %s', (text) => {
+  test.each(['안녕하세요', '👨‍👩‍👧 ❤️ 🇰🇷', 'a\tb', 'שלום', 'Ünïcödé – “quotes”'])('leaves unchanged: %s', (text) => {
     expect(harmlessText(text)).toBe(text);
   });
 
-  test('whatever comes, nothing that a terminal obeys is left', () => {
+  test('after any input, no control character is left', () => {
     const characters = fc.string({
       unit: fc.integer({ min: 0, max: 0x2070 }).map((code) => String.fromCharCode(code)),
     });

@@ -1,21 +1,21 @@
 /**
- * A model must not drive the terminal: what it, a tool or a file says is shown, never obeyed. Control characters are
- * shown as their pictures, and what would turn the direction of text around as �: what is read is what is there.
+ * Makes foreign texts harmless: a model, a tool or a file must not control the terminal. Control characters become
+ * visible symbols, and characters that change the direction of text become �.
  */
 
-/** Of one line: a line break in it is shown, too. A tab stays. */
+/** Makes a single line harmless: a line break in it becomes a symbol, too. A tab stays. */
 export function harmlessText(text: string): string {
   return text.toWellFormed().replaceAll(harmful, picture);
 }
 
-/** Of several lines, which stay lines. */
+/** Makes several lines harmless; line breaks stay. */
 export function harmlessLines(text: string): string {
   return text.split(/\r?\n/).map(harmlessText).join('\n');
 }
 
 /**
- * Of everything that a command prints: its lines and its own colours stay. Colours are all that somebody else's words can
- * still do where they were not made harmless one by one, and none of these hides anything.
+ * Makes the whole output of a command harmless: its lines and its own colours stay. Foreign text that was not made
+ * harmless before can only add these colours, which hide nothing.
  */
 export function harmlessOutput(text: string): string {
   return text
@@ -27,7 +27,7 @@ export function harmlessOutput(text: string): string {
 // oxlint-disable-next-line no-control-regex
 const harmful = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-// Bold, dim and back, the colours but black and back, as picocolors writes them; the end of a line.
+// Bold, dim, the colours except black, and their ends, as picocolors writes them; line breaks.
 const ownOrHarmful = new RegExp(`\\u001b\\[(?:1|2|22|3[1-69])m|\\r\\n|${harmful.source}`, 'g');
 
 function picture(character: string): string {

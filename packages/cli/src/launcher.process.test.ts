@@ -44,7 +44,7 @@ type Platform = [platform: string, arch: string, musl: boolean];
 type BunPlace = 'bun package' | 'platform package' | 'nowhere';
 
 describe('gdn launcher', () => {
-  test('passes arguments on as they are', async () => {
+  test('passes arguments on unchanged', async () => {
     const args = ['report', '--version', '-x', '', 'two words', '--', '$HOME', '한국어'];
     const place = await install('bun package');
     const { stdout, exitCode } = await runToEnd(place, args);
@@ -69,9 +69,9 @@ describe('gdn launcher', () => {
     expect(signalCode).toBe(signal);
   });
 
-  test('says 128 + the number for a signal that Node itself ignores', async () => {
+  test('exits with 128 + the number for a signal that Node itself ignores', async () => {
     const place = await install('nowhere');
-    // Bun ignores SIGPIPE too, so something else stands in for it here.
+    // Bun ignores SIGPIPE too, so a shell script replaces it here.
     await plantBinary(place, '#!/bin/sh\nkill -s PIPE $$\n', 0o755);
     const { exitCode } = await runToEnd(place, []);
     expect(exitCode).toBe(128 + 13);
@@ -97,18 +97,18 @@ describe('gdn launcher', () => {
     await until(() => screen.includes('ready'));
     child.terminal?.write('\x03');
     await until(() => screen.includes('got SIGINT'));
-    // SIGTERM is passed on in order, so a second SIGINT would stand before it.
+    // SIGTERM is passed on in order, so a second SIGINT would come before it.
     child.kill('SIGTERM');
     expect(await child.exited).toBe(7);
     expect(screen.match(/got \w+/g)).toEqual(['got SIGINT', 'got SIGTERM']);
   });
 
-  test('takes main along when it is killed', async () => {
+  test('ends main when it is killed', async () => {
     const child = start(await install('bun package'), ['wait']);
     const lines = readLines(child.stdout);
     expect(await lines.next()).toStartWith('ready');
     child.kill('SIGKILL');
-    // Main holds the other end: it ends when main does.
+    // Main holds the other end, which closes when main ends.
     expect(await lines.next()).toBe('');
   });
 
@@ -123,7 +123,7 @@ describe('gdn launcher', () => {
     const expected = { folder: hostile, args: ['report'] };
     expect(await bare().stdout.json()).toEqual({ ...expected, secret: 'from-the-folder', preloaded: true });
 
-    // Bun looks for the program it was told to run by the paths of the folder it is in.
+    // Bun resolves the program to run by the paths of its current folder.
     await Bun.write(join(hostile, 'other.ts'), `console.log('"another program"');`);
     const paths = { '*': ['./other.ts'] };
     await Bun.write(join(hostile, 'tsconfig.json'), JSON.stringify({ compilerOptions: { paths } }));
@@ -136,7 +136,7 @@ describe('gdn launcher', () => {
     expect(stderr).toBe('');
   });
 
-  test('nothing of the folder above it either, into which npm has installed it', async () => {
+  test('nothing of the folder above decides it either, into which npm has installed it', async () => {
     const project = await install('bun package');
     const place = join(project, 'node_modules', 'cli');
     for (const name of ['bin', 'src']) cpSync(join(project, name), join(place, name), { recursive: true });
@@ -148,7 +148,7 @@ describe('gdn launcher', () => {
     expect((await runToEnd(place, [])).stdout).toBe('the package\n');
   });
 
-  test('runs the bundle, unless one of the sources it is listed to be made of is newer or gone', async () => {
+  test('runs the bundle, unless one of its listed sources is newer or gone', async () => {
     const place = await install('bun package');
     const cli = join(place, 'packages', 'cli');
     cpSync(join(place, 'bin'), join(cli, 'bin'), { recursive: true });
@@ -173,7 +173,7 @@ describe('gdn launcher', () => {
     expect(exitCode).toBe(5);
   });
 
-  test('E_BUN_MISSING without Bun: what to do, and exit 3', async () => {
+  test('E_BUN_MISSING without Bun: a suggestion, and exit 3', async () => {
     const { stdout, stderr, exitCode } = await runToEnd(await install('nowhere'), ['report']);
     expect(stdout).toBe('');
     expect(stderr).toStartWith('E_BUN_MISSING: ');
@@ -203,7 +203,7 @@ describe('gdn launcher', () => {
     expect(new Set(best)).toEqual(new Set(Object.keys(manifest.optionalDependencies)));
   });
 
-  test('on musl, the package for musl goes first; elsewhere it is not used at all', async () => {
+  test('on musl, the package for musl goes first; elsewhere it is not used', async () => {
     const [musl, glibc, unknown] = await platformPackages([
       ['linux', 'x64', true],
       ['linux', 'arm64', false],
@@ -220,7 +220,7 @@ describe('gdn launcher', () => {
   });
 });
 
-/** Lays the launcher out as npm would, with Bun in one of the places npm leaves it; returns the folder. */
+/** Lays the launcher out like npm, with Bun in one of npm's places; returns the folder. */
 async function install(bunPlace: BunPlace): Promise<string> {
   const place = mkdtempSync(join(temporary, 'cli-'));
   cpSync(launcherFolder, join(place, 'bin'), { recursive: true });
@@ -240,7 +240,7 @@ async function install(bunPlace: BunPlace): Promise<string> {
   if (bunPlace === 'nowhere') return place;
 
   const [[name = ''] = []] = await platformPackages([[process.platform, process.arch, false]]);
-  // Below `bun`, where only `bun` sees it: the harder of the two places.
+  // Below `bun`, where only `bun` resolves it: the harder of the two places.
   const platformPackage = join(bunPackage, 'node_modules', name);
   await Bun.write(join(platformPackage, 'package.json'), JSON.stringify({ name }));
   mkdirSync(join(platformPackage, 'bin'));
@@ -248,14 +248,14 @@ async function install(bunPlace: BunPlace): Promise<string> {
   return place;
 }
 
-/** Something large enough to pass for Bun. */
+/** Writes a file large enough to pass for Bun. */
 async function plantBinary(place: string, beginning: string, mode: number): Promise<void> {
   const path = join(place, 'node_modules', 'bun', 'bin', 'bun.exe');
   await Bun.write(path, beginning.padEnd(2 * 1024 * 1024, '#'));
   chmodSync(path, mode);
 }
 
-/** Asks Node, because Node is what runs it in the field. */
+/** Runs it in Node, as installed. */
 async function platformPackages(platforms: Platform[]): Promise<string[][]> {
   const question = `import { platformPackages } from ${JSON.stringify(join(runtimeFolder, 'bin', 'find-bun.mjs'))};
     const answers = ${JSON.stringify(platforms)}.map((platform) => platformPackages(...platform));
@@ -278,7 +278,7 @@ async function runToEnd(place: string, args: string[], cwd?: string) {
   return { stdout, stderr, exitCode: child.exitCode, signalCode: child.signalCode };
 }
 
-/** Gives one line after the other; the empty string when the stream has ended. */
+/** Returns one line after the other; the empty string at the end of the stream. */
 function readLines(stream: ReadableStream<Uint8Array>) {
   const reader = stream.getReader();
   const decoder = new TextDecoder();

@@ -1,10 +1,10 @@
-// What a command needs is imported when it runs: `gdn --help` is asked often, and starts as little as possible.
+// Commands import their dependencies when they run: `gdn --help` is frequent, and must load little.
 import { expect, test } from 'bun:test';
 import { join, relative } from 'node:path';
 
 const transpiler = new Bun.Transpiler({ loader: 'ts' });
 
-/** Everything that is imported before the first command runs: our own files, from `src`, and packages. */
+/** Lists everything that is imported before the first command runs: our own files, from `src`, and packages. */
 async function importedAtStart(): Promise<{ files: string[]; packages: string[] }> {
   const files = new Set<string>();
   const packages = new Set<string>();
@@ -21,7 +21,7 @@ async function importedAtStart(): Promise<{ files: string[]; packages: string[] 
   return { files: [...files].map((file) => relative(import.meta.dir, file)), packages: [...packages] };
 }
 
-test('nothing of the chat, and no runtime, is imported before a command runs', async () => {
+test('no part of the chat and no runtime is imported before a command runs', async () => {
   const { files, packages } = await importedAtStart();
   expect(files).toContain('commands/run.ts');
   expect(files.filter((file) => file.startsWith('chat/'))).toEqual([]);
@@ -32,7 +32,7 @@ test('nothing of the chat, and no runtime, is imported before a command runs', a
   ]);
 });
 
-test('the chat is what `gdn run` imports, and no other command', async () => {
+test('`gdn run` imports the chat, and no other command does', async () => {
   const glob = new Bun.Glob('**/*.ts').scanSync(import.meta.dir);
   const sources = [...glob].filter((file) => !file.startsWith('chat/') && !file.endsWith('.test.ts'));
   const importers: string[] = [];

@@ -29,7 +29,7 @@ describe('gdn', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
   });
 
-  test('a mistake in the command line: what it is and what to type, on standard error, exit 2', async () => {
+  test('a mistake in the command line: the problem and a suggestion on standard error, exit 2', async () => {
     expect(await gdn('dmeo')).toEqual({
       stdout: '',
       stderr: "E_USAGE: unknown command 'dmeo' (Did you mean demo?)\n`gdn --help` lists what there is.\n",
@@ -50,14 +50,14 @@ describe('gdn', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
   });
 
-  test('colours errors on a terminal, and nowhere else', async () => {
+  test('colours errors on a terminal only', async () => {
     expect((await gdnOnTerminal({ NO_COLOR: '' }, ['dmeo'])).screen).toContain(`${escape}[31mE_USAGE`);
     expect((await gdnOnTerminal({ NO_COLOR: '1' }, ['dmeo'])).screen).not.toContain(escape);
     expect((await gdnWith({ CI: 'true', FORCE_COLOR: '1' }, 'dmeo')).stderr).not.toContain(escape);
   });
 });
 
-test('E_CURRENT_FOLDER and exit 3 where there is no folder any more', async () => {
+test('E_CURRENT_FOLDER and exit 3 when the current folder no longer exists', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gdn-gone-'));
   const shell = Bun.spawn(['sh', '-c', 'cd "$1" && rmdir "$1" && exec node "$2" validate .', 'sh', folder, launcher], {
     stdout: 'pipe',
@@ -71,7 +71,7 @@ test('E_CURRENT_FOLDER and exit 3 where there is no folder any more', async () =
 });
 
 describe('standard output', () => {
-  test('a reader that leaves early is no failure', async () => {
+  test('a reader that closes the pipe early is not a failure', async () => {
     const child = Bun.spawn(['sh', '-c', 'node "$0" --help | true; node "$0" demo | head -n 1', launcher], {
       stderr: 'pipe',
     });

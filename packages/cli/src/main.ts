@@ -1,4 +1,4 @@
-/** Where `gdn` begins, on Bun: the launcher in `bin` has found it, and says as the first argument where it was typed. */
+/** The entry of `gdn` on Bun. The launcher in `bin` starts it, with the current folder as the first argument. */
 import { isatty } from 'node:tty';
 import { GoondanError } from '@goondan/types';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -10,13 +10,16 @@ process.stdout.on('error', onOutputError);
 process.exitCode = await runWhereTyped(process.argv.slice(2));
 
 async function runWhereTyped([folder = '', ...args]: readonly string[]): Promise<ExitCode> {
-  // Not `process.stdin`, which would start to read for whoever asks only whether it is a terminal.
+  // Not `process.stdin`: reading that property would start to read from it.
   const { stdout, stderr, env } = process;
   const terminal = openTerminal({ stdin: { isTTY: isatty(0) }, stdout, stderr, env, json: asksForJson(args) });
   return enter(folder, terminal) ?? runCommandLine(args, terminal);
 }
 
-/** Only now that Bun runs: what is in there must not decide how it does. An exit code when that is not possible. */
+/**
+ * Changes the folder now that Bun runs, so that its files cannot affect the start. Returns an exit code when that is
+ * impossible.
+ */
 function enter(folder: string, terminal: Terminal): ExitCode | undefined {
   try {
     process.chdir(folder);
@@ -28,7 +31,7 @@ function enter(folder: string, terminal: Terminal): ExitCode | undefined {
 }
 
 function onOutputError(error: NodeJS.ErrnoException): void {
-  // `gdn … | head -1`: whoever read has seen enough, and that is no failure.
+  // `gdn … | head -1`: the reader has closed the pipe, which is not a failure.
   if (error.code === 'EPIPE') process.exit(exitCodes.ok);
   process.stderr.write(`Standard output cannot be written: ${error.message}\n`);
   process.exit(exitCodes.failure);

@@ -1,4 +1,4 @@
-// Real processes: the launcher, on a Node that says it runs on another system.
+// Real processes: the launcher, on a Node that claims to run on another system.
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { errorCatalogue } from '@goondan/types';
@@ -7,7 +7,7 @@ import { exitCodes } from './exit-codes.ts';
 const launcher = join(import.meta.dir, '../bin/gdn.mjs');
 const windows = 'data:text/javascript,Object.defineProperty(process,"platform",{value:"win32"})';
 
-test('E_PLATFORM: gdn is refused on other systems than Linux and macOS, with exit code 3', () => {
+test('E_PLATFORM: gdn refuses systems other than Linux and macOS, with exit code 3', () => {
   const { stdout, stderr, exitCode } = Bun.spawnSync(['node', '--import', windows, launcher, 'demo']);
   expect({ stdout: stdout.toString(), stderr: stderr.toString(), exitCode }).toEqual({
     stdout: '',

@@ -1,15 +1,15 @@
-/** An answer: as it is written when somebody watches, harmless then; in one piece, and as it is, when nobody does. */
+/** Prints an answer: for a person while it is written, and harmless; for a program in one piece, and unchanged. */
 import type { TurnDelta } from '@goondan/types';
 import { harmlessLines } from './harmless-text.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface AnswerPrinter {
   readonly stream: (delta: TurnDelta) => void;
-  /** The turn is over, and this is what counts. */
+  /** Ends the turn with its final response. */
   readonly end: (response: string) => void;
 }
 
-/** `newLine` begins a line that is not the first; `isBegun`: something stands on the first already. */
+/** `newLine` begins each further line; `isBegun`: the first line already has text. */
 export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBegun = false): AnswerPrinter {
   const show = (text: string) => (isWatched ? harmlessLines(text) : text);
   let streamed = '';
@@ -17,7 +17,7 @@ export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBe
   return {
     stream(delta) {
       if (!isWatched || delta.type === 'reasoning') return;
-      // What a failed step has said does not count; the next one starts on a line of its own, as every step does.
+      // Text of a failed step does not count; the next step begins on a new line, as every step does.
       const isOver = delta.type === 'discard' || delta.stepId !== stepId;
       if (isOver && streamed !== '') print(newLine);
       if (isOver) streamed = '';
@@ -27,9 +27,9 @@ export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBe
       streamed += delta.text;
     },
     end(response) {
-      // A failed turn has no response: what it streamed ends with its line, and nothing is nothing.
+      // A failed turn has no response: its streamed text ends the line, and without text nothing is printed.
       if (streamed === '' && response === '' && !isBegun) return;
-      // A layer may have changed what was streamed.
+      // A layer may have changed the streamed text.
       const rest = `${streamed === '' ? '' : newLine}${show(response)}`;
       print(streamed === response || response === '' ? '\n' : `${rest}\n`);
     },

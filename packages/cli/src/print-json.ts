@@ -1,6 +1,6 @@
 import type { Terminal } from './terminal.ts';
 
-/** One value, for programs; nothing else is on standard output then. */
+/** Prints one value for programs; standard output then holds nothing else. */
 export function printJson(value: unknown, terminal: Terminal): void {
   terminal.print(`${JSON.stringify(value, undefined, 2)}\n`);
 }

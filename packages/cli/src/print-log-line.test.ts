@@ -31,18 +31,18 @@ describe('F-03 a log line about thrown code', () => {
     );
   });
 
-  test('says a code once, also when the message has it', () => {
+  test('names a code once, even when the message has it', () => {
     const line = { ...failed, event: 'start.failed', message: 'E_EXT_MIDDLEWARE: x is not defined' };
     expect(printed(line, () => false)).toBe(
       'error: host rules: E_EXT_MIDDLEWARE: x is not defined (extensions/rules.ts:14:7)\n',
     );
   });
 
-  test('about a turn that the command reports itself is not printed', () => {
+  test('is not printed when it is about a turn that the command reports itself', () => {
     expect(printed(failed)).toBe('');
   });
 
-  test('is as before when no place is known', () => {
+  test('is unchanged when no place is known', () => {
     const { place: _, ...line } = failed;
     expect(printed({ ...line, event: 'tool.failed', message: 'Tool failed' })).toBe('error: host: Tool failed\n');
   });

@@ -1,10 +1,13 @@
 import { GoondanError } from '@goondan/types';
 import type { Terminal } from './terminal.ts';
 
-/** Bytes; a control socket takes as many. */
+/** In bytes; the control socket has the same limit. */
 const LONGEST = 16_000_000;
 
-/** What `--input` says: `-` is standard input, without the line break at its end. **Errors** — `E_USAGE` when that is empty, or too much. */
+/**
+ * Reads the value of `--input`: `-` is standard input, without the line break at its end. **Errors** — `E_USAGE` when
+ * that is empty, or too long.
+ */
 export async function readInput(input: string, { canAsk, printError }: Terminal): Promise<string> {
   if (input !== '-') return input;
   if (canAsk) printError('Type the input; a line with nothing but Ctrl-D ends it.\n');
@@ -21,7 +24,7 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
   }
   const text = new TextDecoder().decode(Buffer.concat(chunks));
   if (text.trim() === '') throw refuse('is empty', 'Pipe the text into it, or write it after `--input`.');
-  // Programs that print end with one; `echo hello | gdn run --input -` says hello.
+  // Programs end their output with a line break; `echo hello | gdn run --input -` sends `hello`.
   return text.replace(/\r?\n$/, '');
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Of this `gdn`. */
+/** Returns the version of this `gdn`. */
 export function readVersion(): string {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   const { version }: { version: string } = JSON.parse(manifest);

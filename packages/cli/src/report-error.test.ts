@@ -4,7 +4,7 @@ import { reportError, reportTurnError } from './report-error.ts';
 import { openTerminal } from './terminal.ts';
 
 describe('reportError', () => {
-  test('an error with a code: what is wrong, what to do, exit 1', () => {
+  test('an error with a code: the problem, a suggestion, exit 1', () => {
     const error = new GoondanError('E_MODEL_FAILED', 'Model/x: overloaded', { suggestion: 'Wait a minute.' });
     expect(report(error)).toEqual({ code: 1, printed: 'E_MODEL_FAILED: Model/x: overloaded\nWait a minute.\n' });
   });
@@ -19,7 +19,7 @@ describe('reportError', () => {
     expect(report(new GoondanError(code, 'So it is.')).code).toBe(exitCode);
   });
 
-  test('a turn that failed: exit 1, also with a code that would be an error of the set-up', () => {
+  test('a failed turn: exit 1, even with a code of the setup', () => {
     const terminal = openTerminal({ stdout: { write: () => undefined }, stderr: { write: () => undefined }, env: {} });
     expect(reportTurnError({ code: 'E_AGENT_UNKNOWN', message: 'Nobody.' }, terminal)).toBe(1);
     expect(reportTurnError({ code: 'E_CANCELLED', message: 'Cancelled.' }, terminal)).toBe(130);
@@ -40,20 +40,20 @@ describe('reportError', () => {
   });
 
   test.each([new TypeError('x is not a function'), 'x is not a function'])(
-    'an error nobody foresaw: how to see where it happened, and no stack, exit 1',
+    'an unexpected error: how to see its stack, exit 1',
     (error) => {
       const { suggestion } = errorCatalogue.E_UNEXPECTED;
       expect(report(error)).toEqual({ code: 1, printed: `E_UNEXPECTED: x is not a function\n${suggestion}\n` });
     },
   );
 
-  test('with GOONDAN_DEBUG its stack stands before it', () => {
+  test('with GOONDAN_DEBUG its stack is printed first', () => {
     const { printed } = report(new TypeError('x is not a function'), { env: { GOONDAN_DEBUG: '1' } });
     expect(printed).toMatch(/^TypeError: x is not a function\n +at .*report-error\.test\.ts/);
     expect(printed).toContain('\nE_UNEXPECTED: x is not a function\n');
   });
 
-  test('what it quotes does not drive the terminal', () => {
+  test('quoted text does not control the terminal', () => {
     const error = new GoondanError('E_MODEL_FAILED', 'It says:\n\x1b[31mred', { suggestion: 'Wait.\x07' });
     expect(report(error).printed).toBe('E_MODEL_FAILED: It says:\n␛[31mred\nWait.␇\n');
   });

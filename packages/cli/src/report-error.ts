@@ -1,6 +1,6 @@
 /**
- * How `gdn` fails: one line that says what is wrong, with its code, one line that says what to do, and an exit code. With
- * `--json` it is one line of JSON, the last on standard error. There is never a stack, unless it is asked for.
+ * Reports the errors of `gdn`: one line with the problem and its code, one line with a suggestion, and an exit code.
+ * With `--json` it is one line of JSON, the last on standard error. A stack is printed only on request.
  */
 import { CommanderError } from 'commander';
 import { endingOf, errorCatalogue, GoondanError, isCancellation, type TurnError } from '@goondan/types';
@@ -9,9 +9,9 @@ import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
 import { harmlessLines } from './harmless-text.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Prints what a command threw and says how to exit. */
+/** Prints the error of a command and returns the exit code. */
 export function reportError(error: unknown, terminal: Terminal): ExitCode {
-  // Commander throws for every way to end early: help and version that were asked for, and help for who asked nothing.
+  // Commander throws for every early end: requested help and version, and help for an empty command line.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof GoondanError) return reportFailure(error, terminal);
   const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
@@ -20,13 +20,16 @@ export function reportError(error: unknown, terminal: Terminal): ExitCode {
   return reportFailure({ code: 'E_UNEXPECTED', message, suggestion }, terminal);
 }
 
-/** Prints an error that ended a command and says how to exit. */
+/** Prints an error that ended a command and returns the exit code. */
 export function reportFailure(error: TurnError, terminal: Terminal): ExitCode {
   printFailure(error, terminal);
   return exitCodeOf(error.code);
 }
 
-/** Prints why a turn gave no answer and says how to exit: an agent's error is not one of the set-up, even with the same code. */
+/**
+ * Prints why a turn gave no answer and returns the exit code: an agent's error never counts as one of the setup, even
+ * with the same code.
+ */
 export function reportTurnError(error: TurnError, terminal: Terminal): ExitCode {
   printFailure(error, terminal);
   return endingOf({ finishReason: 'error', error }) === 'cancelled' ? exitCodes.interrupted : exitCodes.failure;

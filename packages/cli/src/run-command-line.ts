@@ -4,7 +4,7 @@ import { readCommandLine } from './read-command-line.ts';
 import { reportError } from './report-error.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Runs one command to its end, in the current folder. It never throws: what went wrong is printed. */
+/** Runs one command to its end, in the current folder. Never throws: errors are printed. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let code: ExitCode = exitCodes.ok;
   try {
@@ -18,7 +18,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   }
 }
 
-/** Whether errors are to be JSON too. Looked for here, because a command line may be too wrong to be parsed. */
+/** Whether errors must be JSON, too. Searched here, because a command line may be too wrong to parse. */
 export function asksForJson(args: readonly string[]): boolean {
   return args.includes('--json');
 }

@@ -1,8 +1,8 @@
 import { cutToWidth } from './fit-width.ts';
 
-/** In one row, and cut where it is wider than `longest` columns. */
+/** Puts a text in one row, cut at `longest` columns. */
 export function shorten(text: string, longest: number): string {
-  // Only what may be shown is looked at: a text may be huge.
+  // Only the part that may be shown is processed: a text may be huge.
   const start = text
     .slice(0, longest * 2)
     .replaceAll(/\s+/g, ' ')

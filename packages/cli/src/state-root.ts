@@ -1,23 +1,23 @@
-/** The folder in which conversations are kept. What is wrong with it is said here, not by whoever stumbles over it. */
+/** The folder of all conversations. Its problems are reported here, before other code fails on them. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { stateRoot } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import { type CommonOptions, stateRootChoice } from './common-options.ts';
 
-/** It can be read, or is not there yet. **Errors** — `E_STATE_ROOT`. */
+/** Returns the folder, which is readable or does not exist yet. **Errors** — `E_STATE_ROOT`. */
 export function readableStateRoot(options: CommonOptions): string {
   const root = stateRoot(stateRootChoice(options));
   check(root, constants.R_OK | constants.X_OK);
   return root;
 }
 
-/** It can be written to, or made. **Errors** — `E_STATE_ROOT`. */
+/** Checks that the folder can be written or made. **Errors** — `E_STATE_ROOT`. */
 export function checkStateRootWritable(root: string): void {
   check(root, constants.R_OK | constants.W_OK | constants.X_OK);
 }
 
-/** Of the folder itself, or of the nearest one above it that is there. */
+/** Checks the folder, or the nearest existing one above it. */
 function check(root: string, needed: number, path = root): void {
   const found = statOf(root, path);
   if (found === undefined) {
@@ -32,13 +32,13 @@ function check(root: string, needed: number, path = root): void {
   }
 }
 
-/** Undefined when there is nothing. */
+/** Returns undefined when nothing is there. */
 function statOf(root: string, path: string) {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Something above it is a file: that one is found next.
+    // A parent is a file, which the next call finds.
     if (code === 'ENOTDIR') return undefined;
     throw refuse(root, `"${path}" cannot be looked at (${code})`);
   }

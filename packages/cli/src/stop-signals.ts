@@ -1,9 +1,9 @@
-/** The signals that ask a process that serves, or keeps something to tidy up, to end. */
+/** The signals that ask a process to end which serves something or has to clean up. */
 export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export type StopSignal = (typeof stopSignals)[number];
 
-/** Tells of each of them, until what it returns is called. */
+/** Calls the listener for each of them, until the returned function is called. */
 export function onStopSignal(listener: (signal: StopSignal) => void): () => void {
   for (const signal of stopSignals) process.on(signal, listener);
   return () => {

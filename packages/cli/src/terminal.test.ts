@@ -15,7 +15,7 @@ describe('openTerminal', () => {
     expect(open({ stdout: isTTY, stderr: isTTY, env }).colors.bold('word')).toBe(expected);
   });
 
-  test('decides for each stream by itself', () => {
+  test('decides for each stream separately', () => {
     const terminal = open({ stdout: true, stderr: undefined, env: {} });
     expect(terminal.colors.bold('word')).toBe(coloured);
     expect(terminal.errorColors.bold('word')).toBe('word');
@@ -52,7 +52,7 @@ describe('openTerminal', () => {
   });
 });
 
-describe('a terminal obeys nobody but gdn', () => {
+describe('a terminal gets no control characters except from gdn', () => {
   const hostile = '\x1b]0;title\x07\x1b[2J\x9b8mred\r\n\u202ebad';
 
   test.each(['print', 'printError', 'write'] as const)('%s', async (name) => {
@@ -63,14 +63,14 @@ describe('a terminal obeys nobody but gdn', () => {
     expect(screen).toBe('\x1b[31m\x1b[1mmine\x1b[22m\x1b[39m ␛]0;title␇␛[2J\ufffd8mred\r\n\ufffdbad\n');
   });
 
-  test('what nobody watches is as it is', () => {
+  test('output to a pipe is unchanged', () => {
     let piped = '';
     const write = (text: string) => (piped += text);
     openTerminal({ stdout: { write }, stderr: { write }, env: {} }).print(hostile);
     expect(piped).toBe(hostile);
   });
 
-  test('every colour there is stays: dim in bold, and all that are printed', () => {
+  test('every colour stays: dim in bold, and all printed ones', () => {
     let screen = '';
     const stdout = { write: (text: string) => (screen += text), isTTY: true };
     const { print, colors } = openTerminal({ stdout, stderr: stdout, env: {} });
@@ -81,7 +81,7 @@ describe('a terminal obeys nobody but gdn', () => {
   });
 });
 
-test('a terminal that does not know how wide it is has the usual width', () => {
+test('a terminal of unknown width has the usual width', () => {
   const stdout = { write: () => undefined, isTTY: true, columns: 0 };
   expect(openTerminal({ stdout, stderr: stdout, env: {} }).columns).toBe(80);
 });

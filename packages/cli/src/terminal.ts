@@ -1,30 +1,30 @@
 /**
- * Where `gdn` prints and asks: whether somebody watches, and in which colours. Whatever is printed, a terminal is given
- * nothing to obey but those colours: models, tools and files say a part of it.
+ * The terminal of `gdn`: where it prints and asks, whether a person watches, and in which colours. Output to a terminal
+ * contains no control sequences except those colours, because models, tools and files write a part of it.
  */
 import pc from 'picocolors';
 import { harmlessOutput } from './harmless-text.ts';
 
 export interface Terminal {
-  /** Standard output: what was asked for. */
+  /** Writes the result to standard output. */
   readonly print: (text: string) => void;
-  /** The same, for what may be long: resolves when it was taken, so that nothing piles up. */
+  /** The same for long texts: resolves when the text was taken, so that nothing piles up. */
   readonly write: (text: string) => Promise<void>;
-  /** Standard error: everything else. */
+  /** Writes everything else to standard error. */
   readonly printError: (text: string) => void;
-  /** A person watches standard output: text may appear bit by bit. */
+  /** True when a person watches standard output: text may appear piece by piece. */
   readonly isWatched: boolean;
-  /** A person watches standard error: long work may show there that it goes on. */
+  /** True when a person watches standard error: long work may show progress there. */
   readonly showsProgress: boolean;
-  /** A person sits at standard input. */
+  /** True when a person types at standard input. */
   readonly isTyped: boolean;
-  /** How wide a line may be; `undefined` when nobody watches. */
+  /** The width of a line; `undefined` when standard output is not a terminal. */
   readonly columns: number | undefined;
-  /** For programs: `--json`. */
+  /** True with `--json`, for programs. */
   readonly errorsAsJson: boolean;
-  /** Of an error that nobody foresaw, show where it happened: `GOONDAN_DEBUG`. */
+  /** True with `GOONDAN_DEBUG`: an unexpected error shows its stack. */
   readonly showsStack: boolean;
-  /** A person sits at standard input and sees standard error: they can be asked. */
+  /** True when a person types at standard input and sees standard error, and so can be asked. */
   readonly canAsk: boolean;
   /** For standard output. */
   readonly colors: Colors;
@@ -36,7 +36,7 @@ export type Colors = ReturnType<typeof pc.createColors>;
 
 interface Stream {
   write(text: string, taken?: () => void): unknown;
-  /** Absent, against its type in Node, when the stream is no terminal. */
+  /** Absent, contrary to its type in Node, when the stream is not a terminal. */
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
@@ -50,10 +50,10 @@ export interface TerminalProcess {
 }
 
 export function openTerminal({ stdin, stdout, stderr, env, json = false }: TerminalProcess): Terminal {
-  // Not picocolors' own guess: that one colours a pipe when CI is set.
+  // Not picocolors' own detection, which colours a pipe when CI is set.
   const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
   const forPeople = ({ isTTY }: Stream, text: string) => (isTTY === true ? harmlessOutput(text) : text);
-  // Of what standard output has on a screen that standard error writes to, too.
+  // True while standard output is in the middle of a line on a screen that standard error writes to, too.
   let isMidLine = false;
   return {
     print(text) {
@@ -69,7 +69,7 @@ export function openTerminal({ stdin, stdout, stderr, env, json = false }: Termi
     isWatched: stdout.isTTY === true,
     showsProgress: stderr.isTTY === true,
     isTyped: stdin?.isTTY === true,
-    // Some terminals do not know their size, and say 0.
+    // Some terminals do not know their size and report 0.
     columns: stdout.isTTY === true ? stdout.columns || USUAL_COLUMNS : undefined,
     errorsAsJson: json,
     showsStack: Boolean(env.GOONDAN_DEBUG),

@@ -1,4 +1,4 @@
-// Real processes, because signals are sent to one.
+// Real processes, because they get signals.
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 
@@ -19,7 +19,7 @@ describe('withInterrupt', () => {
     expect(await child.end()).toEqual({ exitCode: 130, signalCode: null });
   });
 
-  test('the second waits for what holds it, for a while', async () => {
+  test('the second waits for a promise that holds it, for a while', async () => {
     const program = (hold: string) => `
       await withInterrupt((signal, holdQuit) => {
         holdQuit(${hold});
@@ -34,7 +34,7 @@ describe('withInterrupt', () => {
     expect(await held.read()).toBe('written\n');
     expect(await held.end()).toEqual({ exitCode: 130, signalCode: null });
 
-    // What fails holds nobody, and what never ends holds nobody for ever.
+    // A promise that rejects delays nothing, and one that never settles delays only for a while.
     for (const hold of [`Promise.reject(new Error('over'))`, `new Promise(() => {})`]) {
       const child = start(program(hold));
       expect(await child.read()).toBe('working\n');
@@ -46,7 +46,7 @@ describe('withInterrupt', () => {
     }
   });
 
-  test('when the work is done, Ctrl-C ends the process as it would any other', async () => {
+  test('after the work, Ctrl-C ends the process as usual', async () => {
     const child = start(`console.log(await withInterrupt(async () => 'done'));`);
     expect(await child.read()).toBe('done\n');
     child.interrupt();

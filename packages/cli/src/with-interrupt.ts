@@ -1,14 +1,14 @@
 import { exitCodes } from './exit-codes.ts';
 
-/** Quitting waits for this promise, too, for as long as `QUIT_MS`. */
+/** Delays quitting until this promise settles, at most for `QUIT_MS`. */
 export type HoldQuit = (until: Promise<unknown>) => void;
 
-/** For what a cancel has to write down. */
+/** The time to write the records of a cancel. */
 const QUIT_MS = 2_000;
 
 /**
- * Runs work that Ctrl-C, or any of `signals`, cancels: once asks it to stop, twice quits without waiting, but for what
- * holds it, and a third time at once.
+ * Runs work that Ctrl-C, or any of `signals`, cancels: the first one asks it to stop, the second quits but waits for
+ * `HoldQuit`, the third quits at once.
  */
 export async function withInterrupt<Value>(
   work: (signal: AbortSignal, holdQuit: HoldQuit) => Promise<Value>,

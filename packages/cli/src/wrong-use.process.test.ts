@@ -1,4 +1,4 @@
-// What people type wrongly: for every command, the code it ends with, and a message that says what is wrong and what to do.
+// Wrong use of every command: the exit code, and a message with the problem and a suggestion.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ const place = new GdnPlace();
 const at = (name: string) => join(place.folder, name);
 const ends = allCommands().filter(({ command }) => command.commands.length === 0);
 const named = (known: readonly KnownCommand[]) => known.map((each) => [each.path.join(' '), each] as const);
-/** Those that need a bundle: `init` makes one, `demo` has its own, `doctor` only looks. */
+/** Commands that need a bundle: `init` makes one, `demo` has its own, `doctor` only inspects. */
 const needBundle = ends.filter(({ path: [name = ''] }) => !['init', 'demo', 'doctor'].includes(name));
-/** Those that read or write what is kept. */
+/** Commands that read or write the state root. */
 const needState = needBundle.filter(({ path: [name = ''] }) => !['validate', 'package', 'mcp'].includes(name));
-/** What a command needs that it cannot say of its options. */
+/** Needed options that commander does not know to be required. */
 const moreOptions: Readonly<Record<string, readonly string[]>> = { 'mcp add': ['--url', 'http://localhost'] };
 const takesMany = ({ command }: KnownCommand) => command.registeredArguments.some(({ variadic }) => variadic);
 
@@ -58,7 +58,7 @@ describe('every command', () => {
   });
 
   test.each(named(ends.filter((known) => usual(known).length > known.path.length)))(
-    'gdn %s: something it needs is missing',
+    'gdn %s: a required part is missing',
     async (name, { path }) => {
       await expectRefusal([...path], 2, {
         message: /^(missing required argument '\w+'|required option '.+' not specified)$/,
@@ -158,7 +158,7 @@ describe('one command', () => {
     },
   );
 
-  test('gdn stop: the swarm does not run, and that is all there is to say', async () => {
+  test('gdn stop: the swarm does not run, with a short message', async () => {
     await expectRefusal(['stop', '--bundle', at('good'), '--state-root', at('a state root')], 3, {
       ...notRunning,
       suggestion: 'There is nothing to stop.',
@@ -172,7 +172,7 @@ describe('one command', () => {
     });
   });
 
-  test.each(['--input x', '--detach'])('gdn run %s: nobody said that it may', async (line) => {
+  test.each(['--input x', '--detach'])('gdn run %s: without trust', async (line) => {
     await expectRefusal(['run', at('good'), ...line.split(' '), '--state-root', place.stateRoot], 3, {
       code: 'E_UNTRUSTED',
       message: `The code in "${at('good')}" has not been run before.`,
@@ -180,7 +180,7 @@ describe('one command', () => {
     });
   });
 
-  test('an agent that is not there', async () => {
+  test('an unknown agent', async () => {
     await expectRefusal(['explain', at('good'), '--agent', 'hots', '--state-root', place.stateRoot], 3, {
       code: 'E_AGENT_UNKNOWN',
       message: /^There is no agent "hots"\. Agents: /,
@@ -188,7 +188,7 @@ describe('one command', () => {
     });
   });
 
-  test('gdn init where something is already', async () => {
+  test('gdn init in a folder that is not empty', async () => {
     await expectRefusal(['init', at('file')], 3, {
       code: 'E_INIT_FOLDER',
       message: `"${at('file')}" is a file, not a folder.`,
@@ -198,7 +198,7 @@ describe('one command', () => {
   });
 
   // The superuser may read everything.
-  test.skipIf(process.getuid?.() === 0)('folders that may not be read or written', async () => {
+  test.skipIf(process.getuid?.() === 0)('folders without read or write permission', async () => {
     mkdirSync(at('closed'), { mode: 0o000 });
     mkdirSync(at('read-only'), { mode: 0o500 });
     await expectRefusal(['status', '--bundle', at('closed')], 3, {
@@ -218,7 +218,7 @@ describe('one command', () => {
 describe('input', () => {
   const run = ['run', 'good', '--trust', '--input', '-'];
 
-  test('from nobody: what to do, exit 2', async () => {
+  test('from a closed input: a suggestion, exit 2', async () => {
     expect(await place.runProcess(...run)).toEqual({
       stdout: '',
       stderr: 'E_USAGE: Standard input is empty.\nPipe the text into it, or write it after `--input`.\n',
@@ -226,7 +226,7 @@ describe('input', () => {
     });
   });
 
-  test('without an end: what to do, exit 2', async () => {
+  test('without an end: a suggestion, exit 2', async () => {
     expect(await place.runProcessWith({ stdin: 'x'.repeat(17_000_000) }, ...run)).toEqual({
       stdout: '',
       stderr: 'E_USAGE: Standard input has more than 16000000 bytes.\nGive the agent a file to read instead.\n',
@@ -234,7 +234,7 @@ describe('input', () => {
     });
   });
 
-  test('from a person: how it ends', async () => {
+  test('from a person: how to end it', async () => {
     const { screen, exitCode } = await place.runOnTerminal(run, [{ whenSeen: 'Ctrl-D', keys: 'Hello\n\x04' }]);
     expect(screen).toContain('Type the input; a line with nothing but Ctrl-D ends it.\n');
     expect(screen).toContain('You said: Hello');
@@ -249,7 +249,7 @@ interface Refusal {
   readonly suggestion: string | RegExp;
 }
 
-/** The same for people and for programs, on standard error alone, and no stack. */
+/** Expects the same for people and for programs, on standard error only, and no stack. */
 async function expectRefusal(args: readonly string[], exitCode: number, refusal: Refusal): Promise<void> {
   const { code = 'E_USAGE', message, suggestion } = refusal;
   const { stderr, ...rest } = await runCaptured(args);
@@ -260,7 +260,7 @@ async function expectRefusal(args: readonly string[], exitCode: number, refusal:
   expect(more.slice(1)).toEqual(['']);
   expect(stderr).not.toMatch(/^\s+at /m);
 
-  // Behind the command, where it cannot be taken for a value.
+  // After the command, where it cannot be taken for a value.
   const known = ends.find(({ path }) => path.every((word, index) => args[index] === word));
   const json = await runCaptured(args.toSpliced(known?.path.length ?? args.length, 0, '--json'));
   expect({ args, stdout: json.stdout, exitCode: json.exitCode }).toEqual({ args, stdout: '', exitCode });
@@ -273,7 +273,7 @@ async function expectRefusal(args: readonly string[], exitCode: number, refusal:
   });
 }
 
-/** A text is to be all of it; a pattern begins where the text does. */
+/** A text must match completely; a pattern matches from the start of the text. */
 function whole(wanted: string | RegExp, before = ''): RegExp {
   if (typeof wanted === 'string') return new RegExp(`^${escape(before + wanted)}$`);
   return new RegExp(wanted.source.startsWith('^') ? `^${escape(before)}${wanted.source.slice(1)}` : wanted.source);
@@ -283,7 +283,7 @@ function escape(text: string): string {
   return text.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 }
 
-/** A command line with everything that it needs. */
+/** Returns a command line with everything that it needs. */
 function usual(known: KnownCommand): string[] {
   const needed = known.command.registeredArguments.filter(({ required }) => required).map(() => 'x');
   return [...known.path, ...needed, ...neededOptions(known)];

@@ -32,7 +32,7 @@ export function findBun() {
     if (isBinary(binary)) return binary;
   }
 
-  // The package of the platform is a dependency of `bun`: a strict package manager lets only `bun` see it.
+  // The package of the platform is a dependency of `bun`: with a strict package manager only `bun` can resolve it.
   const roads = bunManifest ? [createRequire(bunManifest), fromHere] : [fromHere];
   for (const name of platformPackages(process.platform, process.arch, isMusl())) {
     for (const road of roads) {
@@ -45,7 +45,7 @@ export function findBun() {
   return undefined;
 }
 
-/** The packages that may hold Bun for a platform, the best first. */
+/** Lists the packages that may hold Bun for a platform, the best first. */
 export function platformPackages(platform, arch, musl) {
   const system = { darwin: 'darwin', linux: 'linux', android: 'linux', freebsd: 'freebsd', win32: 'windows' }[platform];
   const processor = { arm64: 'aarch64', x64: 'x64' }[arch];
@@ -54,7 +54,7 @@ export function platformPackages(platform, arch, musl) {
   const name = `@oven/bun-${system}-${processor}`;
   if (platform === 'android') return [`${name}-android`];
   const libraries = platform === 'linux' && musl ? [`${name}-musl`, name] : [name];
-  // `-baseline` is for x64 processors without AVX2; npm never picks it, a person may.
+  // `-baseline` is for x64 processors without AVX2; npm never chooses it, but a person may install it.
   return processor === 'x64' ? [...libraries, ...libraries.map((library) => `${library}-baseline`)] : libraries;
 }
 
@@ -72,7 +72,7 @@ function isBinary(path) {
 
 function isMusl() {
   if (process.platform !== 'linux') return false;
-  // Without this the report looks up the host names of every open socket.
+  // Otherwise the report looks up the host names of every open socket.
   process.report.excludeNetwork = true;
   return !process.report.getReport().header.glibcVersionRuntime;
 }

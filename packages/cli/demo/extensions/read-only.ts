@@ -1,4 +1,4 @@
-/** Hides every tool that does something from the model. A call to one that it invents is refused by the runtime. */
+/** Hides tools with side effects from the model. The runtime refuses a call to a hidden tool. */
 import type { ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister = (api) => {

@@ -1,9 +1,9 @@
-/** Two layers around every tool call: numbers stay below a limit on the way in, private fields go on the way out. */
+/** Adds two layers around tool calls: one limits numbers on the way in, one removes private fields on the way out. */
 import type { ExtensionRegister, JsonObject, JsonValue } from '@goondan/types';
 
-/** As `configSchema` in goondan.yaml demands it. */
+/** Checked against `configSchema` in goondan.yaml. */
 interface Config {
-  /** Tool → argument → the most it may be. */
+  /** Tool → argument → the highest allowed value. */
   limits: Record<string, Record<string, number>>;
   /** Fields of a result that the model need not see. */
   hidden: string[];

@@ -1,4 +1,4 @@
-/** `Tool/picnic`: books a picnic. A sentence stands where a real tool would call somebody's booking service. */
+/** `Tool/picnic` books a picnic. It returns a sentence where a real tool would call a booking service. */
 import type { JsonObject, ToolContext, ToolHandler } from '@goondan/types';
 
 export const handlers: Record<string, ToolHandler> = { book };

@@ -1,4 +1,4 @@
-/** `Tool/weather`: forecasts for a few cities. A table stands where a real tool would ask a weather service. */
+/** `Tool/weather` gives forecasts for a few cities. It uses a table where a real tool would call a weather service. */
 import { join } from 'node:path';
 import type { JsonObject, ToolContext, ToolHandler } from '@goondan/types';
 
@@ -29,7 +29,7 @@ function forecast(_ctx: ToolContext, input: JsonObject): JsonObject {
 }
 
 async function save(ctx: ToolContext, input: JsonObject): Promise<JsonObject> {
-  // As above.
+  // Checked, as above.
   const { text } = input as { text: string };
   const file = join(ctx.workdir, 'forecast.txt');
   await Bun.write(file, `${text}\n`);
@@ -39,6 +39,6 @@ async function save(ctx: ToolContext, input: JsonObject): Promise<JsonObject> {
 function findStation(city: string): Station {
   const found = stations.find((station) => station.city.toLowerCase() === city.toLowerCase());
   if (found !== undefined) return found;
-  // What is thrown here is the result that the model gets to read.
+  // The model gets this error message as the result.
   throw new Error(`There is no forecast for ${city}, only for ${stations.map(({ city: known }) => known).join(', ')}.`);
 }

@@ -4,8 +4,8 @@ import type { Terminal } from '../terminal.ts';
 import { countProblems, printProblems } from './print-problems.ts';
 
 /**
- * A bundle to be run. Everything that is wrong with it is printed; what is only a warning stops nothing, and is left out
- * where it does not matter.
+ * Opens a bundle to run it. Prints all its problems; warnings do not stop it, and are left out where they do not
+ * matter.
  *
  * **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`.
  */
@@ -23,7 +23,7 @@ export async function openBundle(
   });
 }
 
-/** Valid or not. **Errors** — `E_BUNDLE_MISSING`. */
+/** Reads a bundle, valid or not. **Errors** — `E_BUNDLE_MISSING`. */
 export function readBundle(folder: string): Promise<Bundle> {
   return loadBundle(folder, { environment: process.env });
 }

@@ -7,20 +7,20 @@ export interface ProblemPrinter {
   readonly colors: Colors;
 }
 
-/** Everything that is wrong, `file:line:column code message` each, and what to do about it. */
+/** Prints every problem as `file:line:column code message`, with its suggestion. */
 export function printProblems({ errors, warnings }: Bundle, folder: string, { print, colors }: ProblemPrinter): void {
   for (const problem of errors) print(describe(problem, folder, colors.red(problem.code)));
   for (const problem of warnings) print(describe(problem, folder, colors.yellow(`warning ${problem.code}`)));
 }
 
 function describe({ file, line, column, resource, message, suggestion }: BundleProblem, folder: string, code: string) {
-  // As seen from where it was typed, so that an editor finds it.
+  // Relative to the current folder, so that an editor finds the file.
   const path = isAbsolute(file) ? file : join(folder, file);
   const about = resource === undefined ? '' : `${resource}: `;
   return `${path}:${line}:${column} ${code} ${about}${message}\n${suggestion === undefined ? '' : `    ${suggestion}\n`}`;
 }
 
-/** `3 errors and a warning`. */
+/** Writes `3 errors and a warning`. */
 export function countProblems({ errors, warnings }: Pick<Bundle, 'errors' | 'warnings'>): string {
   const counts = [count(errors.length, 'an error', 'errors'), count(warnings.length, 'a warning', 'warnings')];
   return counts.filter((each) => each !== undefined).join(' and ') || 'no errors';

@@ -1,11 +1,11 @@
 import type { ChainRecord } from '@goondan/runtime/history';
 import type { TurnReport } from '../run/turn-report.ts';
 
-/** What `gdn demo --json` prints. Fields are added, never renamed. */
+/** The output of `gdn demo --json`. Fields are added, never renamed. */
 export interface DemoRun extends TurnReport {
   /**
-   * The chain of the turn, the turns of called agents in `called` of the calls that asked for them. Absent when nothing
-   * was recorded: `GOONDAN_TRACE=off`.
+   * The chain of the turn, with the turns of called agents in `called` of the calls that asked for them. Absent when
+   * nothing was recorded: `GOONDAN_TRACE=off`.
    */
   readonly trace: ChainRecord | undefined;
 }

@@ -1,4 +1,6 @@
-/** `gdn demo`: one question to the swarm in `packages/cli/demo`, and the way its answer took through every layer. */
+/**
+ * `gdn demo`: asks the swarm in `packages/cli/demo` one question, and shows the path of the answer through every layer.
+ */
 import type { AskOptions } from '@goondan/runtime';
 import { readTurnTrace, type TurnTrace } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
@@ -18,10 +20,10 @@ export interface DemoOptions {
   readonly json: boolean;
 }
 
-/** How long a cancelled turn's processes may take to write down what they recorded. */
+/** The time for the processes of a cancelled turn to write their records. */
 const CANCELLED_GRACE_MS = 2_000;
 
-/** **Errors** — those of `startDemoSwarm` and `askForReport`. Nothing is left in any case. */
+/** Runs the demo, and removes everything it made. **Errors** — those of `startDemoSwarm` and `askForReport`. */
 export async function runDemo(options: DemoOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
   const { input, json } = options;
   const answer = json ? undefined : printAnswer(input, terminal);
@@ -32,7 +34,7 @@ export async function runDemo(options: DemoOptions, terminal: Terminal, signal: 
       askForReport(demo.control, { input }, { signal, onNotice, onAccepted }),
     );
     answer?.end(report.response);
-    // What was recorded is written a moment later; a swarm that stops writes it first.
+    // Records are written a moment later; a swarm that stops writes them first.
     await demo.control.stop(signal.aborted ? { graceMs: CANCELLED_GRACE_MS } : {});
     const turn = await readRecorded(demo, report.turnId);
     if (json) printJson({ ...report, trace: turn?.chain } satisfies DemoRun, terminal);
@@ -45,13 +47,13 @@ export async function runDemo(options: DemoOptions, terminal: Terminal, signal: 
   }
 }
 
-/** A demo waits for nobody: where no person can be asked, the answer is no. */
+/** A demo does not wait: where no person can be asked, calls are denied. */
 function deskOf({ control }: DemoSwarm) {
   const refusal = 'Nobody can be asked here; run it at a terminal to answer.';
   return { swarm: control, folder: demoBundle, isAlone: true, refusal };
 }
 
-/** Undefined when nothing was: the person who runs it may have turned that off. */
+/** Returns undefined when nothing was recorded, because the person may have turned that off. */
 async function readRecorded(place: DemoSwarm, turnId: string): Promise<TurnTrace | undefined> {
   try {
     const { turns } = await readTurnTrace(place, turnId);

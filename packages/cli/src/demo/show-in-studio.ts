@@ -1,11 +1,13 @@
-/** `gdn demo --studio`: the swarm of the demo in a browser, with its question on the way, until somebody ends it. */
+/** `gdn demo --studio`: shows the demo swarm in a browser, with its question on the way, until it is interrupted. */
 import type { ExitCode } from '../exit-codes.ts';
 import { runStudio } from '../studio/run-studio.ts';
 import type { Terminal } from '../terminal.ts';
 import type { DemoOptions } from './run-demo.ts';
 import { demoBundle, startDemoSwarm } from './start-demo-swarm.ts';
 
-/** Nobody is asked here: what needs the word of a person waits for it in Studio. **Errors** — as `runDemo`, `runStudio`. */
+/**
+ * Asks nothing at the terminal: calls that need approval wait for it in Studio. **Errors** — as `runDemo`, `runStudio`.
+ */
 export async function showInStudio(
   { input, json }: DemoOptions,
   terminal: Terminal,

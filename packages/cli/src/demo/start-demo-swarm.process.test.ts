@@ -1,4 +1,4 @@
-// Real processes: the swarm of the demo, as a program that shows it would use it.
+// Real processes: the swarm of the demo, used by a program.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ afterEach(() => {
   restore('GOONDAN_TRACE', GOONDAN_TRACE);
 });
 
-test('two of them do not meet; each can be asked and looked at while it runs, and is gone when it is removed', async () => {
+test('two of them are independent; each can be asked and inspected while it runs, and is gone after its removal', async () => {
   const swarms = await Promise.all([startDemoSwarm(terminal, signal), startDemoSwarm(terminal, signal)]);
   try {
     const [one, other] = swarms;
@@ -34,7 +34,7 @@ test('two of them do not meet; each can be asked and looked at while it runs, an
     expect(statSync(join(one.stateRoot, '..')).mode & 0o777).toBe(0o700);
     const { result } = await one.control.ask({ input: 'What is the weather in Nairobi?' });
     expect(textOf(result.responseMessage)).toBe('Nairobi, tomorrow: 25 °C.');
-    // Written a moment later.
+    // Traces are written a moment later.
     while ((await listTurns(one)).length < 2) await Bun.sleep(20);
     expect((await listTurns(one)).map(({ agentName }) => agentName).toSorted()).toEqual(['concierge', 'forecaster']);
     expect(await listTurns(other)).toEqual([]);
@@ -50,7 +50,7 @@ test('two of them do not meet; each can be asked and looked at while it runs, an
   expect(readdirSync(temporary)).toEqual([]);
 });
 
-test('one that does not start leaves nothing', async () => {
+test('a failed start leaves nothing', async () => {
   process.env['GOONDAN_TRACE'] = 'sideways';
   const failure = await startDemoSwarm(terminal, signal).catch((error: unknown) => error);
   expect(failure).toMatchObject({ code: 'E_SWARM_PLAN' });

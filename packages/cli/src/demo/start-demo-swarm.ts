@@ -1,8 +1,8 @@
 /**
- * The swarm of `packages/cli/demo`, with a state root of its own in a temporary folder.
+ * Starts the swarm of `packages/cli/demo`, with its own state root in a temporary folder.
  *
- * 1. Nobody is asked for trust: the bundle came with `gdn`.
- * 2. Its processes end with this one. The folder goes with `remove`, and if that is never called, when this process exits.
+ * 1. It asks for no trust: the bundle came with `gdn`.
+ * 2. Its processes end with this one. `remove` deletes the folder; without that call, the exit of this process does.
  */
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath } from 'node:fs/promises';
@@ -14,19 +14,22 @@ import { GoondanError } from '@goondan/types';
 import { prepareRun, startRun } from '../run/prepare-run.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** The bundle: what `gdn demo` runs and `gdn init --template demo` writes. */
+/** The bundle that `gdn demo` runs and `gdn init --template demo` writes. */
 export const demoBundle = fileURLToPath(new URL('../../demo', import.meta.url));
 
 export interface DemoSwarm {
   readonly control: Swarm;
-  /** With the next, the place that `readTurnTrace` and whoever else looks at workspaces needs. */
+  /** With `workspaceId`, the place that readers of workspaces need, such as `readTurnTrace`. */
   readonly stateRoot: string;
   readonly workspaceId: string;
-  /** Stops the swarm, unless it is stopped, and removes everything it has written. */
+  /** Stops the swarm if it runs, and removes all its files. */
   readonly remove: () => Promise<void>;
 }
 
-/** **Errors** — `E_STATE_ROOT` when there is no room for temporary files, and those of `startRun`; nothing is left then. */
+/**
+ * Starts the swarm; a failure leaves nothing behind. **Errors** — `E_STATE_ROOT` when temporary files cannot be
+ * written, and those of `startRun`.
+ */
 export async function startDemoSwarm(terminal: Terminal, signal: AbortSignal): Promise<DemoSwarm> {
   const { folder, removeFolder } = await makeTemporaryFolder();
   try {

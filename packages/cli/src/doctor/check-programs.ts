@@ -1,9 +1,9 @@
-/** The programs around `gdn`: Bun, which runs it, and those of the system. */
+/** Checks the programs that `gdn` needs: Bun, which runs it, and those of the system. */
 import { readFileSync } from 'node:fs';
 import { type Check, missing, ok, warning } from './check.ts';
 import { probe } from './probe.ts';
 
-/** The oldest Node that the launcher is tested with. */
+/** The oldest Node version that the launcher is tested with. */
 const OLDEST_NODE = 20;
 
 export async function checkNode(): Promise<Check> {
@@ -14,7 +14,7 @@ export async function checkNode(): Promise<Check> {
   return major >= OLDEST_NODE ? ok('Node', node.said) : missing('Node', `${node.said} is too old`, get);
 }
 
-/** It runs this, so it is there. */
+/** Bun runs this code, so it exists. */
 export function checkBun(): Check {
   const manifest: { dependencies: { bun: string } } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
@@ -36,7 +36,7 @@ export async function checkGit(): Promise<Check> {
   return warning('git', git.why, 'Install git to keep the history of a bundle; running one needs none.');
 }
 
-/** Installed is not enough: many systems forbid it to make a namespace. */
+/** Being installed is not enough: many systems forbid it to make a namespace. */
 export async function checkSandbox(): Promise<Check> {
   const name = 'bubblewrap';
   const version = await probe('bwrap', '--version');

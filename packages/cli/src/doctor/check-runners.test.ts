@@ -15,7 +15,7 @@ function write(path: string, seconds: number): void {
   utimesSync(path, seconds, seconds);
 }
 
-test('programs that are absent, older than their sources, and as new', () => {
+test('programs that are absent, older than their sources, and up to date', () => {
   expect(checkRunners([runner], sources).status).toBe('missing');
   write(runner, 1_000);
   expect(checkRunners([runner], sources).status).toBe('ok');
@@ -27,7 +27,7 @@ test('programs that are absent, older than their sources, and as new', () => {
   expect(checkRunners([runner], sources)).toMatchObject({ status: 'warning', detail: expect.stringContaining('b.ts') });
 });
 
-test('of an installed package nothing is told by the times of its files', () => {
+test('file times are ignored in an installed package', () => {
   const installed = join(folder, 'node_modules', '@goondan', 'runtime', 'src');
   mkdirSync(installed, { recursive: true });
   write(runner, 1_000);

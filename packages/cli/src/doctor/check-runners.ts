@@ -5,9 +5,8 @@ import { type Check, missing, ok, warning } from './check.ts';
 const name = 'agent programs';
 
 /**
- * Whether what the processes of agents and connectors run is there, and not older than its sources: a checkout that was
- * updated and not built would run yesterday's agent. In an installed package the times of files only say in which order
- * npm has written them.
+ * Checks that the runners exist and are not older than their sources: an updated but unbuilt checkout would run an old
+ * agent. In an installed package file times only show the order in which npm wrote the files.
  */
 export function checkRunners(runners: readonly string[], sources: string): Check {
   const build = 'Run `npm run build` in a checkout; else install @goondan/runtime again.';

@@ -4,12 +4,12 @@ import { type Check, missing, ok, warning } from './check.ts';
 
 const name = 'state root';
 const MEGABYTE = 1024 * 1024;
-/** Below this a swarm fails soon. */
+/** With less free space, a swarm fails soon. */
 const LITTLE = 200 * MEGABYTE;
-/** Below this nothing can be accepted. */
+/** With less free space, no input can be accepted. */
 const NOTHING = MEGABYTE;
 
-/** Whether conversations can be kept there. It is not made when it is not there: that is for the first run. */
+/** Whether conversations can be stored there. A missing folder is not created: the first run does that. */
 export function checkStateRoot(stateRoot: string, freeBytes: (folder: string) => number = freeBytesOf): Check {
   const another = 'Choose another folder with `--state-root` or GOONDAN_STATE_ROOT, or make this one writable.';
   try {
@@ -26,7 +26,7 @@ export function checkStateRoot(stateRoot: string, freeBytes: (folder: string) =>
   }
 }
 
-/** It, or the nearest one above it that is there. */
+/** Returns the folder, or the nearest existing one above it. */
 function nearestFolder(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined && dirname(path) !== path) return nearestFolder(dirname(path));

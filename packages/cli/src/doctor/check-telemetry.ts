@@ -3,7 +3,7 @@ import { type Check, ok, warning } from './check.ts';
 
 const name = 'telemetry';
 
-/** Whether spans go anywhere, and whether somebody is there. A swarm runs either way. */
+/** Whether spans are exported and the collector accepts them. A swarm runs either way. */
 export async function checkTelemetry(environment: Readonly<Record<string, string | undefined>>): Promise<Check> {
   return describeProbe(await probeCollector(environment));
 }

@@ -1,11 +1,11 @@
-/** One thing `gdn doctor` has looked at. */
+/** The result of one check of `gdn doctor`. */
 export interface Check {
   readonly name: string;
-  /** `warning`: `gdn` works without it, or with less. `missing`: it does not. */
+  /** `warning`: `gdn` works without it, or does less. `missing`: `gdn` does not work. */
   readonly status: 'ok' | 'warning' | 'missing';
-  /** What was found; never a value of a key. */
+  /** The finding; never the value of a key. */
   readonly detail: string;
-  /** What to do about it, when it is not `ok`. */
+  /** How to fix it, unless it is `ok`. */
   readonly suggestion?: string;
 }
 

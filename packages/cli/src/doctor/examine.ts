@@ -1,4 +1,4 @@
-/** Everything `gdn doctor` looks at. No code of a bundle runs, and nothing is changed. */
+/** Runs all checks of `gdn doctor`. No code of a bundle runs, and nothing is changed. */
 import { dirname, join } from 'node:path';
 import { stateRoot } from '@goondan/runtime/control';
 import { agentRunner, canReadProcesses, connectorRunner, providerVariables } from '@goondan/runtime/internal';
@@ -12,7 +12,7 @@ import { checkRunners } from './check-runners.ts';
 import { checkStateRoot } from './check-state-root.ts';
 import { checkTelemetry } from './check-telemetry.ts';
 
-/** **Errors** — `E_BUNDLE_MISSING`, when a bundle was named and is not there. */
+/** **Errors** — `E_BUNDLE_MISSING`, when a bundle was named and does not exist. */
 export async function examine(options: BundleOptions): Promise<readonly Check[]> {
   const [node, npm, git, sandbox, telemetry, swarm] = await Promise.all([
     checkNode(),
@@ -43,7 +43,7 @@ export function checkProcesses(isReadable: boolean): Check {
   return warning('processes', detail, 'Nothing, unless tools start programs that detach themselves.');
 }
 
-/** Names only. */
+/** Shows names only. */
 export function checkKeys(environment: Readonly<Record<string, string | undefined>>): Check {
   const keys = Object.values(providerVariables).map(({ key }) => key);
   const set = keys.filter((key) => environment[key]);

@@ -1,10 +1,10 @@
-/** Longer than any of these programs needs on a machine that is busy. */
+/** Longer than any of these programs needs on a busy machine. */
 const TIMEOUT_MS = 15_000;
 const LONGEST = 300;
 
 export type Probed = { readonly works: true; readonly said: string } | { readonly works: false; readonly why: string };
 
-/** Runs a program of the system to its end; never in the current folder, which may be a stranger's. */
+/** Runs a program of the system to its end; never in the current folder, which may not be trusted. */
 export async function probe(...command: readonly string[]): Promise<Probed> {
   const [program = ''] = command;
   try {

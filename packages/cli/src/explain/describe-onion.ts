@@ -2,7 +2,7 @@ import type { MiddlewareKind } from '@goondan/types';
 import type { ExplainedLayer, Explanation } from './explain-agent.ts';
 
 /**
- * The onion for people: what stands inside something is further to the right.
+ * Describes the onion for people: inner parts are indented further.
  *
  * @example
  * turn
@@ -23,7 +23,7 @@ export function describeOnion({ agent, source, extensions, layers, ...offer }: E
 
 type Offer = Pick<Explanation, 'tools' | 'toolSources' | 'unknownTools'>;
 
-/** Tools of an extension are on a line of their own, with the time they were seen. */
+/** Puts the tools of an extension on their own line, with the time they were seen. */
 function describeTools({ toolSources, unknownTools }: Offer): string[] {
   const groups = new Map<string, string[]>();
   for (const { name, from, seenAt } of toolSources) {
@@ -56,7 +56,7 @@ interface Row {
 
 type Layers = NonNullable<Explanation['layers']>;
 
-/** A turn holds its steps; a step holds its call of the model and the calls of tools after it, side by side. */
+/** Nests the chains: a turn holds its steps; a step holds its model call and, beside it, its tool calls. */
 function onion(layers: Layers): Row[] {
   const turn = chain('turn', layers, 0);
   const step = chain('step', layers, turn.depth);
@@ -87,7 +87,7 @@ function describe({ tier, priority, mayShortCircuit, timeoutMs, onError, buffers
   return [`${tier}, priority ${priority}`, ...more.filter((part) => part !== undefined)].join(', ');
 }
 
-/** Deeper than this it is no longer moved to the right: a line must stay readable. */
+/** The deepest indentation, so that lines stay readable. */
 const DEEPEST = 24;
 
 function indent(depth: number): string {
@@ -103,7 +103,7 @@ function list(names: readonly string[]): string {
   return names.length === 0 ? 'none' : names.map(printable).join(', ');
 }
 
-/** An extension chose the names of its layers: nothing in them that a terminal obeys. */
+/** Replaces control characters: an extension chose the names of its layers. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�');
 }

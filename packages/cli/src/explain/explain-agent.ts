@@ -1,4 +1,4 @@
-/** What an agent is made of: by its last start, by a start just for that, or by what is declared. */
+/** Explains the parts of an agent: from its last start, from a start for this purpose, or from its declaration. */
 import { type DeclaredAgent, type DeclaredAgents, declaredAgents } from '@goondan/runtime/bundle';
 import {
   AGENT_TOOL_NAMES,
@@ -17,42 +17,42 @@ import type { Terminal } from '../terminal.ts';
 
 export interface ExplainRequest extends RunRequest {
   readonly agent?: string;
-  /** Runs code of the bundle. */
+  /** True: loads the agent, which runs code of the bundle. */
   readonly load: boolean;
 }
 
 export type ExplainedLayer = Omit<LayerSummary, 'kind'>;
 
-/** What `gdn explain --json` prints. */
+/** The output of `gdn explain --json`. */
 export interface Explanation {
   readonly agent: string;
   readonly source: 'declared' | 'last-run' | 'loaded';
   /** In the order they are loaded. */
   readonly extensions: readonly string[];
-  /** Outermost first; null as long as nobody knows. */
+  /** Outermost first; null while they are unknown. */
   readonly layers: Readonly<Record<MiddlewareKind, readonly ExplainedLayer[]>> | null;
   readonly tools: readonly string[];
-  /** The same tools with where each comes from: `Tool/name`, `Extension/name`, or `runtime`. */
+  /** The same tools with the source of each: `Tool/name`, `Extension/name`, or `runtime`. */
   readonly toolSources: readonly ToolSource[];
-  /** Extensions whose tools are not known, and how to find out. */
+  /** Extensions with unknown tools, and how to find them out. */
   readonly unknownTools: readonly UnknownTools[];
 }
 
 export interface ToolSource {
   readonly name: string;
   readonly from: string;
-  /** When an extension was last known to offer it; null of a declared tool. */
+  /** The last time an extension was known to offer it; null for a declared tool. */
   readonly seenAt: string | null;
 }
 
 export interface UnknownTools {
   readonly extension: string;
-  /** The command to type; null when it is not an MCP server: then a turn shows them. */
+  /** The command to type; null unless it is an MCP server: otherwise a turn shows the tools. */
   readonly test: string | null;
 }
 
 /**
- * `note` is for people: how much the explanation is worth.
+ * `note` tells people how reliable the explanation is.
  *
  * **Errors** — `E_AGENT_UNKNOWN`; those of `prepareRun`; with `load` those of `mayStart` and `inspectAgent`.
  */
@@ -67,7 +67,7 @@ export async function explainAgent(
   const agent = declared.agentName;
   const recorded = await readDescription(run, agent);
   if (load) {
-    // Servers are connected when a turn needs them: of those, what the last run saw.
+    // Servers connect when a turn needs them, so their tools come from the last run.
     const loaded = keepKnownTools(await loadNow(run, agent, terminal, signal), recorded);
     return { agent, source: 'loaded', ...toParts(loaded, declared) };
   }
@@ -95,7 +95,7 @@ function chooseAgent({ entryAgent, agents }: DeclaredAgents, wanted = entryAgent
   throw unknownAgent(wanted ?? '', names);
 }
 
-/** The description of an agent that never started. `tested`: with the tools that tests of its servers saw. */
+/** Describes an agent that never started. `tested` adds the tools that tests of its servers saw. */
 export function explainDeclared(declared: DeclaredAgent, tested?: AgentDescription): Explanation {
   const { agentName, extensions = [], tools: own = [], agentTools = false } = declared;
   const tools = [
@@ -115,7 +115,7 @@ export function explainDeclared(declared: DeclaredAgent, tested?: AgentDescripti
   };
 }
 
-/** Where the tools come from, and which are not known. */
+/** Returns the source of each tool, and the extensions with unknown tools. */
 export function sourcesOf(
   { tools, registered = [], unknown = [] }: Pick<AgentDescription, 'tools' | 'registered' | 'unknown'>,
   { extensions = [], tools: declared = [] }: Pick<DeclaredAgent, 'extensions' | 'tools'>,

@@ -1,6 +1,6 @@
 import type { EventAuthor } from '@goondan/runtime/history';
 
-/** Who made a change, in a few words: `person via cli`, `model Model/claude`, `tool bash__exec`, … */
+/** Names the author of a change: `person via cli`, `model Model/claude`, `tool bash__exec`, … */
 export function describeAuthor(author: EventAuthor): string {
   switch (author.kind) {
     case 'input':
@@ -16,13 +16,13 @@ export function describeAuthor(author: EventAuthor): string {
   }
 }
 
-/** `extension cache for Model/claude`: a layer had the answer, nobody else was asked. */
+/** Writes `extension cache for Model/claude`: a layer gave the answer, and nothing else was called. */
 function inPlace({ answeredBy }: { readonly answeredBy?: string }, whom: string): string | undefined {
   return answeredBy === undefined ? undefined : `extension ${answeredBy} for ${whom}`;
 }
 
 function describeSender({ kind, name, instanceKey }: NonNullable<Extract<EventAuthor, { kind: 'input' }>['from']>) {
   if (kind === 'agent') return `agent ${name}${instanceKey === undefined ? '' : ` (${instanceKey})`}`;
-  // Whoever talks to the control socket does it for a person.
+  // Every client of the control socket acts for a person.
   return kind === 'cli' ? 'person via cli' : `person via ${name}`;
 }

@@ -1,9 +1,9 @@
-/** A message in one row: its words, the calls it makes, the results it brings. */
+/** Describes a message in one row: its text, its tool calls, its results. */
 import { type Message, TRUNCATED } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { shorten } from '../shorten.ts';
 
-/** At most so many characters, none of which drives a terminal. */
+/** Returns at most `longest` characters, without control characters. */
 export function describeMessage({ data: { content }, metadata }: Message, longest: number): string {
   const text = typeof content === 'string' ? content : content.map(describePart).join(' ');
   const end = metadata[TRUNCATED] === true ? ' [truncated]' : '';

@@ -1,6 +1,6 @@
 import type { Moment } from '@goondan/runtime/history';
 
-/** What `--at` names: the number of an event, or a turn. No turn's id is a number. */
+/** Reads the value of `--at`: the number of an event, or a turn. Ids of turns are never numbers. */
 export function readMoment(text: string): Moment {
   return /^\d+$/.test(text) ? Number(text) : text;
 }

@@ -1,4 +1,4 @@
-/** Who put each message of a conversation there, for people: two or three lines for each. */
+/** Shows the author of each message of a conversation for people, in two or three lines. */
 import type { Blame, BlamedMessage, ReplacedMessages } from '@goondan/runtime/history';
 import { widthOf } from '../graphemes.ts';
 import { harmlessText } from '../harmless-text.ts';
@@ -50,7 +50,7 @@ function renderReplaced({ count, messages }: ReplacedMessages, columns: number):
   return messages.length > 0 && more > 0 ? [...shown, `      … and ${more} more`] : shown;
 }
 
-/** To see those, look at an earlier moment. */
+/** Says how many messages it replaced; an earlier moment shows them. */
 function alsoReplaced({ replaced }: BlamedMessage): string {
   return replaced === undefined ? '' : `, in the place of ${replaced.count}`;
 }

@@ -43,7 +43,7 @@ describe('renderHistory', () => {
     expect(Bun.stringWidth(first)).toBe(Bun.stringWidth(second));
   });
 
-  test('where there is little room the day is said by the turn alone', () => {
+  test('in a narrow terminal only the turn shows the day', () => {
     expect(render(160)).toContain('  1  2026-01-02T03:04:05Z  extension');
     expect(render(80)).toContain('  1  03:04:05Z  extension');
     expect(render(80)).toStartWith('turn-1  2026-01-02T03:04:05Z  answered\n');

@@ -1,4 +1,4 @@
-/** A page of a history for people: a line for each turn, and below it one for each of its events. */
+/** Shows a page of a history for people: a line for each turn, and below it one for each of its events. */
 import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime/history';
 import { endingOf } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
@@ -15,7 +15,7 @@ export interface HistoryLook {
   readonly columns: number;
 }
 
-/** Columns; with fewer, less is said of when and who, so that there is room for what. */
+/** With fewer columns, times and authors are shortened to leave room for the text. */
 const NARROW = 100;
 /** `03:04:05Z` */
 const CLOCK = 9;
@@ -38,7 +38,7 @@ export function renderHistory({ first, last, turns }: HistoryPage, { colors, col
   function renderEvent(row: HistoryEvent): string {
     const { seq, at, event } = row;
     const who = padToWidth(nameOf(row), widths.author);
-    // Its turn says the day.
+    // The line of its turn shows the day.
     const time = isNarrow ? showTime(at).slice(-CLOCK) : showTime(at);
     const start = `  ${String(seq).padStart(widths.seq)}  ${time}  ${who}  ${event.type.padEnd(WIDEST_EVENT)}`;
     const words = describeEvent(row, Math.max(LEAST_WORDS, columns - widthOf(start) - 2));

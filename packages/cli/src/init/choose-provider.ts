@@ -1,4 +1,4 @@
-/** The provider of a new bundle: the first one whose key is set, or the script of its template. */
+/** Chooses the provider of a new bundle: the first one whose key is set, or the script of its template. */
 import { providerVariables } from '@goondan/runtime/internal';
 
 export type Provider = keyof typeof providerVariables | 'scripted';

@@ -1,14 +1,14 @@
 /**
- * The first commit of a new bundle. Whatever keeps git from making it is said, and stops nothing: the bundle is there.
- * No repository is made inside another one, or of what somebody else has put into `.git`: git would run the hooks and
- * programs that are named there. No git command runs longer than its deadline.
+ * Makes the first commit of a new bundle. A problem of git is reported and stops nothing: the bundle exists. It makes
+ * no repository inside another one or from an existing `.git`, whose hooks and programs git would run. Every git
+ * command has a deadline.
  */
 import { execFile } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** `none`: there is no git, or the folder is in a repository already. */
+/** `none`: git is not installed, or the folder is already in a repository. */
 export type Committed = { readonly git: 'committed' | 'none' } | { readonly git: 'failed'; readonly reason: string };
 
 const timeoutMs = 30_000;
@@ -25,7 +25,7 @@ export async function commitBundle(folder: string, files: readonly string[]): Pr
   try {
     await run('init', '--quiet');
     await run('add', '--', ...files);
-    // Signing may ask for a passphrase, and there is nobody to answer.
+    // Signing may ask for a passphrase, which nobody could type.
     await run('commit', '--quiet', '--no-verify', '--no-gpg-sign', '--message', 'A new swarm, by gdn init');
     return { git: 'committed' };
   } catch (error) {
@@ -36,7 +36,7 @@ export async function commitBundle(folder: string, files: readonly string[]): Pr
 type Git = (...args: string[]) => Promise<unknown>;
 
 function gitIn(folder: string): Git {
-  // In a hook of git these name another repository.
+  // Inside a git hook these variables name another repository.
   const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, GIT_INDEX_FILE: _index, ...env } = process.env;
   return (...args) => promisify(execFile)('git', args, { cwd: folder, env, timeout: timeoutMs });
 }
@@ -50,7 +50,7 @@ async function isInsideRepository(run: Git): Promise<boolean> {
   }
 }
 
-/** The line in which git says what is wrong. */
+/** Returns the line in which git names the problem. */
 function readReason(error: unknown): string {
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
   const lines = said.split('\n').filter((line) => line.trim() !== '');

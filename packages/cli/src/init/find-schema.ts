@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** Where the schema is once the packages are installed in the bundle's own folder; what the templates say. */
+/** The place of the schema after an install in the bundle's own folder, as the templates name it. */
 export const installedSchema = 'node_modules/@goondan/runtime/schema/goondan.schema.json';
 
 /**
- * The schema for editors as seen from a bundle: the one in the nearest `node_modules`, here or above. Never an absolute
- * path, because the file that names it is shared with others; where nothing is installed yet, the usual place.
+ * Returns the path from a bundle to the schema for editors: in the nearest `node_modules`, here or above. The path is
+ * relative, because the file that names it is shared with others; before an install it is the usual place.
  */
 export function findSchema(bundle: string, exists: (path: string) => boolean = existsSync): string {
   for (let folder = bundle; ; folder = dirname(folder)) {

@@ -1,4 +1,4 @@
-/** What `gdn init` can write; each is a folder of `packages/cli/templates`, and `demo` the bundle of `gdn demo` itself. */
+/** The templates of `gdn init`: each is a folder of `packages/cli/templates`; `demo` is the bundle of `gdn demo`. */
 export const templateNames = ['default', 'multi-agent', 'extension', 'minimal', 'demo'] as const;
 
 export type Template = (typeof templateNames)[number];

@@ -1,7 +1,7 @@
 /**
- * A template becomes a bundle. The templates are bundles themselves, in `packages/cli/templates` and `packages/cli/demo`:
- * 1. Nothing that exists is overwritten, not even when somebody else writes there at the same moment.
- * 2. Nothing of a bundle is run.
+ * Writes a bundle from a template. Templates are bundles in `packages/cli/templates` and `packages/cli/demo`:
+ * 1. Existing files are never overwritten, even when another process writes there at the same time.
+ * 2. No code of a bundle runs.
  */
 import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ export interface NewBundle {
   readonly provider: Provider;
 }
 
-/** Returns what it wrote, relative to the folder. **Errors** — `E_INIT_FOLDER`. */
+/** Returns the written paths, relative to the folder. **Errors** — `E_INIT_FOLDER`. */
 export async function writeTemplate(bundle: NewBundle): Promise<string[]> {
   const { folder } = bundle;
   const sources = await listSources(bundle);
@@ -42,19 +42,19 @@ export async function writeTemplate(bundle: NewBundle): Promise<string[]> {
   return [...sources.keys()];
 }
 
-/** Path in the bundle → the file it is a copy of. */
+/** Path in the bundle → the file to copy. */
 async function listSources({ template, provider }: NewBundle): Promise<Map<string, string>> {
   const root = template === 'demo' ? join(cli, 'demo') : join(templates, template);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  // Without its dot in the package, because npm leaves out files of that name.
+  // Stored without its dot, because npm leaves `.gitignore` files out of packages.
   const sources = new Map([['.gitignore', join(templates, 'gitignore')]]);
   for (const file of files.toSorted()) sources.set(relative(root, file).replaceAll('\\', '/'), file);
   if (provider !== 'scripted') sources.set('model.yaml', join(templates, 'providers', `${provider}.yaml`));
   return sources;
 }
 
-/** A repository that nothing was put into yet counts as empty. */
+/** Makes the folder; a repository without files counts as empty. */
 async function makeEmptyFolder(folder: string): Promise<void> {
   let found: string[];
   try {

@@ -11,7 +11,10 @@ export interface Deletion {
   readonly signal: AbortSignal;
 }
 
-/** Of a running swarm by itself, else here. **Errors** — those of `Journal.delete`, of the control socket, and `E_SWARM_RUNNING`. */
+/**
+ * Deletes a conversation in the running swarm, or else on disk. **Errors** — those of `Journal.delete`, of the control
+ * socket, and `E_SWARM_RUNNING`.
+ */
 export function deleteInstance({ place, at, force, signal }: Deletion): Promise<DeletedInstance> {
   return betweenSwarms(async (isAgain) => {
     try {
@@ -20,7 +23,7 @@ export function deleteInstance({ place, at, force, signal }: Deletion): Promise<
         ? deleteStoppedInstance(place, at, { force })
         : running.deleteInstance({ ...toInstanceAddress(at), force }));
     } catch (error) {
-      // Whoever went away while it was asked had done it before.
+      // The swarm that stopped during the request had deleted it.
       if (isAgain && error instanceof GoondanError && error.code === 'E_INSTANCE_UNKNOWN') return {};
       throw error;
     }

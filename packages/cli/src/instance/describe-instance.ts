@@ -1,4 +1,4 @@
-/** What is there of a conversation, so that whoever deletes it knows what goes. */
+/** Describes the contents of a conversation for the person who deletes it. */
 import type { Journal } from '@goondan/runtime/history';
 import { pendingInputs } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
@@ -9,8 +9,8 @@ import { withJournal } from './with-journal.ts';
 type Summary = Awaited<ReturnType<Journal['summary']>>;
 
 /**
- * `undefined` when it is there and cannot be read. **Errors** — `E_INSTANCE_UNKNOWN`; unless `force` those of the store
- * and, because nobody should be asked about what will be refused, `E_INSTANCE_PENDING`.
+ * Returns `undefined` when it exists but cannot be read. **Errors** — `E_INSTANCE_UNKNOWN`; without `force`, those of
+ * the store and `E_INSTANCE_PENDING`, so that nobody confirms a deletion that is then refused.
  */
 export async function describeInstance(
   place: SwarmPlace,
@@ -36,7 +36,7 @@ function passOver(error: unknown, force: boolean): undefined {
   throw new GoondanError(error.code, error.message, { suggestion, cause: error });
 }
 
-/** `12 messages, 2 accepted inputs that are not handled yet, 1 dead letter`. */
+/** Writes `12 messages, 2 accepted inputs that are not handled yet, 1 dead letter`. */
 export function listParts(summary: Summary | undefined): string {
   if (summary === undefined) return 'files that cannot be read';
   const { messages, pending, deadLetters } = summary;

@@ -7,7 +7,7 @@ const emptyStart = { version: 0, seq: 0, messages: [], states: { known: {}, unkn
 const at = { agentName: 'host', instanceKey: 'a "b"' };
 const exportedAt = new Date('2026-01-02T03:04:05.678Z');
 
-/** A conversation of `version` turns, whose archive has `archived`. */
+/** A conversation of `version` turns, with `archived` of them in its archive. */
 function source(version: number, archived = version) {
   const read: number[] = [];
   async function* archive() {
@@ -38,7 +38,7 @@ function source(version: number, archived = version) {
       history: async () => ({ start: emptyStart, turns: archive() }),
       summary: async () => ({ messages: 2, pending: 0, deadLetters: 0 }),
       pending: async () => [],
-      deadLetters: letters as unknown as Journal['deadLetters'], // Only its list is asked for.
+      deadLetters: letters as unknown as Journal['deadLetters'], // Only its list is used.
       archive,
     },
   };
@@ -72,7 +72,7 @@ test('one JSON document, with a line for each message and each turn', async () =
   expect(counts).toEqual({ messages: 2, turns: 3 });
 });
 
-test('the history is left out unless it is asked for, and ends where the messages do', async () => {
+test('the history is left out unless requested, and ends with the messages', async () => {
   expect(
     JSON.parse(await collect(exportInstance(source(1).journal, { at, history: false, exportedAt }))),
   ).not.toHaveProperty('history');
@@ -80,7 +80,7 @@ test('the history is left out unless it is asked for, and ends where the message
   expect(ahead.history.map(({ version }: { version: number }) => version)).toEqual([1, 2]);
 });
 
-test('a turn is read when the one before it was taken: however long the history, little of it is in memory', async () => {
+test('a turn is read after the one before was taken: a long history needs little memory', async () => {
   const { journal, read } = source(1000);
   for await (const piece of exportInstance(journal, { at, history: true, exportedAt })) {
     if (piece.includes('turn-10"')) break;
@@ -88,7 +88,7 @@ test('a turn is read when the one before it was taken: however long the history,
   expect(read).toHaveLength(10);
 });
 
-test('T-01 a part that cannot be read is left out with its problem, and the messages are there', async () => {
+test('T-01 an unreadable part is left out with its problem, and the messages are exported', async () => {
   const { journal } = source(1);
   const damaged = () => Promise.reject(new GoondanError('E_STORE_CORRUPT', 'a bad line'));
   const text = await collect(

@@ -1,9 +1,9 @@
 /**
- * Everything of one conversation as one JSON document, written bit by bit: whoever reads it needs no format of ours, and
- * nobody needs room for all of it. What grows without end, the history, comes last and is read turn by turn; of the
- * messages and of each turn every entry has a line of its own.
+ * Exports one conversation as a JSON document, written piece by piece: readers need no format of ours, and memory never
+ * holds all of it. The history, which grows without limit, comes last and is read turn by turn. Each message and each
+ * event has its own line.
  *
- * `docs/cli.md` has the fields. They are added, never renamed; what changes its meaning raises `formatVersion`.
+ * `docs/cli.md` lists the fields. They are added, never renamed; a change of meaning raises `formatVersion`.
  */
 import type { Journal } from '@goondan/runtime/history';
 import { describeDamage, salvageConversation } from '@goondan/runtime/internal';
@@ -15,22 +15,22 @@ type Source = Pick<Journal, 'readIntact' | 'history' | 'summary' | 'pending' | '
 
 export interface ExportRequest {
   readonly at: AgentAddress;
-  /** With every committed turn that is still kept. */
+  /** True: include every committed turn that is still kept. */
   readonly history: boolean;
   readonly exportedAt: Date;
 }
 
-/** How much was given so far. */
+/** The number of exported parts so far. */
 export interface ExportCounts {
   messages: number;
   turns: number;
-  /** Why parts of it are missing, or come from elsewhere; absent when nothing is damaged. */
+  /** Why parts are missing or come from another file; absent when nothing is damaged. */
   problems?: readonly string[];
 }
 
 /**
- * A part that cannot be read is `null`, and `problems` says why. Messages and states come from the history when their own
- * files are damaged. A damaged history ends before the damage.
+ * Writes `null` for a part that cannot be read, and the reason into `problems`. Messages and states come from the
+ * history when their own files are damaged. A damaged history ends before the damage.
  *
  * **Errors** — those of reading the messages other than `E_STORE_CORRUPT`.
  */
@@ -60,7 +60,7 @@ export async function* exportInstance(
     inputs: inputs ?? null,
     deadLetters: deadLetters ?? null,
     ...(history ? { history: committedTurns(journal, at, version, counts, problems) } : {}),
-    // Last, because reading the history may add to it.
+    // Last, because reading the history may add problems.
     problems: () => {
       if (problems.size > 0) counts.problems = [...problems];
       return counts.problems;
@@ -68,7 +68,7 @@ export async function* exportInstance(
   });
 }
 
-/** `undefined` when it is damaged: what is intact is given all the same. */
+/** Returns `undefined` when a part is damaged: the intact parts are exported anyway. */
 async function readable<Value>(reading: Promise<Value>, problems: Set<string>): Promise<Value | undefined> {
   try {
     return await reading;
@@ -81,11 +81,11 @@ async function readable<Value>(reading: Promise<Value>, problems: Set<string>): 
 function addProblem(error: unknown, problems: Set<string>): void {
   if (!(error instanceof GoondanError)) throw error;
   const problem = describeDamage(error);
-  // It may be there with its consequence.
+  // The same problem may already be listed with its consequence.
   if (![...problems].some((each) => each.startsWith(problem))) problems.add(problem);
 }
 
-/** Up to the version of the messages: the swarm may be at work meanwhile. */
+/** Up to the version of the messages: the swarm may be running meanwhile. */
 async function* committedTurns(
   journal: Source,
   at: AgentAddress,
@@ -106,7 +106,10 @@ async function* committedTurns(
 
 type Entries = readonly unknown[] | AsyncIterable<unknown>;
 
-/** Lists get a line for each entry, everything else one line. A function gives its value when its turn comes. */
+/**
+ * Writes a line for each entry of a list, and one line for everything else. A function is called when its field is
+ * written.
+ */
 async function* jsonObject(fields: Readonly<Record<string, unknown>>): AsyncGenerator<string> {
   let before = '{\n';
   for (const [name, field] of Object.entries(fields)) {

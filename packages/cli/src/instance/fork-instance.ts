@@ -10,7 +10,10 @@ export interface Fork extends ForkOptions {
   readonly signal: AbortSignal;
 }
 
-/** In a running swarm by itself, else here. **Errors** — those of `Journal.fork`, of the control socket, `E_INSTANCE_KEY`. */
+/**
+ * Forks a conversation in the running swarm, or else on disk. **Errors** — those of `Journal.fork`, of the control
+ * socket, `E_INSTANCE_KEY`.
+ */
 export function forkInstance({ place, from, signal, ...options }: Fork): Promise<ForkedInstance> {
   return betweenSwarms(async () => {
     const running = await attachSwarm(place);

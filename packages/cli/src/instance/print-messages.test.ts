@@ -8,14 +8,14 @@ const messages = [createUserMessage('\x1b[2Jone\ntwo'), createAssistantMessage([
 test.each([
   [true, 'user  ␛[2Jone\ntwo\nassistant  three\n'],
   [false, 'user  \x1b[2Jone\ntwo\nassistant  three\n'],
-])('what a message says is not obeyed by a terminal, and is as it is elsewhere (%p)', (isTTY, expected) => {
+])('text of a message is harmless on a terminal, and unchanged elsewhere (%p)', (isTTY, expected) => {
   let printed = '';
   const stdout = { isTTY, write: (text: string) => void (printed += text) };
   printMessages(messages, openTerminal({ stdout, stderr: { write: () => undefined }, env: { NO_COLOR: '1' } }));
   expect(printed).toBe(expected);
 });
 
-test('an empty conversation is said to be one, beside it', () => {
+test('an empty conversation is reported on standard error', () => {
   const printed: string[] = [];
   const said: string[] = [];
   const stdout = { write: (text: string) => printed.push(text) };

@@ -2,9 +2,12 @@ import { type Message, TRUNCATED } from '@goondan/types';
 import { harmlessLines } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** A conversation for people: who speaks, and what they say. At a terminal nothing of it is obeyed, elsewhere it is as it is. */
+/**
+ * Prints a conversation for people: the speaker and the text. At a terminal control characters are made harmless;
+ * elsewhere the text is unchanged.
+ */
 export function printMessages(messages: readonly Message[], terminal: Terminal): void {
-  // Not to standard output: what is there is the conversation.
+  // On standard error, because standard output holds the conversation only.
   if (messages.length === 0) terminal.printError('There are no messages.\n');
   for (const message of messages) {
     const text = terminal.isWatched ? harmlessLines(textIn(message)) : textIn(message);
@@ -13,7 +16,7 @@ export function printMessages(messages: readonly Message[], terminal: Terminal):
   }
 }
 
-/** Words as they are, everything else as JSON. */
+/** Returns texts unchanged, and everything else as JSON. */
 function textIn({ data: { content } }: Message): string {
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part))).join(' ');

@@ -1,4 +1,4 @@
-/** The instances of a workspace as they are on disk, and what a running swarm knows about them. */
+/** Reads the instances of a workspace from disk, and their status from a running swarm. */
 import type { InstanceAddress, InstanceStatus } from '@goondan/runtime';
 import { toAgentAddress, toInstanceAddress } from '@goondan/runtime/control';
 import type { ConversationSnapshot, Journal } from '@goondan/runtime/history';
@@ -7,18 +7,18 @@ import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownInstance } from './unknown-instance.ts';
 import { type JournalPlace, withJournal } from './with-journal.ts';
 
-/** What `gdn instance list --json` prints of each. Fields are added, never renamed. */
+/** An item of `gdn instance list --json`. Fields are added, never renamed. */
 export interface ListedInstance extends InstanceAddress {
   readonly status: InstanceStatus['status'];
   /** `null` when its files cannot be read. */
   readonly messages: number | null;
-  /** `null` while no turn was opened. */
+  /** `null` before its first turn. */
   readonly updatedAt: string | null;
-  /** Why it does not start; absent when nothing is wrong. */
+  /** The reason why it does not start; absent when nothing is wrong. */
   readonly problem?: string;
 }
 
-/** By agent and key. **Errors** — those of the store and of the control socket. */
+/** Sorted by agent and key. **Errors** — those of the store and of the control socket. */
 export async function listInstances(place: SwarmPlace): Promise<ListedInstance[]> {
   const statuses = await readStatuses(place);
   return (
@@ -49,7 +49,7 @@ export async function withInstance<Value>(
   return found.value;
 }
 
-/** A folder that does not say whose it is may be a damaged conversation. */
+/** A folder that does not name its instance may be a damaged conversation. */
 async function missing(journal: Journal, at: AgentAddress, known: readonly AgentAddress[]): Promise<unknown> {
   const unknown = unknownInstance(at, known);
   if (!(await journal.has(at))) return unknown;
@@ -65,7 +65,7 @@ async function readStatuses(place: SwarmPlace): Promise<ReadonlyMap<string, Inst
   return new Map(instances.map((each) => [keyOf(toAgentAddress(each)), each]));
 }
 
-/** One that cannot be read is there, with the problem, and keeps no other from being listed. */
+/** Lists an unreadable instance with its problem; the others are listed, too. */
 async function describe(
   journal: Journal,
   at: AgentAddress,

@@ -1,7 +1,7 @@
 import { closestName } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 
-/** `E_INSTANCE_UNKNOWN`, with what was probably meant: another conversation of that agent, or another agent. */
+/** Makes `E_INSTANCE_UNKNOWN`, suggesting another conversation of that agent, or another agent. */
 export function unknownInstance(
   { agentName, instanceKey }: AgentAddress,
   known: readonly AgentAddress[],

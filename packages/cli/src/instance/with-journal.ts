@@ -3,10 +3,10 @@ import { durableStore, type DurableStoreOptions, type Journal } from '@goondan/r
 import { workspaceFolder } from '@goondan/runtime/internal';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 
-/** `warn` hears what is damaged; standard error when absent. */
+/** `warn` gets reports of damage; standard error when absent. */
 export type JournalPlace = SwarmPlace & Pick<DurableStoreOptions, 'warn'>;
 
-/** Reads conversations. That takes no lock, and a workspace that is not there is not made: it has `nothing`. */
+/** Reads conversations without a lock. A missing workspace is not created: the result is `nothing`. */
 export async function withJournal<Value>(
   place: JournalPlace,
   nothing: Value,

@@ -34,7 +34,7 @@ const write = (texts: (string | Error)[], { replace = false, signal = new AbortC
     (error: unknown) => error,
   );
 
-test('all of it is there, and only its owner can read it', async () => {
+test('the file is complete, and only its owner can read it', async () => {
   const long = 'x'.repeat(70_000);
   expect(await write(['one', long, 'two'])).toBe('written');
   expect(readFileSync(path, 'utf8')).toBe(`one${long}two`);
@@ -42,7 +42,7 @@ test('all of it is there, and only its owner can read it', async () => {
   expect(readdirSync(folder)).toEqual(['out.json']);
 });
 
-test('what is there is left alone, also when it came while this was written, unless it may be replaced', async () => {
+test('an existing file stays, even one made meanwhile, unless it may be replaced', async () => {
   writeFileSync(path, 'old', { mode: 0o644 });
   expect(await write(['new'])).toMatchObject({ code: 'E_OUTPUT_FILE', suggestion: expect.stringContaining('--force') });
   rmSync(path);
@@ -59,13 +59,13 @@ test('what is there is left alone, also when it came while this was written, unl
   expect(readdirSync(folder)).toEqual(['out.json']);
 });
 
-test('nothing is left of what failed or was interrupted', async () => {
+test('a failed or interrupted write leaves nothing', async () => {
   expect(await write(['one', new Error('damaged')])).toMatchObject({ message: 'damaged' });
   expect(await write(['one'], { signal: AbortSignal.abort() })).toMatchObject({ code: 'E_CANCELLED' });
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a folder, and one that is not there, are refused with a code', async () => {
+test('a folder, and a path in a missing one, are rejected with a code', async () => {
   mkdirSync(path);
   expect(await write(['one'], { replace: true })).toMatchObject({ code: 'E_OUTPUT_FILE' });
   path = join(folder, 'missing', 'out.json');

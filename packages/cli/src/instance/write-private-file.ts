@@ -1,6 +1,6 @@
 /**
- * A file only its owner can read, written bit by bit. It has its name when all of it is there and on the disk; when that
- * fails, or is interrupted, nothing is left of it.
+ * Writes a file that only its owner can read, piece by piece. The file gets its name when all of it is on the disk; a
+ * failed or interrupted write leaves nothing behind.
  */
 import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
 import { GoondanError } from '@goondan/types';
@@ -34,7 +34,7 @@ export async function writePrivateFile(
   }
 }
 
-/** So that a long text in short pieces is not as many writes. */
+/** Gathers short pieces, so that a long text needs few writes. */
 export async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let text = '';
   for await (const piece of pieces) {
@@ -46,7 +46,7 @@ export async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<s
   if (text !== '') yield text;
 }
 
-/** Before the work, and again by `link` after it. */
+/** Checks before the work; `link` checks again after it. */
 async function refuseTaken(path: string, replace: boolean): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined || (replace && !found.isDirectory())) return;
@@ -61,7 +61,7 @@ async function appendAll(file: FileHandle, text: string, path: string): Promise<
 
 async function putInPlace(draft: string, path: string, replace: boolean): Promise<void> {
   try {
-    // A link is refused where there is something; a rename is not.
+    // `link` refuses an existing file, `rename` does not.
     await (replace ? rename(draft, path) : link(draft, path));
   } catch (error) {
     throw error instanceof Error && 'code' in error && error.code === 'EEXIST'

@@ -1,6 +1,6 @@
 /**
- * Tools of MCP servers that wait for a person. The extension says in its state which; what a person approves is written
- * into `.mcp.lock.json` of the bundle, where every instance finds it. No server is asked, and nothing of the bundle runs.
+ * The tools of MCP servers that wait for a person. The state of the extension lists them; an approval is written into
+ * `.mcp.lock.json` of the bundle, where every instance reads it. No server is called, and no code of the bundle runs.
  */
 import { join } from 'node:path';
 import { APPROVALS_FILE, readApprovalsFile, readWithheld, type WithheldTool } from '@goondan/base/mcp';
@@ -9,7 +9,10 @@ import { listInstances, readInstance } from '../instance/read-instances.ts';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 import { writeJson } from './edit-mcp-file.ts';
 
-/** What is withheld of one extension and not approved yet, in any instance; of a tool, what was seen last. */
+/**
+ * Lists the tools of one extension that are withheld and not approved, in any instance; for each tool, the version seen
+ * last.
+ */
 export async function findWithheld(place: SwarmPlace, folder: string, extension: string): Promise<WithheldTool[]> {
   const instances = (await listInstances(place)).toSorted((one, other) =>
     (one.updatedAt ?? '') < (other.updatedAt ?? '') ? -1 : 1,
@@ -24,7 +27,7 @@ export async function findWithheld(place: SwarmPlace, folder: string, extension:
   return [...found.values()].filter(({ tool, fingerprint }) => approved[tool] !== fingerprint);
 }
 
-/** The path of the file. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`. */
+/** Returns the path of the file. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`. */
 export async function approveTools(
   folder: string,
   extension: string,

@@ -1,10 +1,10 @@
-/** Changes to the `.mcp.json` of a bundle: as a whole or not at all, and nothing else in it is touched. */
+/** Changes the `.mcp.json` of a bundle: completely or not at all, and nothing else in it. */
 import { realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MCP_FILE, readMcpFile, type ServerEntry, serversOf } from '@goondan/base/mcp';
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 
-/** The path of the file. **Errors** — `E_MCP_EXISTS`, `E_MCP_FILE`. */
+/** Returns the path of the file. **Errors** — `E_MCP_EXISTS`, `E_MCP_FILE`. */
 export async function addServer(folder: string, name: string, entry: ServerEntry, force: boolean): Promise<string> {
   const path = join(folder, MCP_FILE);
   const file = (await readMcpFile(path)) ?? {};
@@ -12,12 +12,12 @@ export async function addServer(folder: string, name: string, entry: ServerEntry
   if (Object.hasOwn(servers, name) && !force) {
     throw new GoondanError('E_MCP_EXISTS', `${path} has a server "${name}" already.`);
   }
-  // Written as JSON, and checked when it is read.
+  // The entry is written as JSON, and checked when it is read.
   await writeJson(path, { ...file, mcpServers: { ...servers, [name]: entry as unknown as JsonValue } });
   return path;
 }
 
-/** The path of the file. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`. */
+/** Returns the path of the file. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`. */
 export async function removeServer(folder: string, name: string): Promise<string> {
   const path = join(folder, MCP_FILE);
   const file = (await readMcpFile(path)) ?? {};
@@ -31,7 +31,7 @@ export async function removeServer(folder: string, name: string): Promise<string
 }
 
 export async function writeJson(path: string, value: JsonObject): Promise<void> {
-  // Where it is a link, what it leads to is written.
+  // A link stays a link: its target is replaced.
   const target = await realpath(path).catch(() => path);
   const draft = `${target}.${process.pid}.tmp`;
   try {

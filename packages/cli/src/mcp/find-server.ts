@@ -1,4 +1,4 @@
-/** Finds the server of a name, and the settings an agent would start it with. Nothing of the bundle is run. */
+/** Finds the server of a name, and the settings with which an agent would start it. No code of the bundle runs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MCP_FILE, type McpConfig, readMcpFile, serversOf } from '@goondan/base/mcp';
@@ -8,7 +8,7 @@ import { childEnvironment } from '@goondan/runtime/internal';
 import { GoondanError, type JsonObject } from '@goondan/types';
 
 export interface FoundServer {
-  /** The extension, as an agent calls it; the server's own name while none uses it. */
+  /** The extension's name in the agent; the server's own name while no agent uses it. */
   readonly name: string;
   readonly config: McpConfig;
   /** Absent while no agent uses it. */
@@ -28,8 +28,8 @@ interface Places {
 }
 
 /**
- * The extension of that name (`as`), else one that uses that server of `.mcp.json`, else the server itself: then variables
- * come from this terminal. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`.
+ * Finds the extension of that name (`as`), or one that uses that server of `.mcp.json`, or the server itself, which
+ * then takes variables from this terminal. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`.
  */
 export async function findServer(
   plan: Pick<SwarmPlan, 'agents'>,
@@ -54,7 +54,7 @@ export async function findServer(
   throw new GoondanError('E_MCP_UNKNOWN', `There is no MCP server "${wanted}". Servers: ${names}.`);
 }
 
-/** Whether an extension of a plan is `mcp` of the base library, whatever the agent calls it. */
+/** Whether an extension of a plan is `mcp` of the base library, under any name. */
 export function isMcpServer({ root, resource }: DeclaredExtension): boolean {
   if (!/(?:^|\/)extensions\/mcp\/register\.[jt]s$/.test(resource.spec.entry)) return false;
   try {

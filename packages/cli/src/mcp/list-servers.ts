@@ -5,7 +5,7 @@ import { GoondanError } from '@goondan/types';
 import { serverUsers } from './server-users.ts';
 import { variablesOf } from './read-entry.ts';
 
-/** What `gdn mcp list --json` prints of each. Fields are added, never renamed. Values that may be secrets are not shown. */
+/** An item of `gdn mcp list --json`. Fields are added, never renamed. Values that may be secrets are left out. */
 export interface ListedServer {
   readonly name: string;
   readonly type?: 'stdio' | 'http';
@@ -14,10 +14,10 @@ export interface ListedServer {
   readonly url?: string;
   /** Names of variables for its process, or of headers. */
   readonly declares?: readonly string[];
-  /** Variables that have to be set for it. */
+  /** Variables that must be set for it. */
   readonly needs?: readonly string[];
   readonly usedBy: readonly string[];
-  /** Why it cannot be used. */
+  /** The reason why it cannot be used. */
   readonly problem?: string;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type AddOptions, readEntry, variablesOf } from './read-entry.ts';
 
-describe('what is typed after gdn mcp add', () => {
+describe('the arguments of gdn mcp add', () => {
   test('B-06 a command with its arguments and variables', () => {
     expect(readEntry('files', ['npx', '-y', 'server'], { env: ['A=b=c', 'TOKEN', 'E='], cwd: 'sub' })).toEqual({
       command: 'npx',
@@ -43,7 +43,7 @@ describe('what is typed after gdn mcp add', () => {
     expect(thrown).toMatchObject({ code: 'E_USAGE', suggestion: expect.stringMatching(/\S/) });
   });
 
-  test('B-06 the variables that have to be set', () => {
+  test('B-06 the variables that must be set', () => {
     const entry = { command: '${A}', args: ['${B:-x}', '${GOONDAN_WORKDIR}'], env: { X: '${C}' }, cwd: '${A}' };
     expect(variablesOf(entry)).toEqual(['A', 'C']);
     expect(variablesOf({ type: 'http', url: 'https://${H}/', headers: { x: '${T}' } })).toEqual(['H', 'T']);

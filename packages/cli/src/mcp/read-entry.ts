@@ -1,4 +1,4 @@
-/** What was typed after `gdn mcp add`, as an entry of `.mcp.json`. */
+/** Reads the arguments of `gdn mcp add` as an entry of `.mcp.json`. */
 import { expandVariables, type ServerEntry } from '@goondan/base/mcp';
 import { GoondanError } from '@goondan/types';
 
@@ -42,7 +42,7 @@ export function readEntry(name: string, command: readonly string[], options: Add
   };
 }
 
-/** The variables that have to be set for it. */
+/** Lists the variables that must be set for it. */
 export function variablesOf(entry: ServerEntry): string[] {
   const missing = new Set<string>();
   const known = new Set(['GOONDAN_BUNDLE', 'GOONDAN_WORKDIR']);
@@ -56,7 +56,7 @@ function textsOf(entry: ServerEntry): string[] {
   return [command, ...args, ...Object.values(env), cwd];
 }
 
-/** `NAME=value`; `NAME` alone is the variable of that name. */
+/** Reads `NAME=value`; `NAME` alone takes the value of that variable. */
 function pairs<Field extends string>(
   field: Field,
   written: readonly string[],
@@ -69,7 +69,7 @@ function pairs<Field extends string>(
     if (!pattern.test(name)) throw usage(`"${text}" is not NAME=value.`, 'For example: --env TOKEN=abc');
     return [name, at === -1 ? `\${${name}}` : text.slice(at + 1)];
   });
-  // One key, and what belongs to it.
+  // An object with one key.
   return { [field]: Object.fromEntries(entries) } as Partial<Record<Field, Record<string, string>>>;
 }
 

@@ -21,7 +21,7 @@ const terminal = openTerminal({ stdout: { write }, stderr: { write }, env: {} })
 const agents = (...names: string[]): DeclaredAgent[] => names.map((agentName) => ({ agentName, models: {} }));
 const seen = { extension: 'files', offered: ['files__look', 'files__list'] };
 
-test('F-11 tools that a test saw take the place of those before, and the last start stays what it was', async () => {
+test('F-11 tools that a test saw replace the earlier ones, and the record of the last start stays', async () => {
   const before = {
     extensions: ['files', 'notes', 'mail'],
     layers: [],
@@ -51,17 +51,17 @@ test('F-11 tools that a test saw take the place of those before, and the last st
   expect(printed).toBe('');
 });
 
-test('F-11 of an agent that never started they are kept for each user, and nothing is taken for its layers', async () => {
+test('F-11 for an agent that never started they are kept for each user, without layers', async () => {
   await recordTools(place, agents('host', 'guest'), seen, terminal);
   for (const name of ['host', 'guest']) {
     expect(await readDescription(place, name)).toMatchObject({ tools: seen.offered, neverStarted: true });
   }
-  // An agent that does not declare the server any more does not show its tools.
+  // An agent that no longer declares the server does not show its tools.
   const declared = { entryAgent: 'host', agents: agents('host') };
   expect(await viewAgents(place, declared, [])).toMatchObject([{ name: 'host', tools: [], layers: [] }]);
 });
 
-test('F-11 a disk that refuses them is told, and fails nothing', async () => {
+test('F-11 a failed write is reported, and does not fail the test of the server', async () => {
   writeFileSync(join(place.stateRoot, 'workspaces'), 'in the way');
   await recordTools(place, agents('host'), seen, terminal);
   expect(printed).toStartWith('The tools could not be kept for `gdn explain`: ');

@@ -1,4 +1,4 @@
-/** Keeps the tools that a test of a server saw, where `gdn explain` and Studio look for them. */
+/** Keeps the tools that a test of a server saw, for `gdn explain` and Studio. */
 import type { DeclaredAgent } from '@goondan/runtime/bundle';
 import { type LoadedAgent, partsDigest, readDescription, recordDescriptions } from '@goondan/runtime/internal';
 import { explainDeclared } from '../explain/explain-agent.ts';
@@ -6,7 +6,7 @@ import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface SeenTools {
-  /** The server, as the agents call it. */
+  /** The server's name in the agents. */
   readonly extension: string;
   readonly offered: readonly string[];
 }
@@ -35,7 +35,7 @@ export async function recordTools(
   }
 }
 
-/** The recorded description, with other tools of one extension. */
+/** Replaces the tools of one extension in the recorded description. */
 function withTools(before: LoadedAgent, { extension, offered }: SeenTools, seenAt: string): LoadedAgent {
   const { registered = [], unknown = [], ...rest } = before;
   const isOther = (tool: { readonly extension: string }) => tool.extension !== extension;

@@ -1,6 +1,9 @@
 import type { Bundle } from '@goondan/runtime/bundle';
 
-/** `Agent/name` and `Swarm/name` of those that have the server in their `extensions`. Nothing of the bundle is run. */
+/**
+ * Lists `Agent/name` and `Swarm/name` of the resources that have the server in their `extensions`. No code of the
+ * bundle runs.
+ */
 export function serverUsers({ scope }: Bundle, server: string): string[] {
   return scope.resources.flatMap((loaded) => {
     if (loaded.kind !== 'Agent' && loaded.kind !== 'Swarm') return [];
@@ -11,7 +14,10 @@ export function serverUsers({ scope }: Bundle, server: string): string[] {
 
 type ExtensionItem = string | object;
 
-/** The server of `.mcp.json` that an item means; `undefined` when it is another extension, or says itself where it is. */
+/**
+ * Returns the server of `.mcp.json` that an item names; `undefined` for another extension, or one with its own
+ * transport.
+ */
 function serverOf(item: ExtensionItem): string | undefined {
   if (typeof item === 'string') return undefined;
   const { ref = item, as, config = {} } = item as { ref?: unknown; as?: string; config?: ServerConfig };
@@ -20,7 +26,7 @@ function serverOf(item: ExtensionItem): string | undefined {
   return config.fromFile?.server ?? as ?? 'mcp';
 }
 
-/** Of the config, what says where the server is. The bundle may be invalid. */
+/** The part of the config that locates the server. The bundle may be invalid. */
 interface ServerConfig {
   readonly transport?: unknown;
   readonly fromFile?: { readonly server?: string };

@@ -1,4 +1,7 @@
-/** `gdn mcp test`: starts a server as an agent would, and shows what it offers. Needs trust, because its command runs. */
+/**
+ * `gdn mcp test`: starts a server as an agent would, and shows its tools. Needs trust, because the server's command
+ * runs.
+ */
 import { cleanText, MCP_FILE, type McpConfig, type ProbedServer, probeServer } from '@goondan/base/mcp';
 import { closestName, maskSecrets } from '@goondan/runtime/internal';
 import { GoondanError, type JsonObject } from '@goondan/types';
@@ -17,7 +20,7 @@ export interface TestRequest extends RunRequest {
   readonly args?: string;
 }
 
-/** What `gdn mcp test --json` prints. Fields are added, never renamed. */
+/** The output of `gdn mcp test --json`. Fields are added, never renamed. */
 export interface TestedServer extends ProbedServer {
   readonly name: string;
   /** The agent that uses it; null while none does. */
@@ -32,7 +35,7 @@ export async function testServer(
 ): Promise<TestedServer> {
   const calls = call === undefined ? {} : { call: { tool: call, args: readArguments(args) } };
   const run = await prepareRun({ ...request, connections: false }, terminal);
-  // A key for a model may be missing: no model is called.
+  // Keys for models may be missing, because no model is called.
   const { plan } = await mayStart(run, terminal, signal, true);
   const places = { bundleFolder: run.bundle.folder, workdir: run.workdir };
   const { agent, users, secrets, ...found } = await findServer(plan, wanted, {
@@ -55,15 +58,15 @@ export async function testServer(
   }
 }
 
-/** The catalogue speaks of an agent that runs: of its log, and of attempts that follow. */
+/** Replaces the suggestion of the catalogue, which is about a running agent: its log, and the next attempts. */
 function whatToCheck({ transport }: McpConfig): string {
   const where = transport === undefined ? `\`${MCP_FILE}\`` : '`transport` of its config';
   return `Check its command, arguments and environment (over HTTP its url and headers) in ${where}.`;
 }
 
-/** A server may say what it was given. */
+/** Masks all texts: a server may print the secrets it was given. */
 function maskAll(probed: ProbedServer, mask: (text: string) => string): ProbedServer {
-  // Every text in it is masked, and it stays what it is.
+  // Masks every text in it; its shape stays the same.
   return JSON.parse(JSON.stringify(probed), (_key, value: unknown) =>
     typeof value === 'string' ? mask(value) : value,
   ) as ProbedServer;
@@ -92,7 +95,7 @@ function readArguments(args = '{}'): JsonObject {
   try {
     value = JSON.parse(args);
   } catch {
-    // Said below, like a value that is not an object.
+    // Reported below, like a value that is not an object.
   }
   // An object that was parsed from JSON is a JSON object.
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;

@@ -10,19 +10,19 @@ import { packagesWithScripts } from './packages-with-scripts.ts';
 import { type InstalledPackage, readPackage } from './read-package.ts';
 
 export interface Addition extends InstallChange {
-  /** As npm takes it, paths made absolute. */
+  /** The package in npm's notation, with absolute paths. */
   readonly spec: string;
-  /** Scripts of packages may run when they are installed. */
+  /** True when scripts of packages may run during the install. */
   readonly allowScripts: boolean;
 }
 
 export interface AddedPackage extends InstalledPackage {
-  /** Packages that came with it and have a script that was not run. */
+  /** Packages that were installed with it and whose scripts were not run. */
   readonly heldBack: readonly string[];
 }
 
 /**
- * An npm install, and a check of what came. Whatever is wrong with it, it is taken out again.
+ * Installs a package with npm and checks it. A package with a problem is removed again.
  *
  * **Errors** — `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_PACKAGE_MISSING`, `E_PACKAGE_INVALID`, `E_CANCELLED`.
  */
@@ -46,7 +46,9 @@ export function addPackage(addition: Addition): Promise<AddedPackage> {
 
 const packageJsonMade = 'There was no package.json in the bundle, so one was made; it lists the installed packages.';
 
-/** Without one npm would install into a project above the bundle. Whether it was made. */
+/**
+ * Makes a `package.json`, without which npm would install into a project above the bundle. Returns whether it made one.
+ */
 function makePackageJson(folder: string): boolean {
   const path = join(folder, 'package.json');
   if (existsSync(path)) return false;

@@ -1,6 +1,6 @@
 /**
- * One change of what is installed in a bundle's folder: done by npm and kept, or undone as if it had not been.
- * No script of any package is run unless that is said.
+ * Changes the installed packages of a bundle: npm makes the change, and a failure undoes it completely. Scripts of
+ * packages run only when that is allowed.
  */
 import { GoondanError } from '@goondan/types';
 import type { Terminal } from '../terminal.ts';
@@ -10,13 +10,13 @@ import { runNpm } from './run-npm.ts';
 export interface InstallChange {
   /** A real path. */
   readonly folder: string;
-  /** As of `NpmRun`. */
+  /** See `NpmRun`. */
   readonly isTrusted: boolean;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
 }
 
-/** `work` changes and checks; what it throws undoes the change. **Errors** — those of `work`. */
+/** `work` makes and checks the change; when it throws, the change is undone. **Errors** — those of `work`. */
 export async function changeInstall<Value>(
   { folder, isTrusted, terminal, signal }: InstallChange,
   work: (npm: (...args: string[]) => Promise<void>) => Promise<Value>,

@@ -1,11 +1,11 @@
-/** What to tell about a package that was added: what it offers, how to refer to it, and what is left to do by hand. */
+/** Describes an added package: its resources, how to refer to them, and the steps left to do by hand. */
 import type { Bundle } from '@goondan/runtime/bundle';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { AddedPackage } from './add-package.ts';
 import { referenceText } from './read-package.ts';
 
 export interface AdditionNotes {
-  /** As the person wrote it. */
+  /** In the form that the person typed. */
   readonly typed: string;
   readonly allowScripts: boolean;
 }
@@ -15,7 +15,7 @@ export interface DescribedAddition {
   readonly text: string;
 }
 
-/** `bundle`: the one it was added to. */
+/** `bundle` is the one it was added to. */
 export function describeAddition(
   { name, version, resources, heldBack }: AddedPackage,
   bundle: Bundle,
@@ -49,7 +49,9 @@ export function describeAddition(
   };
 }
 
-/** A bundle that is a package itself says what it needs. Its file is its author's: it is not rewritten here. */
+/**
+ * Suggests a dependency for a bundle that is a package itself. Its file belongs to the author, and is not rewritten.
+ */
 function listedBy({ scope }: Bundle, name: string, version: string): string[] {
   return scope.resources.flatMap((loaded) => {
     if (loaded.kind !== 'Package') return [];

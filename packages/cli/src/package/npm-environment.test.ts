@@ -11,13 +11,13 @@ writeFileSync(join(HOME, 'other'), 'proxy=${ACME_PROXY}\n');
 
 const own = { HOME, ACME_TOKEN: 'token', ACME_CA: 'ca', ACME_PROXY: 'proxy', OPENAI_API_KEY: 'key', TERM: 'dumb' };
 
-test('T-08 npm gets what the operator’s own .npmrc refers to, and no other secret', () => {
+test('T-08 npm gets the variables of the operator’s own .npmrc, and no other secret', () => {
   const { ACME_TOKEN, ACME_CA, ACME_PROXY, OPENAI_API_KEY, TERM } = npmEnvironment(own);
   expect({ ACME_TOKEN, ACME_CA, TERM }).toEqual({ ACME_TOKEN: 'token', ACME_CA: 'ca', TERM: 'dumb' });
   expect([ACME_PROXY, OPENAI_API_KEY]).toEqual([undefined, undefined]);
 });
 
-test.each(['npm_config_userconfig', 'NPM_CONFIG_USERCONFIG'])('T-08 the file that %s names counts instead', (name) => {
+test.each(['npm_config_userconfig', 'NPM_CONFIG_USERCONFIG'])('T-08 the file that %s names is used instead', (name) => {
   const given = npmEnvironment({ ...own, [name]: join(HOME, 'other') });
   expect(given).toMatchObject({ ACME_PROXY: 'proxy', [name]: join(HOME, 'other') });
   expect(given).not.toHaveProperty('ACME_TOKEN');

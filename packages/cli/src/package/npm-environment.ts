@@ -1,13 +1,14 @@
 /**
- * The environment of npm: the short list that children of a swarm get too, the operator's own settings of npm, and
- * what the operator's own `.npmrc` refers to. A `.npmrc` can put any variable into an address or a header.
+ * The environment of npm: the short list of variables that children of a swarm get, the operator's own npm settings,
+ * and the variables that the operator's own `.npmrc` refers to. A `.npmrc` can put any variable into an address or a
+ * header.
  */
 import { join } from 'node:path';
 import { childEnvironment, readTextFile } from '@goondan/runtime/internal';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** For its progress, and for git over ssh. */
+/** For npm's progress, and for git over ssh. */
 const alsoInherited = ['TERM', 'NO_COLOR', 'FORCE_COLOR', 'SSH_AUTH_SOCK'];
 
 const LARGEST = 1024 * 1024;
@@ -30,7 +31,7 @@ function readUserConfig(own: Environment): string {
   return read.type === 'text' ? read.text : '';
 }
 
-/** `${NAME}`, and `${NAME?}` for one that may be absent. */
+/** Finds `${NAME}`, and `${NAME?}` for one that may be absent. */
 function namesIn(config: string): string[] {
   return [...config.matchAll(/\$\{([^}?]+)\??\}/g)].map(([, name = '']) => name);
 }

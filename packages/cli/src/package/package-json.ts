@@ -1,21 +1,21 @@
-/** The `package.json` of a folder, as npm understands it; what npm would refuse is refused here in the same breath. */
+/** Reads the `package.json` of a folder as npm does, and rejects the files that npm would reject. */
 import { join } from 'node:path';
 import { readTextFile, refusalText } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
-/** What is installed on purpose, by name: what was asked for. */
+/** Package name → requested version, of the packages that were installed on purpose. */
 export type Dependencies = ReadonlyMap<string, string>;
 
 const sections = ['dependencies', 'devDependencies', 'optionalDependencies'] as const;
 
-/** None where there is no such file. **Errors** — `E_PACKAGE_FILE`. */
+/** Returns none when there is no such file. **Errors** — `E_PACKAGE_FILE`. */
 export function readDependencies(folder: string): Dependencies {
   const manifest = readPackageJson(folder);
   const entries = sections.flatMap((section) => Object.entries(objectIn(manifest?.[section])));
   return new Map(entries.flatMap(([name, wanted]) => (typeof wanted === 'string' ? [[name, wanted] as const] : [])));
 }
 
-/** `undefined` where there is none. **Errors** — `E_PACKAGE_FILE`. */
+/** Returns `undefined` when there is no such file. **Errors** — `E_PACKAGE_FILE`. */
 export function readPackageJson(folder: string): Readonly<Record<string, unknown>> | undefined {
   const path = join(folder, 'package.json');
   const text = readInstallFile(path);
@@ -29,10 +29,10 @@ export function readPackageJson(folder: string): Readonly<Record<string, unknown
   throw unreadable(path, 'it holds no object');
 }
 
-/** A lock file of a large project has a few megabytes. */
+/** In bytes. A lock file of a large project has a few megabytes. */
 const LARGEST = 64 * 1024 * 1024;
 
-/** The text of a file that npm reads or writes; `undefined` where there is none. **Errors** — `E_PACKAGE_FILE`. */
+/** Reads a file that npm reads or writes; `undefined` when there is none. **Errors** — `E_PACKAGE_FILE`. */
 export function readInstallFile(path: string): string | undefined {
   const read = readTextFile(path, LARGEST);
   if (read.type === 'text') return read.text;

@@ -15,11 +15,11 @@ test.each([
   ['not-there.tgz', 'not-there.tgz'],
   ['https://example.com/tools.tgz', 'https://example.com/tools.tgz'],
   ['git+ssh://git@example.com/acme/tools.git', 'git+ssh://git@example.com/acme/tools.git'],
-])('%s is handed on as %s', (typed, expected) => {
+])('%s is passed on as %s', (typed, expected) => {
   expect(fixSpec(typed, '/home/me')).toBe(expected);
 });
 
-test('a tarball without ./ is a path when it is there', async () => {
+test('a tarball without ./ is a path when it exists', async () => {
   const name = `gdn-spec-${crypto.randomUUID()}.tgz`;
   await Bun.write(`${tmpdir()}/${name}`, '');
   expect(fixSpec(name, tmpdir())).toBe(`${tmpdir()}/${name}`);

@@ -1,10 +1,12 @@
-/** What a person types to name a package, as npm reads it: a name with a version, a folder, a tarball, an address. */
+/**
+ * The name of a package as a person types it and npm reads it: a name with a version, a folder, a tarball, an address.
+ */
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import type { Dependencies } from './package-json.ts';
 
 /**
- * As it is handed to npm, which runs in another folder than the one it was typed in.
+ * Makes paths absolute for npm, which runs in another folder than the current one.
  *
  * @example fixSpec('./tools-1.0.0.tgz', '/home/me') // '/home/me/tools-1.0.0.tgz'
  */
@@ -15,11 +17,11 @@ export function fixSpec(typed: string, cwd: string): string {
 
 function isPath(typed: string, cwd: string): boolean {
   if (/^(\.{1,2}(\/|$)|\/|file:(?!\/\/))/.test(typed)) return true;
-  // `tools-1.0.0.tgz` is a file; `me/tools.tgz` may be one, or a repository of somebody called me.
+  // `tools-1.0.0.tgz` is a file; `me/tools.tgz` may be a file, or a repository of the user `me`.
   return /\.(tgz|tar|tar\.gz)$/i.test(typed) && !typed.includes(':') && existsSync(resolve(cwd, typed));
 }
 
-/** Under which name `package.json` has it, after npm put it there. `undefined` when that cannot be told. */
+/** Finds the name under which npm added it to `package.json`. `undefined` when that is unclear. */
 export function installedName(
   spec: string,
   before: Dependencies,
@@ -29,7 +31,7 @@ export function installedName(
   const [, named] = /^((?:@[^/@:]+\/)?[^/@:]+)(?:@.*)?$/.exec(spec) ?? [];
   if (named !== undefined && after.has(named)) return named;
   const changed = [...after.keys()].find((name) => before.get(name) !== after.get(name));
-  // It was there before, from the same place.
+  // It was installed before, from the same place.
   return changed ?? [...after].find(([, wanted]) => isAbsolute(spec) && leadsTo(wanted, folder) === spec)?.[0];
 }
 

@@ -1,4 +1,7 @@
-/** An installed package of Goondan: what its `goondan.yaml` declares, checked as a bundle is, and nothing of it run. */
+/**
+ * Reads an installed package of Goondan: the declarations of its `goondan.yaml`, checked like those of a bundle. None
+ * of its code runs.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bundle } from '@goondan/runtime/bundle';
@@ -8,12 +11,12 @@ import { readPackageJson } from './package-json.ts';
 
 export interface InstalledPackage {
   readonly name: string;
-  /** `?` when it does not say, or says what is none. */
+  /** `?` when it has none, or an invalid one. */
   readonly version: string;
-  /** As it is installed, links not resolved. */
+  /** The installed path, with links not resolved. */
   readonly path: string;
   readonly bundle: Bundle;
-  /** `Kind/name` of what can be referred to, in the order of its files. */
+  /** `Kind/name` of the resources to refer to, in the order of its files. */
   readonly resources: readonly OfferedResource[];
 }
 
@@ -24,12 +27,12 @@ export interface OfferedResource {
 
 export type ReadPackage =
   | { readonly type: 'package'; readonly installed: InstalledPackage }
-  /** Not installed. */
+  /** The package is not installed. */
   | { readonly type: 'absent' }
   /** It has no `goondan.yaml`. */
   | { readonly type: 'foreign' };
 
-/** `folder`: of the bundle. */
+/** `folder` is that of the bundle. */
 export async function readPackage(folder: string, name: string): Promise<ReadPackage> {
   const found = findBundlePackage(folder, name);
   if (found === undefined) return { type: 'absent' };
@@ -42,7 +45,7 @@ export async function readPackage(folder: string, name: string): Promise<ReadPac
   return { type: 'package', installed: { name, version, path: found.path, bundle, resources } };
 }
 
-/** As it says itself; it was written by somebody else. */
+/** Reads the version from the package's own file, which is not trusted. */
 function versionIn(folder: string): string {
   try {
     const { version } = readPackageJson(folder) ?? {};
@@ -52,7 +55,7 @@ function versionIn(folder: string): string {
   }
 }
 
-/** As it is written where a reference belongs. A name that begins with `@` needs quotes in YAML. */
+/** Writes a reference. A name that begins with `@` needs quotes in YAML. */
 export function referenceText({ kind, name }: OfferedResource, packageName: string): string {
   const quoted = packageName.startsWith('@') ? `'${packageName}'` : packageName;
   return `{ kind: ${kind}, name: ${name}, package: ${quoted} }`;

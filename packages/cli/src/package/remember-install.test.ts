@@ -19,14 +19,14 @@ const npm = async (...args: string[]) => void asked.push(args.join(' '));
 const write = (path: string, text: string) => writeFileSync(join(project, path), text);
 const read = (path: string) => readFileSync(join(project, path), 'utf8');
 
-test('what has not changed is left alone', async () => {
+test('unchanged files are left alone', async () => {
   write('bundle/package.json', '{}');
   mkdirSync(join(folder, 'node_modules'));
   await rememberInstall(folder).putBack(npm);
   expect(asked).toEqual([]);
 });
 
-test('files are as they were, byte by byte, the lock file of a workspace above too, and npm makes the rest fit', async () => {
+test('files are restored byte by byte, including the lock file of a workspace above, and npm restores the rest', async () => {
   write('bundle/package.json', '{ "a": 1 }');
   write('package-lock.json', 'old');
   mkdirSync(join(folder, 'node_modules'));
@@ -40,7 +40,7 @@ test('files are as they were, byte by byte, the lock file of a workspace above t
   expect(asked).toEqual(['install --ignore-scripts --no-save']);
 });
 
-test('where there was no package.json npm is not left to look for one above', async () => {
+test('without a package.json npm must not look for one above', async () => {
   mkdirSync(join(folder, 'node_modules'));
   const remembered = rememberInstall(folder);
   write('bundle/package.json', '{ "dependencies": { "@acme/tools": "1.0.0" } }');
@@ -50,7 +50,7 @@ test('where there was no package.json npm is not left to look for one above', as
   expect(existsSync(join(folder, 'node_modules'))).toBe(true);
 });
 
-test('where nothing was installed nothing is left, and npm is not needed', async () => {
+test('without an install nothing is left, and npm is not needed', async () => {
   const remembered = rememberInstall(folder);
   write('bundle/package.json', '{ "dependencies": { "@acme/tools": "1.0.0" } }');
   mkdirSync(join(folder, 'node_modules', 'x'), { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * What an install was before something is done to it, so that it can be put back: `package.json` and the lock file byte
- * by byte, and with them, by npm, what is in `node_modules`.
+ * Remembers an install before a change, to restore it: `package.json` and the lock file byte by byte, and
+ * `node_modules` with npm.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,17 +9,17 @@ import { readDependencies, readInstallFile } from './package-json.ts';
 export type Npm = (...args: string[]) => Promise<void>;
 
 export interface RememberedInstall {
-  /** `npm` is asked for what makes `node_modules` fit again. Nothing is done when nothing has changed. */
+  /** Restores the files, and lets `npm` restore `node_modules`. Does nothing when nothing has changed. */
   putBack(npm: Npm): Promise<void>;
 }
 
 const lockFiles = ['package-lock.json', 'npm-shrinkwrap.json'];
 
-/** `folder` is a real path. **Errors** — `E_PACKAGE_FILE`. */
+/** Reads the files of an install. `folder` is a real path. **Errors** — `E_PACKAGE_FILE`. */
 export function rememberInstall(folder: string): RememberedInstall {
   const manifest = join(folder, 'package.json');
   const own = [manifest, ...lockFiles.map((name) => join(folder, name))];
-  // In a workspace of npm the lock file is that of a folder above.
+  // In an npm workspace the lock file is in a folder above.
   const above = foldersAbove(folder).flatMap((each) => lockFiles.map((name) => join(each, name)));
   const texts = new Map(
     [...own, ...above.filter((path) => existsSync(path))].map((path) => [path, readInstallFile(path)]),
@@ -30,7 +30,8 @@ export function rememberInstall(folder: string): RememberedInstall {
   return {
     async putBack(npm) {
       const changed = [...texts].filter(([path, text]) => readInstallFile(path) !== text);
-      // All that a manifest that was made for it lists. Without one npm would look for a project above the folder.
+      // Everything that a manifest made for this change lists. Without a manifest npm would look for a project above
+      // the folder.
       const added = hadManifest || !hadModules ? [] : [...readDependencies(folder).keys()];
       if (added.length > 0) await npm('uninstall', '--ignore-scripts', '--', ...added);
       for (const [path, text] of changed) writeText(path, text);

@@ -10,15 +10,15 @@ import { readDependencies } from './package-json.ts';
 
 export interface Removal extends InstallChange {
   readonly name: string;
-  /** The folder of the bundle as it was named, for messages. */
+  /** The folder of the bundle as the person typed it, for messages. */
   readonly shownAs: string;
 }
 
 /**
- * An npm uninstall, unless the bundle would miss it.
+ * Uninstalls a package with npm, unless the bundle needs it.
  *
- * **Errors** — `E_PACKAGE_MISSING` when it is not there, `E_PACKAGE_USED`, `E_BUNDLE_INVALID` when it cannot be told,
- * `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_CANCELLED`.
+ * **Errors** — `E_PACKAGE_MISSING` when it is not installed, `E_PACKAGE_USED`, `E_BUNDLE_INVALID` when its use is
+ * unknown, `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_CANCELLED`.
  */
 export async function removePackage(removal: Removal): Promise<void> {
   const { folder, name, shownAs, terminal } = removal;
@@ -52,7 +52,7 @@ function refuseUsed(bundle: Bundle, name: string, shownAs: string, terminal: Ter
   throw stillUsed(name);
 }
 
-/** What could not be read may refer to it. */
+/** Refuses when a document could not be read: it may refer to the package. */
 function refuseUnread({ scope, folder }: Bundle, name: string): void {
   if (!scope.isIncomplete && scope.byIdentity.size === scope.declared.size) return;
   const message = `The bundle in "${folder}" has errors, so it is unknown whether it refers to "${name}".`;
@@ -61,7 +61,7 @@ function refuseUnread({ scope, folder }: Bundle, name: string): void {
   });
 }
 
-/** Modules that import it show only when it is gone. */
+/** Refuses when modules import the package, which only shows after the uninstall. */
 function refuseMissed(before: Bundle, after: Bundle, name: string, shownAs: string, terminal: Terminal): void {
   const known = new Set(before.errors.map(keyOf));
   const errors = after.errors.filter((problem) => !known.has(keyOf(problem)));

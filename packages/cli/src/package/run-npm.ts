@@ -1,6 +1,6 @@
 /**
- * npm, run to its end in a folder. At a terminal it shows its own progress and its own complaints; otherwise it is silent
- * unless it fails, and then everything it said is shown.
+ * Runs npm to its end in a folder. At a terminal npm shows its own progress and errors; otherwise its output is shown
+ * only when it fails.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { GoondanError } from '@goondan/types';
@@ -10,18 +10,18 @@ import { withoutNpmrc } from './without-npmrc.ts';
 
 export interface NpmRun {
   readonly folder: string;
-  /** A `.npmrc` in the folder, or in the workspace of npm that it belongs to, counts. */
+  /** True: a `.npmrc` in the folder, or in its npm workspace, is used. */
   readonly isTrusted: boolean;
   readonly terminal: Terminal;
-  /** Ctrl-C: npm is asked to stop, and puts back what it had begun. */
+  /** Ctrl-C: npm is asked to stop, and undoes its change. */
   readonly signal: AbortSignal;
 }
 
-/** How long npm may take to put things back. */
+/** The time for npm to undo its change. */
 const GRACE_MS = 10_000;
-/** Of what it says, the end. */
+/** The most characters of npm's output; the end is kept. */
 const MOST_KEPT = 200_000;
-/** Not for the `.npmrc` of a folder to say: which program is git, and that everything goes where programs are found. */
+/** Settings that a folder's `.npmrc` must not change: the git program, and where packages are installed. */
 const DECIDED_HERE = ['--git=git', '--global=false', '--location=project'];
 
 /** **Errors** — `E_NPM_FAILED`; `E_CANCELLED`; `E_PACKAGE_FILE`. */
@@ -33,7 +33,8 @@ export async function runNpm(args: readonly string[], run: NpmRun): Promise<void
 }
 
 async function execute(args: readonly string[], { folder, terminal, signal }: NpmRun): Promise<void> {
-  // A group of its own: what Ctrl-C does to it is decided here. Its output is not what was asked for, so not on stdout.
+  // npm gets its own process group, so that this code decides about Ctrl-C. Its output goes to stderr, because it is
+  // not the result of the command.
   const stdio = terminal.showsProgress ? (['ignore', 2, 2] as const) : (['ignore', 'pipe', 'pipe'] as const);
   const env = npmEnvironment(process.env);
   const child = spawn('npm', [...DECIDED_HERE, ...args], { cwd: folder, env, stdio: [...stdio], detached: true });
@@ -47,7 +48,7 @@ async function execute(args: readonly string[], { folder, terminal, signal }: Np
   throw failed(args, ended);
 }
 
-/** An exit code, or why there is none. */
+/** Resolves with the exit code, or the reason why there is none. */
 function endOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
@@ -82,7 +83,7 @@ function killGroup({ pid }: ChildProcess, signal: 'SIGINT' | 'SIGKILL'): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {
-    // It is gone already.
+    // The process already ended.
   }
 }
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 
 /**
- * Does something while a folder has no `.npmrc`. npm has no setting for that: the file is renamed and gets its name back.
+ * Runs work while a folder has no `.npmrc`. npm has no setting for that, so the file is renamed and gets its name back.
  *
- * **Errors** — `E_PACKAGE_FILE` when it cannot be renamed: then nothing is done.
+ * **Errors** — `E_PACKAGE_FILE` when it cannot be renamed; the work does not run then.
  */
 export async function withoutNpmrc<Value>(folder: string, work: () => Promise<Value>): Promise<Value> {
   const path = join(folder, '.npmrc');
@@ -18,7 +18,7 @@ export async function withoutNpmrc<Value>(folder: string, work: () => Promise<Va
   }
 }
 
-/** False when there is nothing to rename. */
+/** Returns false when there is nothing to rename. */
 function rename(from: string, to: string): boolean {
   try {
     renameSync(from, to);

@@ -1,8 +1,8 @@
-/** What is typed after `--swap` and `--without`. */
+/** Reads the values of `--swap` and `--without`. */
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 
-/** `Extension/x=./new.ts`, again and again. **Errors** — of the command line. */
+/** Reads `Extension/x=./new.ts`; the option can be repeated. **Errors** — of the command line. */
 export function addSwap(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = text.indexOf('=');
   const [name, file] = [extensionName(text.slice(0, at)), text.slice(at + 1)];

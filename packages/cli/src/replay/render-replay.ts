@@ -1,4 +1,4 @@
-/** What came of a replay, for a person. */
+/** Describes the result of a replay for a person. */
 import { relative } from 'node:path';
 import type { ExplainedDivergence, ReplayedRun, ReplayReport } from '@goondan/runtime/history';
 import type { Change } from '@goondan/runtime/internal';
@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts';
 
 export interface RenderReplayOptions {
   readonly colors: Terminal['colors'];
-  /** The files that took the place of extensions. */
+  /** The files that replaced extensions. */
   readonly swap: Readonly<Record<string, string>>;
 }
 
@@ -84,7 +84,7 @@ const advice: Partial<Readonly<Record<ExplainedDivergence['cause'], string>>> = 
 
 const MOST_CHANGES = 20;
 
-/** As in `gdn trace`: what it was, what it is. */
+/** Shows the recorded and the new value, as `gdn trace` does. */
 function describeChange({ path, before, after }: Change): string[] {
   const name = path === '' ? 'all of it' : oneLine(path);
   if (before === undefined) return [`+ ${name}: ${oneLine(after ?? '')}`];
@@ -98,7 +98,7 @@ const ONE_LINE = 100;
 const LONGEST = 200;
 const CONTEXT = 40;
 
-/** A long text from a little before the place where it differs from the other one. */
+/** Cuts a long text to begin shortly before its first difference from the other one. */
 function fromWhere(text: string, other: string): string {
   let same = 0;
   while (same < text.length && text[same] === other[same]) same++;
@@ -116,7 +116,7 @@ function describeCancel({ place, layer, error = '' }: NonNullable<ReplayReport['
   return `${isLate ? 'Its time was up' : 'It was cancelled'} at ${describePlace(place, layer)}, as it was then.`;
 }
 
-/** Of a turn that went on in another process. */
+/** Describes one run of a turn that continued in another process. */
 function describeRun({ startedAt, fromStep, how, outcome, problem, divergence }: ReplayedRun, index: number): string {
   const run = `run ${index + 1}, ${startedAt}, from step ${fromStep}${endings[how]}`;
   if (outcome === undefined) return `${run}: not replayed, ${problem ?? 'nothing is recorded of it'}`;

@@ -1,4 +1,4 @@
-/** Everything behind `gdn replay`: finds the turn, asks whether the bundle's code may run, and replays it. */
+/** Does the work of `gdn replay`: finds the turn, asks for trust, and replays it. */
 import { type ExtensionChanges, readRecording, replayRecording, type ReplayReport } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
 import { withJournal } from '../instance/with-journal.ts';
@@ -6,7 +6,7 @@ import { mayStart, prepareRun, type RunRequest } from '../run/prepare-run.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ReplayRequest extends RunRequest, Required<ExtensionChanges> {
-  /** The latest when absent. */
+  /** The latest turn when absent. */
   readonly turn?: string;
 }
 
@@ -19,8 +19,8 @@ export async function replayTurn(
   const run = await prepareRun({ ...request, connections: false }, terminal);
   const kept = await withJournal(run, undefined, (journal) => readRecording(run, journal, turn));
   if (kept === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.');
-  // Last: nobody should be asked about what cannot be replayed.
-  // No key is needed where nobody is asked.
+  // Last, so that a person is not asked to trust a bundle for a turn that cannot be replayed. No key is needed, because
+  // no model is called.
   const { plan } = await mayStart(run, terminal, signal, true);
   return replayRecording({ plan, kept, swap, without, signal });
 }

@@ -5,17 +5,17 @@ import type { HoldQuit } from '../with-interrupt.ts';
 import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
 
 export interface ReportOptions extends AskOptions {
-  /** When the swarm goes away before the answer is there, whoever asks wants to hear it, to ask the next one. */
+  /** True: throw when the swarm stops before the answer, so that the caller can ask the next one. */
   readonly asksAgain?: boolean;
-  /** Of `withInterrupt`: whoever quits does so when it is known that the turn is cancelled. */
+  /** From `withInterrupt`: quitting waits until the cancel of the turn is known. */
   readonly holdQuit?: HoldQuit | undefined;
 }
 
 /**
- * One turn, and what became of it. Aborting `signal` cancels the turn.
+ * Runs one turn and reports its outcome. Aborting `signal` cancels the turn.
  *
- * **Errors** — `E_CANCELLED`, and those of `ask`, when it was not accepted: it can be asked again. With `asksAgain` also
- * those of a swarm that is gone.
+ * **Errors** — `E_CANCELLED`, and those of `ask`, when the input was not accepted: it can be sent again. With
+ * `asksAgain` also those of a swarm that is gone.
  */
 export async function askForReport(
   swarm: Pick<Swarm, 'ask'>,

@@ -1,4 +1,4 @@
-/** One turn, whoever runs the swarm: asked, streamed, printed. */
+/** Runs one turn in a swarm of this or another process: asks, streams, prints. */
 import type { Acceptance, AskOptions, Delivery, Swarm } from '@goondan/runtime';
 import type { ExitCode } from '../exit-codes.ts';
 import { printAnswer } from '../print-answer.ts';
@@ -13,14 +13,13 @@ export interface Question {
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly onAccepted: (acceptance: Acceptance) => void;
-  /** As `askForReport` takes them. */
+  /** See `askForReport`. */
   readonly asksAgain?: boolean;
   readonly holdQuit?: HoldQuit;
 }
 
 /**
- * Aborting `signal` cancels the turn. Whatever becomes of an input that was accepted is printed, unless it can be asked
- * for again.
+ * Aborting `signal` cancels the turn. The outcome of an accepted input is printed, unless it can be asked for again.
  *
  * **Errors** — those of `askForReport`: nothing is printed then.
  */

@@ -11,11 +11,11 @@ const at = (status: ConnectionStatus['status'], problem?: string): ConnectionSta
   ...(problem === undefined ? {} : { problem }),
 });
 
-/** One status after the other; the last one stays. */
+/** Returns one status after the other; the last one stays. */
 function play(...each: readonly (readonly ConnectionStatus[])[]): Pick<Swarm, 'status'> & { asked: number } {
   const control = {
     asked: 0,
-    // Nothing but the connections is looked at.
+    // Only the connections are read.
     status: async () => ({ connections: each[Math.min(control.asked++, each.length - 1)] }) as unknown as SwarmStatus,
   };
   return control;
@@ -27,11 +27,11 @@ test('waits until all of them listen', async () => {
   expect(control.asked).toBe(3);
 });
 
-test('does not wait for one that failed, and says why', async () => {
+test('does not wait for one that failed, and returns the reason', async () => {
   const failed = at('starting', 'E_CONNECTOR_CONFIG: no token');
   expect(await awaitConnections(play([at('starting')], [failed, at('listening')]), forEver)).toEqual([failed]);
 });
 
-test('does not wait when the swarm is to stop', async () => {
+test('does not wait when the swarm stops', async () => {
   expect(await awaitConnections(play([at('starting')]), AbortSignal.abort())).toEqual([at('starting')]);
 });

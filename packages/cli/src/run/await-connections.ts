@@ -1,11 +1,11 @@
 /**
- * Until the connections of a swarm that has just started listen: whoever is told that it runs may talk to it then.
- * Returns those that do not, with why; the swarm goes on trying.
+ * Waits until the connections of a new swarm listen, so that they can be used once the swarm is announced. Returns
+ * those that do not listen, with the reason; the swarm keeps trying.
  */
 import type { Swarm } from '@goondan/runtime';
 import type { ConnectionStatus } from '@goondan/runtime/control';
 
-/** For all of them together. One that is slower is not waited for. */
+/** For all of them together. A slower one is not waited for. */
 const MOST_MS = 10_000;
 const EVERY_MS = 20;
 
@@ -17,7 +17,7 @@ export async function awaitConnections(
   for (;;) {
     const { connections } = await control.status();
     const isOver = signal.aborted || Date.now() > deadline;
-    // One that failed is started again at once; it has a problem all the same.
+    // A failed connection is started again at once, but keeps its problem.
     if (isOver || connections.every(({ status, problem }) => status !== 'starting' || problem !== undefined)) {
       return connections.filter(({ status }) => status !== 'listening');
     }

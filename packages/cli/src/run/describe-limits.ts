@@ -1,6 +1,6 @@
 import type { TurnResult } from '@goondan/types';
 
-/** The limits that an answer ran into, each a sentence that names the field: without them it may not be what was asked for. */
+/** Describes each limit that the answer reached in a sentence that names its field: the answer may be incomplete. */
 export function describeLimits(
   { finishReason, truncated }: Pick<TurnResult, 'finishReason' | 'truncated'>,
   steps: number,

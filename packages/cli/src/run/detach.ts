@@ -1,11 +1,11 @@
 /**
- * `gdn run --detach`: a process of its own serves the swarm, and this one says when it takes input, or why it does not.
+ * `gdn run --detach`: starts a separate process that serves the swarm, and reports when it accepts input, or why it
+ * does not.
  *
- * 1. It survives this process, the launcher and the terminal: a session of its own, started through a shell that is gone
- *    at once, because `--no-orphans` ends every descendant.
- * 2. It says one line, `Said`, on its standard output, and nothing after that; what else it prints goes to a file in the
- *    workspace.
- * 3. When it is not up in time, or nobody waits for it any more, it is ended.
+ * 1. The new process survives this one, the launcher and the terminal: it has its own session and is started through a
+ *    shell that exits at once, because `--no-orphans` ends every descendant.
+ * 2. It writes one line, `Said`, to its standard output; everything else goes to a file in the workspace.
+ * 3. It is killed when it is not ready in time, or when this process stops waiting.
  */
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,10 +20,10 @@ import type { DetachedRun, Said } from './detached-main.ts';
 import { mayStart, type PreparedRun } from './prepare-run.ts';
 import type { ServedSwarm } from './serve.ts';
 
-/** From its start to the first input it takes. */
+/** The time from its start to the first input it can accept. */
 const START_MS = 60_000;
 
-/** A swarm that is up already is what was asked for. **Errors** — those of `mayStart`, `E_PROCESS_START`. */
+/** Does nothing when the swarm already runs. **Errors** — those of `mayStart`, `E_PROCESS_START`. */
 export async function detach(
   run: PreparedRun,
   terminal: Terminal,
@@ -50,7 +50,7 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
   const line = await Promise.race([lines.next(), whenAborted(late)]);
   lines.close();
   if (line !== undefined && line !== '') {
-    // Our own program's own words.
+    // Written by our own program.
     return JSON.parse(line) as Said;
   }
   if (line === undefined) end(pid);
@@ -66,7 +66,7 @@ function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = 
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
   try {
     const shell = Bun.spawn(['/bin/sh', '-c', '"$@" & echo $!', 'sh', ...program], {
-      // Not the folder of a project, which may want to be removed.
+      // Not a project folder, which would then be in use.
       cwd: '/',
       env,
       stdio: ['ignore', 'pipe', log],
@@ -80,7 +80,7 @@ function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = 
   }
 }
 
-/** As the launcher's. */
+/** Like the log of the launcher. */
 function openLog(logFile: string): number {
   try {
     mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
@@ -93,7 +93,7 @@ function openLog(logFile: string): number {
 
 const flags = ['--config=/dev/null', '--tsconfig-override=/dev/null', '--no-env-file', '--no-install'];
 
-/** One line after the other; the empty string when there are no more. */
+/** Reads one line after the other; the empty string at the end. */
 function readLines(stream: ReadableStream<Uint8Array>) {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
@@ -109,7 +109,7 @@ function readLines(stream: ReadableStream<Uint8Array>) {
       buffered = rest.join('\n');
       return line;
     },
-    /** Else this process would wait for as long as the other end lives. */
+    /** Otherwise this process would wait as long as the other end lives. */
     close: () => void reader.cancel(),
   };
 }
@@ -121,12 +121,12 @@ function whenAborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
-/** What it has started ends with it. */
+/** Kills it; the processes it started end with it. */
 function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // The process already ended.
   }
 }
 

@@ -1,4 +1,4 @@
-/** The process that `gdn run --detach` leaves behind. Trust was asked for by whoever started it. */
+/** The process that `gdn run --detach` starts. Its parent has asked for trust. */
 import { writeSync } from 'node:fs';
 import { GoondanError, type TurnError } from '@goondan/types';
 import { openTerminal } from '../terminal.ts';
@@ -23,7 +23,7 @@ if (import.meta.main) await main(process.argv[2] ?? '');
 async function main(argument: string): Promise<void> {
   // Written by `detach.ts`.
   const run = JSON.parse(argument) as DetachedRun;
-  // What a swarm has to say is in its log; nobody reads this for years, and then it should not be a gigabyte.
+  // The swarm's messages are in its log; this output could grow for years without being read.
   const silent = openTerminal({ stdout: { write: nothing }, stderr: { write: nothing }, env: {} });
   try {
     process.exitCode = await serve(await prepareRun({ ...run, trust: true }, silent), silent, (served) =>
@@ -37,7 +37,7 @@ async function main(argument: string): Promise<void> {
   }
 }
 
-/** Not by `process.stdout`, which would report when nobody reads any more. */
+/** Not `process.stdout`, which would raise an error when nobody reads any more. */
 function say(said: Said): void {
   writeSync(1, `${JSON.stringify(said)}\n`);
 }

@@ -5,7 +5,7 @@ import { reportFailure } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
-/** `--watch`, if it was asked for. Returns what ends it. **Errors** — `E_WATCH`. */
+/** Starts `--watch` if it was given. Returns a function that ends it. **Errors** — `E_WATCH`. */
 export async function followBundle(
   run: PreparedRun,
   swarm: Pick<Swarm, 'reload'>,
@@ -19,7 +19,7 @@ export async function followBundle(
     reload: () => swarm.reload(),
     onReloaded: (changes) => terminal.printError(`${describeChanges(changes)}\n`),
     onTakenBack: () => terminal.printError('The bundle has no errors any more; nothing has changed.\n'),
-    // Why nothing was changed is in the log, and so on the terminal, already; that nothing is watched any more is not.
+    // The log, and so the terminal, already shows why a reload was refused; it does not show that watching ended.
     onRefused: (error) => {
       if (error instanceof GoondanError && error.code === 'E_WATCH') reportFailure(error, terminal);
     },

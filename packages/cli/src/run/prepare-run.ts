@@ -1,4 +1,4 @@
-/** Everything about a run that is known before anything of the bundle runs, and its start. */
+/** Prepares and starts a run; the preparation runs no code of the bundle. */
 import { type LogLine, startSwarm, type Swarm } from '@goondan/runtime';
 import { type Bundle, type BundleProblem, type ResolvedSwarm, resolveSwarm } from '@goondan/runtime/bundle';
 import { gracePeriodMs, workspaceFolder } from '@goondan/runtime/internal';
@@ -15,11 +15,11 @@ export interface RunRequest extends BundleOptions {
   readonly folder: string;
   /** `--trust`. */
   readonly trust: boolean;
-  /** The folder tools work in, for agents that name none. */
+  /** The folder in which tools work, for agents that name none. */
   readonly workdir: string;
   /** `--watch`. */
   readonly watch?: boolean;
-  /** False: its connections are not started, and none of their values is looked up. */
+  /** False: connections are not started, and their values are not looked up. */
   readonly connections?: boolean;
   /** False for `--no-flock`. */
   readonly flock?: boolean;
@@ -36,7 +36,7 @@ export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
 
 /** **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`, `E_STATE_ROOT`, `E_SWARM_UNKNOWN`. */
 export async function prepareRun(request: RunRequest, terminal: Terminal): Promise<PreparedRun> {
-  // A variable that nobody looks up need not be set.
+  // A variable that is not looked up need not be set.
   const isLeftOut = ({ code, resource = '' }: BundleProblem) =>
     request.connections === false && code === 'E_ENV_MISSING' && resource.startsWith('Connection/');
   const bundle = await openBundle(request.folder, terminal, (warning) => !isLeftOut(warning));
@@ -48,15 +48,16 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
 
 export interface StartedRun {
   readonly control: Swarm;
-  /** How long it may take to come to rest. */
+  /** The time for it to come to rest. */
   readonly graceMs: number;
 }
 
-/** As `IsReported`; `entryAgent` is the agent that is asked when nobody else is named. */
+/** See `IsReported`; `entryAgent` is the agent that is asked when none is named. */
 export type IsReportedHere = (line: LogLine, entryAgent: string | undefined) => boolean;
 
 /**
- * Starts the swarm in this process, if it may be. Failed turns that the command does not report are printed with the log.
+ * Starts the swarm in this process, if that is allowed. Failed turns that the command does not report are printed with
+ * the log.
  *
  * **Errors** — those of `mayStart` and `startSwarm`.
  */
@@ -81,7 +82,7 @@ export async function startRun(
 }
 
 /**
- * Everything is there, and its code may run. `mayMiss`: as of `resolveSwarm`.
+ * Checks that nothing is missing and that the bundle is trusted. For `mayMiss` see `resolveSwarm`.
  *
  * **Errors** — `E_ENV_MISSING`, `E_SWARM_PLAN`, `E_STATE_ROOT`, those of `checkTrust`.
  */
@@ -92,7 +93,7 @@ export async function mayStart(
   mayMiss = false,
 ): Promise<ResolvedSwarm> {
   const { bundle, swarmName: swarm, stateRoot: root, trust, workdir, connections = true } = run;
-  // First: nobody should be asked about what cannot run.
+  // First, so that a person is not asked to trust a bundle that cannot run.
   const resolved = resolveSwarm(bundle, { swarm, environment: process.env, workdir, mayMiss, connections });
   checkStateRootWritable(root);
   const question = { stateRoot: root, folder: bundle.folder, trust };

@@ -4,7 +4,7 @@ import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
-/** The bundle of a running swarm, as it is now. **Errors** — `E_RELOAD_SWARM`, those of `resolveSwarm`. */
+/** Reads the current bundle of a running swarm. **Errors** — `E_RELOAD_SWARM`, those of `resolveSwarm`. */
 export async function readPlanAgain(run: PreparedRun): Promise<SwarmPlan> {
   const { bundle, swarmName, workdir, workspaceId, connections = true } = run;
   const now = await readBundle(bundle.folder);

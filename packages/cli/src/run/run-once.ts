@@ -1,4 +1,4 @@
-/** `gdn run --input`: one turn, then the end of whatever was started for it. */
+/** `gdn run --input`: runs one turn, then stops everything that was started for it. */
 import type { Delivery, Swarm } from '@goondan/runtime';
 import { eventIdOf, randomIds, sleep, systemClock } from '@goondan/runtime/internal';
 import { withDesk } from '../approval/with-desk.ts';
@@ -21,13 +21,14 @@ export async function runOnce(
   signal: AbortSignal,
   holdQuit: HoldQuit,
 ): Promise<ExitCode> {
-  // One id for all attempts: whoever has accepted it before it went away has accepted the same.
+  // One id for all attempts: a swarm that accepted the input before it stopped has accepted the same one.
   const named = { id: randomIds.next('event'), ...delivery };
   const question = { delivery: named, json: run.json === true, signal, holdQuit };
   return betweenSwarms(async () => {
     const running = await attachSwarm(run);
     if (running === undefined) return runAlone(run, question, terminal);
-    // Somebody else's, who may be about to end it: what it has accepted by then waits for the next one.
+    // This swarm belongs to another process, which may be about to stop it: inputs accepted by then wait for the next
+    // one.
     return withDesk({ swarm: running, folder: run.folder, isAlone: false }, terminal, ({ onAccepted }) =>
       askOnce(running, { ...question, onAccepted, asksAgain: true }, terminal),
     );
@@ -50,7 +51,7 @@ async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>
   }
 }
 
-/** Why the asked instance does not answer is the command's own last line; turns of agents that were called are told by the log. */
+/** The command's last line says why the asked instance does not answer; the log reports turns of called agents. */
 function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReportedHere {
   return (line, entryAgent) => {
     if (isAboutTurn(line)) return line.turnId !== undefined && eventIdOf(line.turnId) === delivery.id;
@@ -64,11 +65,13 @@ const leftOver = 'Some messages to other agents are not handled yet; the next ru
 interface Patience {
   readonly graceMs: number;
   readonly signal: AbortSignal;
-  /** A person is thinking about an answer. */
+  /** Whether a person is being asked. */
   readonly isAsking: () => boolean;
 }
 
-/** What the turn has sent to other agents is handled too. False when it took too long, or nobody wants to wait. */
+/**
+ * Waits until the events that the turn sent to other agents are handled. Returns false after a timeout or an interrupt.
+ */
 async function comeToRest(control: Swarm, { graceMs, signal, isAsking }: Patience): Promise<boolean> {
   let deadline = systemClock.elapsed() + graceMs;
   // An agent that does not start would be waited for in vain.

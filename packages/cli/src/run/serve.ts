@@ -1,4 +1,4 @@
-/** A swarm in the foreground, until somebody stops it. */
+/** Serves a swarm in the foreground, until it is stopped. */
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { awaitConnections } from './await-connections.ts';
 import { followBundle } from './follow-bundle.ts';
@@ -6,18 +6,18 @@ import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
 
-/** What `--json` prints when the swarm takes input. Fields are added, never renamed. */
+/** The output of `--json` when the swarm accepts input. Fields are added, never renamed. */
 export interface ServedSwarm {
   readonly pid: number;
-  /** Its folder. */
+  /** The folder of the workspace. */
   readonly workspace: string;
   readonly swarm: string;
-  /** Its connections that do not listen yet, and why; absent when all do. */
+  /** Connections that do not listen yet, and why; absent when all do. */
   readonly waiting?: readonly { readonly connection: string; readonly problem?: string }[];
 }
 
 /**
- * Resolves when the swarm is stopped: by a signal, of which a second one hurries it, or by `gdn stop`.
+ * Resolves when the swarm is stopped: by a signal, by a second one without waiting, or by `gdn stop`.
  *
  * **Errors** — those of `startRun`, before `onReady`.
  */
@@ -39,7 +39,7 @@ export async function serve(
   try {
     const { control } = await startRun(run, terminal, asked.signal, () => false);
     const stopSwarm = () => {
-      // How it ends is told by `stopped`.
+      // `stopped` reports the outcome.
       control.stop().catch(() => undefined);
     };
     stop = () => {

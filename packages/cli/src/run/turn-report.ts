@@ -1,4 +1,4 @@
-/** How a turn ended, as `gdn run` and `gdn send --wait` tell it. */
+/** The outcome of a turn, as `gdn run` and `gdn send --wait` report it. */
 import type { Acceptance, TurnEnd } from '@goondan/runtime';
 import {
   type ErrorCode,
@@ -13,7 +13,7 @@ import { reportTurnError } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
 import { describeLimits } from './describe-limits.ts';
 
-/** What `--json` prints. Fields are added, never renamed. */
+/** The output of `--json`. Fields are added, never renamed. */
 export interface TurnReport {
   readonly agent: string;
   readonly instanceKey: string;
@@ -22,7 +22,7 @@ export interface TurnReport {
   /** Empty when the turn failed. */
   readonly response: string;
   readonly finishReason: TurnResult['finishReason'];
-  /** Present when the response ended at a limit of tokens and is not whole. */
+  /** True when the response reached a token limit and is incomplete. */
   readonly truncated?: boolean;
   readonly steps: number;
   readonly usage: TokenUsage;
@@ -46,7 +46,7 @@ export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage
   };
 }
 
-/** Of an input that was accepted and whose turn did not come to an end: its agent does not start, or the swarm is gone. */
+/** Reports an accepted input whose turn did not end: its agent does not start, or the swarm is gone. */
 export function reportWithoutEnd(
   { agent, instanceKey, turnId, traceId }: Acceptance,
   { code, message, suggestion, place }: GoondanError,
@@ -64,12 +64,12 @@ export function reportWithoutEnd(
   };
 }
 
-/** A person who corrects the agent and asks again gets both answers, and should know. */
+/** Adds that the input is kept: a person who fixes the agent and asks again gets both answers. */
 function withFate(code: ErrorCode, suggestion: string): string {
   return SAY_THE_FATE.has(code) ? suggestion : `${suggestion} The input is kept: it is handled when the agent starts.`;
 }
 
-/** Their messages say what becomes of the input. */
+/** Their messages already say what happens to the input. */
 const SAY_THE_FATE: ReadonlySet<ErrorCode> = new Set([
   'E_CANCELLED',
   'E_INSTANCE_DELETED',
@@ -77,7 +77,7 @@ const SAY_THE_FATE: ReadonlySet<ErrorCode> = new Set([
   'E_SWARM_STOPPED',
 ]);
 
-/** Says on standard error what is to be said about a turn that is over, and how to exit. */
+/** Prints the outcome of a turn on standard error, and returns the exit code. */
 export function exitAfter(report: TurnReport, terminal: Terminal): ExitCode {
   const { finishReason, error, steps } = report;
   if (finishReason === 'error') return reportTurnError(error ?? { message: 'The turn failed.' }, terminal);

@@ -7,7 +7,10 @@ export interface SwarmPlace {
   readonly workspaceId: string;
 }
 
-/** The swarm that runs in a workspace, or `undefined`. **Errors** — those of `connectSwarm`, `E_CONTROL_CLOSED` aside. */
+/**
+ * Connects to the swarm that runs in a workspace; `undefined` when none does. **Errors** — those of `connectSwarm`,
+ * except `E_CONTROL_CLOSED`.
+ */
 export async function attachSwarm(
   { stateRoot, workspaceId }: SwarmPlace,
   options?: ConnectOptions,

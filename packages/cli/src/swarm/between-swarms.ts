@@ -1,14 +1,14 @@
-/** A swarm may come up or go away in another process at any moment: what meets one on its way is tried again. */
+/** Handles swarms that start or stop in another process at any moment: work that meets such a change is tried again. */
 import { sleep, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
 const PATIENCE_MS = 30_000;
 const AGAIN_MS = 100;
 
-/** What a swarm that goes away says, or its socket. */
+/** The codes of a swarm that stops, or of its socket. */
 export const goneCodes: readonly string[] = ['E_SWARM_STOPPED', 'E_CONTROL_CLOSED'];
 
-/** Tries again, for a while, when another process is about to serve the workspace, or to leave it. */
+/** Tries again for a while when another process is about to start or stop serving the workspace. */
 export async function betweenSwarms<Value>(
   attempt: (isAgain: boolean) => Promise<Value>,
   signal: AbortSignal,

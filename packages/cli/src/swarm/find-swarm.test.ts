@@ -1,4 +1,4 @@
-// Finding the swarm of a folder by the records in the state root. None of them runs here, but for one that is a fake.
+// Finds the swarm of a folder by the records in the state root. No swarm runs here, except for a fake.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ function remember(swarm: string, id = workspaceId({ swarmName: swarm, bundleReal
   return id;
 }
 
-/** A bundle that declares swarms of these names. */
+/** Writes a bundle that declares swarms of these names. */
 function declare(...names: string[]): void {
   const [first = '', ...others] = names;
   const more = others.map(
@@ -38,7 +38,7 @@ function declare(...names: string[]): void {
 const find = (swarm?: string) => findSwarm({ stateRoot, folder, swarm }).catch((error: unknown) => error);
 
 describe('D-05 without a name', () => {
-  test('D-05 the one swarm that ran from the folder is meant, whatever the bundle says', async () => {
+  test('D-05 takes the one swarm that ran from the folder, whatever the bundle says', async () => {
     const id = remember('shop', 'kept-here');
     for (const text of ['{{{', 'kind: Agent', '']) {
       writeFileSync(join(folder, 'goondan.yaml'), text);
@@ -48,7 +48,7 @@ describe('D-05 without a name', () => {
     expect(await find()).toEqual({ swarm: 'shop', workspaceId: id });
   });
 
-  test('D-05 several are an error that lists them and the option', async () => {
+  test('D-05 several swarms are an error that lists them and the option', async () => {
     remember('shop');
     remember('office');
     for (const prepare of [() => declare('shop', 'office'), () => writeFileSync(join(folder, 'goondan.yaml'), '{{{')]) {
@@ -61,14 +61,14 @@ describe('D-05 without a name', () => {
     }
   });
 
-  test('D-05 an old name that the bundle does not declare any more is left out', async () => {
+  test('D-05 an old name that the bundle no longer declares is left out', async () => {
     remember('old');
     const id = remember('new');
     declare('new');
     expect(await find()).toEqual({ swarm: 'new', workspaceId: id });
   });
 
-  test('D-05 no name is left out because of a bundle that is not valid, even if it can be read', async () => {
+  test('D-05 no name is left out because of an invalid bundle, even if it can be read', async () => {
     remember('shop');
     remember('office');
     declare('shop');
@@ -82,7 +82,7 @@ describe('D-05 without a name', () => {
     });
   });
 
-  test('D-05 a folder from which nothing ran is answered by its bundle', async () => {
+  test('D-05 a folder without a run uses its bundle', async () => {
     declare('shop');
     expect(await find()).toEqual({
       swarm: 'shop',
@@ -94,14 +94,14 @@ describe('D-05 without a name', () => {
 });
 
 describe('D-05 with a name', () => {
-  test('D-05 that one is meant, with and without its kind', async () => {
+  test('D-05 takes that swarm, with and without its kind', async () => {
     const id = remember('shop');
     remember('office');
     expect(await find('shop')).toEqual({ swarm: 'shop', workspaceId: id });
     expect(await find('Swarm/shop')).toEqual({ swarm: 'shop', workspaceId: id });
   });
 
-  test('D-05 that never ran, the bundle is asked; one that cannot be read is told which ones ran', async () => {
+  test('D-05 reads the bundle for one that never ran; when that fails, the error lists those that ran', async () => {
     remember('shop');
     declare('shop', 'office');
     expect(await find('office')).toMatchObject({ swarm: 'office' });
@@ -113,7 +113,7 @@ describe('D-05 with a name', () => {
     });
   });
 
-  test('D-05 that ran in two workspaces, the one that runs is meant, though the other logged last', async () => {
+  test('D-05 takes the running one of two workspaces, though the other logged last', async () => {
     const running = remember('shop', 'first');
     const id = remember('shop', 'second');
     mkdirSync(join(stateRoot, 'workspaces', id, 'logs'));
@@ -127,7 +127,7 @@ describe('D-05 with a name', () => {
     }
   });
 
-  test('D-05 that ran in two workspaces, the one that logged last is meant while neither runs', async () => {
+  test('D-05 takes the one of two workspaces that logged last while neither runs', async () => {
     remember('shop', 'first');
     const id = remember('shop', 'second');
     mkdirSync(join(stateRoot, 'workspaces', id, 'logs'));

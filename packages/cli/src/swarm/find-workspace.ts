@@ -8,8 +8,8 @@ export interface FoundWorkspace {
 }
 
 /**
- * The workspace of a bundle's swarm, as `resolveSwarm` chooses it, also while the bundle is broken elsewhere or lacks a
- * value.
+ * Finds the workspace of a bundle's swarm like `resolveSwarm`, but also while other parts of the bundle are broken or
+ * lack a value.
  *
  * **Errors** — `E_SWARM_UNKNOWN`; `E_BUNDLE_INVALID` when that may be the reason.
  */
@@ -24,7 +24,7 @@ export function findWorkspace(bundle: Bundle, wanted: string | undefined): Found
 }
 
 /**
- * The same for a folder, of which only the swarms are read; for a swarm that never ran, see `findSwarm`.
+ * Does the same for a folder, and reads only its swarms; for a swarm that never ran, see `findSwarm`.
  *
  * **Errors** — `E_BUNDLE_MISSING`, and as above.
  */
@@ -41,7 +41,7 @@ function chooseWorkspace({ folder, swarms }: BundleSwarms, wanted: string | unde
   return { swarm, workspaceId: workspaceId(workspace === undefined ? names : { ...names, workspace }) };
 }
 
-/** It finds none either, and says which ones there are. */
+/** `resolveSwarm` finds none either, and its error lists the swarms. */
 function resolveIt(bundle: Bundle, wanted: string | undefined): FoundWorkspace {
   const options = { environment: process.env, ...(wanted === undefined ? {} : { swarm: wanted }) };
   const { plan, workspaceId: id } = resolveSwarm(bundle, options);

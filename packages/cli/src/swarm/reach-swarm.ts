@@ -1,4 +1,4 @@
-/** The swarm of a bundle that another process runs. */
+/** Reaches the swarm of a bundle that another process runs. */
 import type { Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
@@ -7,7 +7,9 @@ import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
 import { findSwarm } from './find-swarm.ts';
 import { startCommand } from './start-command.ts';
 
-/** **Errors** — `E_CONTROL_CLOSED` when nobody runs it, with what to do then, those of `placeOfSwarm` and `attachSwarm`. */
+/**
+ * **Errors** — `E_CONTROL_CLOSED` when it does not run, with a suggestion; those of `placeOfSwarm` and `attachSwarm`.
+ */
 export async function reachSwarm(options: BundleOptions, whenGone?: string): Promise<Swarm> {
   const { swarm, ...place } = await placeOfSwarm(options);
   const client = await attachSwarm(place);
@@ -16,7 +18,7 @@ export async function reachSwarm(options: BundleOptions, whenGone?: string): Pro
   throw new GoondanError('E_CONTROL_CLOSED', `Swarm "${swarm}" is not running.`, { suggestion });
 }
 
-/** Where it keeps its state, running or not. **Errors** — `E_STATE_ROOT`, those of `findSwarm`. */
+/** Finds the place of its state, running or not. **Errors** — `E_STATE_ROOT`, those of `findSwarm`. */
 export async function placeOfSwarm(options: BundleOptions): Promise<SwarmPlace & { readonly swarm: string }> {
   const stateRoot = readableStateRoot(options);
   const found = await findSwarm({ stateRoot, folder: bundleFolder(undefined, options), swarm: options.swarm });

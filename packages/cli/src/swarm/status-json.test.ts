@@ -13,7 +13,7 @@ const swarm = {
 };
 const at = { instanceKey: 'default', queued: 0, crashes: 0 };
 
-test('every agent has a pid, null without a process', () => {
+test('every agent has a pid, which is null without a process', () => {
   const instances = [
     { ...at, agent: 'host', status: 'idle', pid: 8 } as const,
     { ...at, agent: 'helper', status: 'waiting', problem: 'It does not start.' } as const,
@@ -31,6 +31,6 @@ test('every agent has a pid, null without a process', () => {
   });
 });
 
-test('a swarm that does not run has none', () => {
+test('a swarm that does not run has no agents', () => {
   expect(statusJson(undefined)).toEqual({ running: false, agents: [] });
 });

@@ -1,8 +1,9 @@
 /**
  * A temporary folder with bundles and a state root of its own, and `gdn` in it. For tests.
- * 1. `run` is a command in this process: most tests are about what a command does, and a process costs more than that.
- * 2. `runProcess` and `start` are real processes, for tests about processes, streams and signals. They are started as the
- *    launcher starts them, without it: `launcher.test.ts` and others prove that one, and Node takes its time.
+ * 1. `run` runs a command in this process: most tests are about the work of a command, and a process would cost more.
+ * 2. `runProcess` and `start` are real processes, for tests about processes, streams and signals. They are started like
+ *    the launcher does it, but without the launcher, because Node is slow to start: `launcher.test.ts` and others test
+ *    that one.
  */
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,7 @@ export interface Ended {
 
 export interface StartOptions {
   readonly stdin?: string;
-  /** Over this process's own; `undefined` is not set at all. */
+  /** Merged over this process's own; `undefined` unsets a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The place's own folder when absent. */
   readonly cwd?: string;
@@ -28,7 +29,7 @@ export class GdnPlace {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-')));
   readonly stateRoot = join(this.folder, 'state');
 
-  /** Writes files, from their path to their text; returns the folder they are in. */
+  /** Writes files, given as path → text; returns their folder. */
   async write(name: string, files: Readonly<Record<string, string>>): Promise<string> {
     const folder = join(this.folder, name);
     for (const [path, text] of Object.entries(files)) await Bun.write(join(folder, path), text);
@@ -66,7 +67,7 @@ export class GdnPlace {
     return ended(this.startWith(options, ...args));
   }
 
-  /** What a person would see, typing `keys` when `whenSeen` is on the screen; `onSeen` may type later. */
+  /** Returns the screen of a person who types `keys` when `whenSeen` appears; `onSeen` may type later. */
   async runOnTerminal(
     args: readonly string[],
     typing: { whenSeen: string; keys?: string; onSeen?: (type: (keys: string) => void) => void }[] = [],
@@ -95,7 +96,7 @@ export class GdnPlace {
     return { exitCode: await child.exited, screen: screen.replaceAll('\r\n', '\n'), pieces };
   }
 
-  /** The command lines of everything that runs because of this place. */
+  /** Lists the command lines of all processes of this place. */
   processes(): string[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
@@ -103,7 +104,7 @@ export class GdnPlace {
       .filter((line) => line.includes(this.folder));
   }
 
-  /** Nothing may be left: waits a little for what is on its way out, ends the rest, and says what that was. */
+  /** Removes the place: waits a little for ending processes, kills the rest, and returns what was left. */
   async remove(): Promise<string[]> {
     const deadline = Date.now() + 10_000;
     while (this.processes().length > 0 && Date.now() < deadline) await Bun.sleep(50);

@@ -1,4 +1,4 @@
-/** A folder that was made to do harm. Every piece of it that can run leaves a mark when it does. For tests. */
+/** A folder that was made to do harm. Every part that can run leaves a mark when it does. For tests. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GdnPlace } from './gdn-place.ts';
@@ -6,15 +6,15 @@ import { sampleBundle } from './sample-bundle.ts';
 
 export interface HostileFolder {
   readonly folder: string;
-  /** The names of the pieces that ran, since it was asked last. */
+  /** Returns the names of the parts that ran since the last call. */
   readonly takeMarks: () => string[];
 }
 
-/** What the programs around `gdn` are called, and its own dependencies. */
+/** The names of the programs around `gdn`, and of its own dependencies. */
 export const plantedPrograms = ['gdn', 'bun', 'node', 'git', 'npm', 'bwrap', 'sh'] as const;
 const plantedPackages = ['@goondan/runtime', '@goondan/types', 'commander', 'picocolors', 'yaml'];
 
-/** `invalid`: with everything that `gdn validate` must name. `armed`: nothing is wrong with its YAML. */
+/** `invalid`: with everything that `gdn validate` must name. `armed`: with valid YAML. */
 export async function plantHostileFolder(place: GdnPlace, kind: 'invalid' | 'armed'): Promise<HostileFolder> {
   const marks = join(place.folder, `marks-of-${kind}`);
   mkdirSync(marks);
@@ -40,7 +40,7 @@ export async function plantHostileFolder(place: GdnPlace, kind: 'invalid' | 'arm
 
 type Write = (name: string) => string;
 
-/** What Bun, npm, git and shells look for in a folder. */
+/** Files that Bun, npm, git and shells look for in a folder. */
 function around(module: Write, program: Write): Record<string, string> {
   const packages = plantedPackages.flatMap((name) => [
     [`node_modules/${name}/package.json`, JSON.stringify({ name, main: 'index.js' })],
@@ -77,7 +77,7 @@ function around(module: Write, program: Write): Record<string, string> {
 
 const hooks = ['post-commit', 'post-index-change', 'prepare-commit-msg', 'reference-transaction'];
 
-/** With a macro, which Bun would run while it reads the module. */
+/** Adds a macro, which Bun would run while it reads the module. */
 function entryWithMacro(module: Write): Record<string, string> {
   const macro = module('macro').replace(`require('node:fs')`, 'fs').trimEnd();
   return {
@@ -106,7 +106,7 @@ const bundleOf = (name: string, spec: string) =>
 
 function invalid(module: Write): Record<string, string> {
   const entries = { up: '../outside-invalid/x.ts', link: './link.ts', missing: './missing.ts', fine: './entry.ts' };
-  // Each nine times the one before it: 9^9 in the end.
+  // Each is nine times the one before: 9^9 in the end.
   const bomb = Array.from({ length: 9 }, (_, level) => `a${level + 1}: &a${level + 1} [${`*a${level}, `.repeat(9)}]\n`);
   return {
     'goondan.yaml': Object.entries(entries)

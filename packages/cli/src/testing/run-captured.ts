@@ -1,4 +1,4 @@
-/** A command in this process, and what it printed. For tests. */
+/** Runs a command in this process, and captures its output. For tests. */
 import type { Command } from 'commander';
 import { createProgram } from '../create-program.ts';
 import { asksForJson, runCommandLine } from '../run-command-line.ts';
@@ -6,11 +6,11 @@ import { openTerminal } from '../terminal.ts';
 import type { Ended } from './gdn-place.ts';
 
 export interface Surroundings {
-  /** As if it was typed there; this process's own folder when absent. */
+  /** The current folder of the command; this process's own when absent. */
   readonly cwd?: string;
-  /** Over this process's own; `undefined` is not set at all. */
+  /** Merged over this process's own; `undefined` unsets a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** On a terminal that is so wide. */
+  /** The width of a terminal. */
   readonly columns?: number | undefined;
 }
 
@@ -37,10 +37,10 @@ interface Stay {
   readonly restore: () => void;
 }
 
-// Module-level because the folder and the environment are the process's: commands that need others wait for their turn.
+// Module-level, because folder and environment belong to the process: commands with others wait.
 let stay: Stay | undefined;
 
-/** The folder and the environment of this process are others while it works, and what they were after it. */
+/** Runs work with another folder and environment of this process, and restores them after it. */
 async function within<Value>({ cwd, env = {} }: Surroundings, work: () => Promise<Value>): Promise<Value> {
   const key = JSON.stringify([cwd, env, Object.keys(env)]);
   for (let other = stay; other !== undefined && other.key !== key; other = stay) await other.left.promise;
@@ -83,7 +83,7 @@ export interface KnownCommand {
   readonly command: Command;
 }
 
-/** Every command of `gdn`, groups and what is in them. */
+/** Lists every command of `gdn`, groups and their commands. */
 export function allCommands(): KnownCommand[] {
   const silent = { write: () => undefined };
   const program = createProgram(openTerminal({ stdout: silent, stderr: silent, env: {} }), () => undefined);

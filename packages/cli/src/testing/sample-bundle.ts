@@ -13,7 +13,7 @@ export interface SampleOptions {
   readonly agents?: readonly string[];
 }
 
-/** A `goondan.yaml`: the agent `host`, and others of `agents`, which say back what they hear. */
+/** Makes a `goondan.yaml` with the agent `host` and those of `agents`, which repeat their input. */
 export function sampleBundle(sample: SampleOptions = {}): string {
   const { script = `- { say: 'You said: {{input}}' }`, options = '{}', agent = '', swarm = '', more = '' } = sample;
   const names = ['host', ...(sample.agents ?? [])];
@@ -31,7 +31,7 @@ export function sampleBundle(sample: SampleOptions = {}): string {
   return [`${model}${settings}`, ...rest].map((text) => `apiVersion: goondan.ai/v1\n${text}`).join('\n---\n');
 }
 
-/** An extension of `host` whose module leaves a file behind as soon as it is imported. */
+/** An extension of `host` whose module writes a file when it is imported. */
 export const tellTale = {
   agent: 'extensions: [Extension/tell-tale]',
   more: 'kind: Extension\nmetadata: { name: tell-tale }\nspec: { entry: ./tell-tale.ts }',

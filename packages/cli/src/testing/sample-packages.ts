@@ -17,7 +17,7 @@ const handlers = `export const handlers = { get: () => 'sunny' };\n`;
 export interface SamplePackage {
   readonly name: string;
   readonly version?: string;
-  /** Absent: none. */
+  /** No `goondan.yaml` when absent. */
   readonly manifest?: string;
   readonly scripts?: Readonly<Record<string, string>>;
 }
@@ -32,7 +32,7 @@ export function writePackage(place: GdnPlace, folder: string, sample: SamplePack
   });
 }
 
-/** With npm itself. Returns the path of the tarball. */
+/** Packs with npm itself. Returns the path of the tarball. */
 export async function packPackage(place: GdnPlace, folder: string): Promise<string> {
   const child = Bun.spawn(['npm', 'pack', '--ignore-scripts', '--json'], {
     cwd: join(place.folder, folder),
@@ -43,7 +43,7 @@ export async function packPackage(place: GdnPlace, folder: string): Promise<stri
   return join(place.folder, folder, filename);
 }
 
-/** What keeps npm off the network, and its cache out of the home folder. */
+/** Settings that keep npm off the network, and its cache out of the home folder. */
 export function offline(place: GdnPlace): Record<string, string> {
   return {
     npm_config_cache: join(place.folder, 'npm-cache'),
@@ -53,7 +53,9 @@ export function offline(place: GdnPlace): Record<string, string> {
   };
 }
 
-/** A registry with one package, and one that never answers: `hangs`. `heard`: what it was asked, with which key. */
+/**
+ * Serves a registry with one package, and one that never answers: `hangs`. `heard` lists its requests with their keys.
+ */
 export function serveRegistry(name: string, version: string, tarball: string) {
   const bytes = readFileSync(tarball);
   const integrity = `sha512-${new Bun.CryptoHasher('sha512').update(bytes).digest('base64')}`;

@@ -1,4 +1,4 @@
-/** A Studio in this process, on a state root of its own, and a browser that is let in. For tests. */
+/** A Studio in this process, with its own state root, and a browser with access. For tests. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const file = (text: string, type: string, isHashed: boolean) => ({
   isHashed,
 });
 
-/** Whatever was built. */
+/** A page that needs no build. */
 export const smallPage: PageFiles = new Map([
   ['/', file('<!doctype html><title>Studio</title>', 'text/html; charset=utf-8', false)],
   ['/chunk-0123abcd.js', file('0;', 'text/javascript; charset=utf-8', true)],
@@ -23,7 +23,7 @@ export interface StudioRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** Without the cookie. */
+  /** True: without the cookie. */
   readonly isStranger?: boolean;
 }
 
@@ -40,7 +40,7 @@ export class StudioPlace {
     this.origin = `http://127.0.0.1:${this.studio.port}`;
   }
 
-  /** As a browser does with the link that was printed. */
+  /** Opens the printed link like a browser. */
   async enter(url = this.studio.url): Promise<Response> {
     const response = await fetch(url, { redirect: 'manual' });
     this.#cookie = response.headers.get('set-cookie')?.split(';')[0] ?? '';
@@ -51,7 +51,7 @@ export class StudioPlace {
     return this.#cookie;
   }
 
-  /** One request of the page, unless its headers say otherwise. */
+  /** Sends one request like the page, unless its headers say otherwise. */
   ask(path: string, { method, headers = {}, body, signal, isStranger = false }: StudioRequestOptions = {}) {
     const isPost = body !== undefined;
     return fetch(`${this.origin}${path}`, {
@@ -68,13 +68,13 @@ export class StudioPlace {
     });
   }
 
-  /** Its JSON, whatever its status. */
+  /** Returns the JSON of the answer, whatever its status. */
   async read<Answer>(path: string, options?: StudioRequestOptions): Promise<Answer> {
-    // The page trusts the contract as much.
+    // The page trusts the contract in the same way.
     return (await this.ask(path, options)).json() as Promise<Answer>;
   }
 
-  /** The first that the server writes to somebody who may not speak HTTP. */
+  /** Sends raw bytes, which may not be HTTP, and returns the first answer. */
   async raw(bytes: string): Promise<string> {
     const received: string[] = [];
     const answered = Promise.withResolvers<void>();
@@ -96,7 +96,7 @@ export class StudioPlace {
     return received.join('');
   }
 
-  /** The notices of a stream, as they come. */
+  /** Collects the notices of a stream. */
   watch(workspaceId: string, headers: Readonly<Record<string, string>> = {}): WatchedStream {
     const notices: StudioNotice[] = [];
     const closed = Promise.withResolvers<string>();
@@ -115,13 +115,13 @@ export class StudioPlace {
 
 export interface WatchedStream {
   readonly notices: readonly StudioNotice[];
-  /** With what the server said about it. */
+  /** Resolves with the reason that the server gave. */
   readonly closed: Promise<string>;
   readonly say: (text: string) => void;
   readonly leave: () => void;
 }
 
-/** Resolves when it holds; fails the test when it does not come to that. */
+/** Resolves when it holds; fails the test when it does not in time. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!(await holds())) {

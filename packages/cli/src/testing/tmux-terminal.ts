@@ -1,14 +1,14 @@
-/** A real terminal with a person's hands: `gdn` in tmux, what is on the screen, and keys. For tests. */
+/** A real terminal for tests: `gdn` in tmux, its screen, and keys. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { hasPart } from '../../../../test/parts.ts';
 
 const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
 
-/** Why a test that needs it is skipped, where it is not installed. */
+/** Skips a test that needs tmux where it is not installed. */
 export const hasTmux = hasPart('tmux', Bun.which('tmux') !== null);
 
-/** Generous: the machine may be busy. */
+/** Generous, because the machine may be busy. */
 const PATIENCE_MS = 40_000;
 
 export interface TmuxOptions {
@@ -28,13 +28,13 @@ export class TmuxTerminal {
     this.#options = options;
   }
 
-  /** A shell, which is still there when what runs in it has ended. */
+  /** Opens a shell, which stays when its program has ended. */
   static async open(options: TmuxOptions): Promise<TmuxTerminal> {
     const terminal = new TmuxTerminal(options);
     const { columns, rows } = { ...wide, ...options };
     const size = ['-x', String(columns), '-y', String(rows)];
     const shell = ['env', '-u', 'TMUX', 'PS1=$ ', 'sh'];
-    // Its usual configuration would be the person's who runs the test.
+    // Without this, tmux would read the configuration of the person who runs the test.
     await terminal.#tmux('-f', '/dev/null', 'new-session', '-d', ...size, ...shell);
     try {
       await terminal.see('$');
@@ -51,14 +51,14 @@ export class TmuxTerminal {
     await this.press('Enter');
   }
 
-  /** An empty screen, so that nothing old is taken for something new. */
+  /** Clears the screen, so that old text is not taken for new. */
   async clear(): Promise<void> {
     await this.type('clear');
     await this.press('Enter');
     await this.see(/^\$$/);
   }
 
-  /** How the last command ended, when it has. */
+  /** Returns the exit code of the last command. */
   async exitCode(): Promise<number> {
     await this.type('echo "ended with <$?>"');
     await this.press('Enter');
@@ -70,12 +70,12 @@ export class TmuxTerminal {
     await this.#tmux('send-keys', '-l', '--', text);
   }
 
-  /** Keys as tmux calls them: `Enter`, `C-c`, `M-Enter`, `Up`. */
+  /** Presses keys, with tmux's names: `Enter`, `C-c`, `M-Enter`, `Up`. */
   async press(...keys: readonly string[]): Promise<void> {
     await this.#tmux('send-keys', '--', ...keys);
   }
 
-  /** As a terminal pastes, with its marks if the program asked for them. */
+  /** Pastes like a terminal, with marks if the program asked for them. */
   async paste(text: string): Promise<void> {
     await this.#tmux('set-buffer', '--', text);
     await this.#tmux('paste-buffer', '-p');
@@ -85,12 +85,12 @@ export class TmuxTerminal {
     await this.#tmux('resize-window', '-x', String(columns), '-y', String(rows));
   }
 
-  /** What is on the screen, without blank rows at its end. */
+  /** Returns the screen, without blank rows at its end. */
   async screen(): Promise<string> {
     return (await this.#tmux('capture-pane', '-p')).trimEnd();
   }
 
-  /** The scrollback too, and lines that the terminal has broken as the one line that they are. */
+  /** Returns the scrollback, too, with wrapped lines joined. */
   async everything(): Promise<string> {
     return (await this.#tmux('capture-pane', '-p', '-J', '-S', '-')).trimEnd();
   }
@@ -106,14 +106,14 @@ export class TmuxTerminal {
     }
   }
 
-  /** What a program may have changed. */
+  /** Returns the modes that a program may have changed. */
   async modes() {
     const format = '#{cursor_flag} #{wrap_flag}';
     const [cursor, wrap] = (await this.#tmux('display-message', '-p', format)).trim().split(' ');
     return { cursor: cursor === '1', wrap: wrap === '1' };
   }
 
-  /** Asks the shell: echo, whole lines and signals, as it has them. */
+  /** Asks the shell whether echo, line mode and signals are as usual. */
   async isCooked(): Promise<boolean> {
     await this.type('stty -a');
     await this.press('Enter');
@@ -125,7 +125,7 @@ export class TmuxTerminal {
     return (await this.#tmux('display-message', '-p', '#{pane_title}')).trimEnd();
   }
 
-  /** Waits until it is on the screen; gives the screen as it is then. */
+  /** Waits until the text is on the screen; returns the screen. */
   async see(what: string | RegExp): Promise<string> {
     const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -136,7 +136,7 @@ export class TmuxTerminal {
     }
   }
 
-  /** Ends what is left in it. */
+  /** Ends everything in it. */
   async close(): Promise<void> {
     await this.#tmux('kill-server').catch(() => undefined);
   }

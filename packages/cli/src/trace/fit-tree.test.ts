@@ -4,7 +4,7 @@ import { fitTree } from './fit-tree.ts';
 
 const { yellow } = pc.createColors(true);
 
-test('a line that is too wide goes on below, in its branches and its colour; nothing of it is lost', () => {
+test('a line that is too wide continues below, in its branches and its colour, complete', () => {
   const tree = ['turn host', `│ │ ${yellow('~ args.text: one → 漢字漢字 and so on')}`, '│ short'].join('\n');
   const fitted = fitTree(tree, 24);
   expect(fitted.split('\n')).toEqual([
@@ -17,14 +17,14 @@ test('a line that is too wide goes on below, in its branches and its colour; not
   for (const line of fitted.split('\n')) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(24);
 });
 
-test('a word that is wider than the room is broken, and what is pushed in stays so', () => {
+test('a word that is wider than the room is broken, and keeps its indentation', () => {
   expect(fitTree(`│     + ${'x'.repeat(30)}`, 24).split('\n')).toEqual([
     `│     + ${'x'.repeat(14)}`,
     `│   ${'x'.repeat(16)}`,
   ]);
 });
 
-test('what fits stays, and so does what has no room at all', () => {
+test('a line that fits is unchanged, and so is one without any room', () => {
   const deep = `${'│ '.repeat(20)}model Model/main 12 ms`;
   expect(fitTree(deep, 40)).toBe(deep);
   expect(fitTree('│ short', 8)).toBe('│ short');

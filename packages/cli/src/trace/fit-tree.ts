@@ -1,6 +1,6 @@
-/** A tree on a terminal that is narrower than its lines: what does not fit goes on below, in the same branches. */
+/** Fits a tree to a narrow terminal: long lines continue below, in the same branches. */
 
-/** Columns; where there are fewer, the terminal breaks the line. */
+/** The fewest columns for text; with fewer, the terminal wraps the line. */
 const LEAST_ROOM = 12;
 
 export function fitTree(tree: string, columns: number): string {

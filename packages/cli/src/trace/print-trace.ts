@@ -1,4 +1,4 @@
-/** A recorded turn on the terminal: the same for `gdn demo` and `gdn trace`. */
+/** Prints a recorded turn, the same for `gdn demo` and `gdn trace`. */
 import { renderTrace, type TurnTrace } from '@goondan/runtime/history';
 import { harmlessText } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
@@ -7,7 +7,9 @@ import { fitTree } from './fit-tree.ts';
 const legend =
   'Outer layers hold inner ones. own: its own time · ~ changed on the way in · ← on the way out · + message event';
 
-/** One tree after the other, under what their signs mean. `isFull`: every change in full. `hasHeads`: which turns they are. */
+/**
+ * Prints one tree after the other, below a legend. `isFull`: every change in full. `hasHeads`: a heading for each turn.
+ */
 export function printTrace(
   turns: readonly TurnTrace[],
   { print, colors, columns }: Terminal,

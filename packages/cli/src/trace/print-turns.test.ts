@@ -26,7 +26,7 @@ test.each<[string, Partial<TurnSummary>]>([
   expect(screen).toEndWith(`  ${outcome}  Hi\n`);
 });
 
-test('a table, also of wide characters, that is as wide as the terminal', () => {
+test('the table is as wide as the terminal, also with wide characters', () => {
   let screen = '';
   const stdout = { write: (text: string) => (screen += text), isTTY: true, columns: 90 };
   const terminal = openTerminal({ stdout, stderr: stdout, env: { NO_COLOR: '1' } });

@@ -1,4 +1,4 @@
-/** The latest turns as a table. The ids in it can be typed after `gdn trace`. */
+/** Prints the latest turns as a table. The ids in it can be typed after `gdn trace`. */
 import type { TurnSummary } from '@goondan/runtime/history';
 import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
@@ -28,12 +28,12 @@ export function printTurns(turns: readonly TurnSummary[], { print, colors, colum
   print(`${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`);
 }
 
-/** Characters of a line that nobody watches. */
+/** The width of a line without a terminal. */
 const PIPED = 160;
-/** Of an id, at least; more where others begin the same. */
+/** The fewest characters of an id; more when others begin with the same. */
 const SHORTEST = 8;
 
-/** What comes after `turn-event-`, as far as it is the only one; of an id that is made otherwise, its span's. */
+/** Returns the shortest unique beginning of the part after `turn-event-`; for other ids, the span id. */
 function shortId({ turnId, spanId }: TurnSummary, turns: readonly TurnSummary[]): string {
   const own = ownPart(turnId);
   if (own === undefined) return turnId.length <= MOST_SHOWN && /^[\w-]+$/.test(turnId) ? turnId : spanId;

@@ -1,11 +1,11 @@
-// Real agents: what a person said about a folder, and what becomes of it. (`run.test.ts` has the question itself.)
+// Real agents: the remembered trust in a folder. (`run.test.ts` has the question itself.)
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -24,7 +24,7 @@ describe('trust', () => {
     await expectRefused('bundle', mark);
   });
 
-  test('is for what a link leads to, not for the link', async () => {
+  test('is for the target of a link, not for the link', async () => {
     const marks = [await plant('one'), await plant('other')];
     symlinkSync('one', join(place.folder, 'link'));
     await sayYes('link');
@@ -39,7 +39,7 @@ describe('trust', () => {
     await expectRefused('other', marks[1] ?? '');
   });
 
-  test('is for a path: what stands there later is trusted, what moved away is not', async () => {
+  test('is for a path: later contents are trusted, a moved folder is not', async () => {
     const mark = await plant('bundle');
     await sayYes('bundle');
     takeMark(mark);
@@ -50,13 +50,13 @@ describe('trust', () => {
     expect(takeMark(another)).toBe(true);
   });
 
-  test('is not for folders inside, beside or around it', async () => {
+  test('is not for folders inside, beside or above it', async () => {
     await plant('bundle');
     await sayYes('bundle');
     for (const name of ['bundle/inner', 'bundle2', '.']) await expectRefused(name, await plant(name, 'near'));
   });
 
-  test('is kept for each state root by itself', async () => {
+  test('is kept for each state root separately', async () => {
     const mark = await plant('bundle');
     await sayYes('bundle');
     takeMark(mark);
@@ -68,7 +68,7 @@ describe('trust', () => {
     ['empty', ''],
     ['cut off', '{"formatVersion":1,"folder":"/'],
     ['about another folder', '{"formatVersion":1,"folder":"/"}'],
-  ])('a file that is %s: asked again, and then it is whole', async (_name, text) => {
+  ])('a file that is %s: asks again, and then the file is complete', async (_name, text) => {
     const mark = await plant('bundle');
     await sayYes('bundle');
     takeMark(mark);
@@ -80,7 +80,7 @@ describe('trust', () => {
     expect(await place.run('run', 'bundle', ...hello)).toEqual(answered);
   });
 
-  test('a file that cannot be read: said in a line, and nothing runs', async () => {
+  test('a file that cannot be read: an error in one line, and nothing runs', async () => {
     const mark = await plant('bundle');
     await sayYes('bundle');
     takeMark(mark);
@@ -95,7 +95,7 @@ describe('trust', () => {
   test.each([
     ['where nothing can be written', '/proc/nowhere', 'E_STORE_WRITE', 1],
     ['in a file', 'file/state', 'E_STATE_ROOT', 3],
-  ])('a state root %s: said in a line, and nothing runs', async (_name, path, code, expected) => {
+  ])('a state root %s: an error in one line, and nothing runs', async (_name, path, code, expected) => {
     const mark = await plant('bundle');
     await place.write('.', { file: '' });
     const root = ['--state-root', resolve(place.folder, path)];
@@ -112,7 +112,7 @@ describe('trust', () => {
     expect(takeMark(mark)).toBe(false);
   });
 
-  test('two people who say yes at once are both remembered', async () => {
+  test('two answers at the same time are both remembered', async () => {
     await plant('one');
     await plant('other');
     const answers: (() => void)[] = [];
@@ -131,7 +131,7 @@ describe('trust', () => {
   });
 });
 
-/** A bundle whose extension leaves a mark as soon as it is imported; returns where. */
+/** Makes a bundle whose extension writes a mark when it is imported; returns the path of the mark. */
 async function plant(name: string, called = name): Promise<string> {
   const mark = join(place.folder, `mark-of-${called}`);
   const more = { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) };
@@ -151,7 +151,7 @@ async function sayYes(name: string): Promise<void> {
   expect({ screen, exitCode }).toEqual({ screen: expect.stringContaining('You said: Hello\n'), exitCode: 0 });
 }
 
-/** `real`: what it is called, where no link leads. */
+/** `real` is the name of its real folder, for a link. */
 async function expectRefused(name: string, mark: string, real = name): Promise<void> {
   const { stdout, stderr, exitCode } = await place.run('run', name, ...hello);
   expect(stderr).toBe(

@@ -1,6 +1,6 @@
 /**
- * Before code of a bundle runs for the first time, a person says that it may: asked at a terminal, where the answer is
- * remembered, or with `--trust`, which counts for one run.
+ * Asks a person before code of a bundle runs for the first time: at a terminal, where the answer is remembered, or by
+ * `--trust` for one run.
  */
 import { isTrusted, rememberTrust } from '@goondan/runtime/bundle';
 import { GoondanError } from '@goondan/types';

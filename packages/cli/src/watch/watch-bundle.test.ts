@@ -10,7 +10,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0).toReversed()) cleanup();
 });
 
-/** Tells what is heard when the file of a bundle is written, `reload` being what each writing comes to. */
+/** Watches a bundle and collects the reports after its file is written; `reload` is the outcome of each reload. */
 function watch(reload: () => Promise<PlanReconcile>) {
   const folder = mkdtempSync(join(tmpdir(), 'gdn-watch-'));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ const until = async (isTrue: () => boolean) => {
   while (!isTrue()) await Bun.sleep(5);
 };
 
-test('what was refused and is taken back is told, once; a file that changes nothing is not', async () => {
+test('undoing a refused change is reported, once; a file without a change is not', async () => {
   const results = [same, 'wrong', same, same, { ...same, changed: ['Agent/b'] }];
   let reloads = 0;
   const { heard, write } = watch(async () => {

@@ -5,19 +5,19 @@ import { watchFolder } from './watch-folder.ts';
 
 export interface BundleWatch {
   readonly folder: string;
-  /** Where conversations are kept: what is written there is no change of the bundle. */
+  /** The folder of conversations: files written there are not changes of the bundle. */
   readonly stateRoot: string;
-  /** Puts the bundle in force as it is now. */
+  /** Applies the current bundle. */
   readonly reload: () => Promise<PlanReconcile>;
-  /** Something did change. */
+  /** A part of the swarm changed. */
   readonly onReloaded: (changes: PlanReconcile) => void;
-  /** Nothing was changed, and why. */
+  /** The reload was refused for this reason; nothing changed. */
   readonly onRefused: (error: unknown) => void;
-  /** What was refused was put right by taking it back: nothing did change. */
+  /** The refused change was undone in the files; nothing changed. */
   readonly onTakenBack: () => void;
 }
 
-/** Returns what ends it. **Errors** — `E_WATCH`. */
+/** Returns a function that ends it. **Errors** — `E_WATCH`. */
 export function watchBundle(bundle: BundleWatch): () => void {
   const { folder, stateRoot, reload, onReloaded, onRefused, onTakenBack } = bundle;
   let isRefused = false;
@@ -25,7 +25,7 @@ export function watchBundle(bundle: BundleWatch): () => void {
   let isStale = false;
   return watchFolder(folder, { onChange: () => void follow(), onLost: onRefused, except: stateRoot });
 
-  /** One at a time; what changes meanwhile is read once more. */
+  /** Reloads one at a time; changes during a reload lead to one more. */
   async function follow(): Promise<void> {
     isStale = true;
     if (isReloading) return;
@@ -44,7 +44,7 @@ export function watchBundle(bundle: BundleWatch): () => void {
       else if (isRefused) onTakenBack();
       isRefused = false;
     } catch (error) {
-      // The end of the swarm is told by itself.
+      // The end of the swarm is reported elsewhere.
       if (error instanceof GoondanError && error.code === 'E_SWARM_STOPPED') return;
       isRefused = true;
       onRefused(error);

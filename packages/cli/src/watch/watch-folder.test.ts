@@ -28,13 +28,13 @@ afterEach(() => {
 const write = (path: string) => writeFileSync(join(folder, path), crypto.randomUUID());
 const toldTimes = async (times: number) => {
   while (told.times < times) await Bun.sleep(5);
-  // Long enough for another one to come, if it would.
+  // Long enough for another report to come.
   await Bun.sleep(400);
   return told.times;
 };
 
 describe('a watched folder', () => {
-  test('tells of a file, in it or below it, once for all that comes together', async () => {
+  test('reports a file in it or below it, once for changes close together', async () => {
     write('goondan.yaml');
     write('prompts/a.md');
     write('goondan.yaml');
@@ -43,21 +43,21 @@ describe('a watched folder', () => {
     expect(await toldTimes(2)).toBe(2);
   });
 
-  test('tells of a file that takes the place of another, as editors write', async () => {
+  test('reports a file that replaces another, as editors do', async () => {
     write('goondan.yaml.swp');
     await toldTimes(1);
     renameSync(join(folder, 'goondan.yaml.swp'), join(folder, 'goondan.yaml'));
     expect(await toldTimes(2)).toBe(2);
   });
 
-  test('tells of what is in a folder that came later', async () => {
+  test('reports files in a new folder', async () => {
     mkdirSync(join(folder, 'tools/deep'), { recursive: true });
     await toldTimes(1);
     write('tools/deep/new.ts');
     expect(await toldTimes(2)).toBe(2);
   });
 
-  test('tells of what is in a folder that took the place of another, as after `git switch`', async () => {
+  test('reports files in a folder that replaced another, as after `git switch`', async () => {
     rmSync(join(folder, 'prompts'), { recursive: true });
     mkdirSync(join(folder, 'prompts/deep'), { recursive: true });
     await toldTimes(1);
@@ -70,7 +70,7 @@ describe('a watched folder', () => {
     expect(await toldTimes(4)).toBe(4);
   });
 
-  test('says nothing of packages, hidden folders and what it was told to leave out', async () => {
+  test('does not report packages, hidden folders and the excepted folder', async () => {
     write('node_modules/some/index.js');
     write('.git/HEAD');
     write('state/journal.jsonl');
@@ -78,7 +78,7 @@ describe('a watched folder', () => {
     expect(told.times).toBe(0);
   });
 
-  test('says nothing any more when it is ended, nor of a burst that is not over', async () => {
+  test('reports nothing after its end, even from an open burst', async () => {
     write('goondan.yaml');
     await Bun.sleep(20);
     end();
@@ -87,7 +87,7 @@ describe('a watched folder', () => {
     expect(told.times).toBe(0);
   });
 
-  test('that is not there cannot be watched', () => {
+  test('cannot be watched when it does not exist', () => {
     expect(() => watchFolder(join(folder, 'none'), { onChange: () => undefined, onLost: () => undefined })).toThrow(
       expect.objectContaining({ code: 'E_WATCH' }),
     );

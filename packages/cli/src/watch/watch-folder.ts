@@ -1,35 +1,35 @@
 /**
- * Tells that something below a folder has changed. What a bundle is not made of is not looked at: `node_modules`, which
- * can be huge, and folders whose name begins with a dot.
+ * Reports changes below a folder. Files that are not part of a bundle are not watched: `node_modules`, which can be
+ * huge, and folders whose name begins with a dot.
  *
- * Invariants: 1. Changes that come together are told once, when it was quiet for a moment. 2. At most `MOST_FOLDERS` are
- * watched; one more is `E_WATCH`, and nothing is watched then. 3. A folder that takes the place of another, as `git switch`
- * makes them, is watched like the one before it.
+ * Invariants: 1. Changes close together are reported once, after a quiet moment. 2. At most `MOST_FOLDERS` are watched;
+ * one more is `E_WATCH`, and nothing is watched then. 3. A folder that replaces another one, as with `git switch`, is
+ * watched like the one before.
  */
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
 
 export interface WatchOptions {
-  /** Told of every burst of changes. Must not throw. */
+  /** Called once for each burst of changes. Must not throw. */
   readonly onChange: () => void;
-  /** It cannot be watched any more, or not wholly; nothing is told after that. */
+  /** The folder cannot be watched completely any more; nothing is reported after that. */
   readonly onLost: (error: GoondanError) => void;
   /** A folder below it that is not watched. */
   readonly except?: string;
 }
 
-/** Editors write a file in several steps. */
+/** The quiet time: editors write a file in several steps. */
 const QUIET_MS = 150;
 const MOST_FOLDERS = 2_000;
 
 interface Watched {
   readonly watcher: FSWatcher;
-  /** Which folder it was when the watch began. */
+  /** The identity of the folder when the watch began. */
   readonly identity: string | undefined;
 }
 
-/** Returns what ends it. **Errors** — `E_WATCH`. */
+/** Returns a function that ends it. **Errors** — `E_WATCH`. */
 export function watchFolder(folder: string, { onChange, onLost, except }: WatchOptions): () => void {
   const watched = new Map<string, Watched>();
   let quiet: ReturnType<typeof setTimeout> | undefined;
@@ -47,7 +47,7 @@ export function watchFolder(folder: string, { onChange, onLost, except }: WatchO
     if (watched.size >= MOST_FOLDERS) throw new Error(`it has more than ${MOST_FOLDERS} folders`);
     const identity = identityOf(path);
     const watcher = watch(path, () => changed(path));
-    // A folder that is gone is told by the one above it.
+    // The watch of the parent reports a deleted folder.
     watcher.on('error', () => forget(path));
     watched.set(path, { watcher, identity });
     for (const name of foldersIn(path)) watchBelow(join(path, name));
@@ -66,7 +66,7 @@ export function watchFolder(folder: string, { onChange, onLost, except }: WatchO
     quiet = setTimeout(onChange, QUIET_MS);
   }
 
-  /** Invariant 3. The watch of a folder that was removed stays silent, also when there is another one of its name. */
+  /** Keeps invariant 3. The watch of a deleted folder stays silent, even when another one gets its name. */
   function forgetReplaced(parent: string): void {
     for (const [path, { identity }] of [...watched]) {
       if (dirname(path) === parent && path !== folder && identityOf(path) !== identity) forgetBelow(path);
@@ -90,7 +90,7 @@ export function watchFolder(folder: string, { onChange, onLost, except }: WatchO
   }
 }
 
-/** Undefined when there is none. Numbers of folders are used again, so the time it was made counts too. */
+/** Returns undefined when there is none. Inode numbers are reused, so the creation time counts, too. */
 function identityOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? undefined : `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`;
@@ -102,7 +102,7 @@ function foldersIn(path: string): string[] {
       .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.'))
       .map(({ name }) => name);
   } catch {
-    // It is gone already.
+    // The folder no longer exists.
     return [];
   }
 }

@@ -1,14 +1,14 @@
-/** `Extension/guest-book`: counts the turns of a conversation, tells the model, and lets it look the number up. */
+/** `Extension/guest-book` counts the turns of a conversation, tells the model, and lets it look the number up. */
 import { createSystemMessage, EPHEMERAL, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister<{ greetAfter: number }> = (api, { greetAfter }) => {
   api.pipeline.register('turn', async (ctx) => {
-    // `null` before the first visit. What is set here is kept when the turn succeeds.
+    // `null` before the first visit. The new state is kept when the turn succeeds.
     const visits = Number(await api.state.get()) + 1;
     await api.state.set(visits);
     if (visits <= greetAfter) return ctx.next();
 
-    // Ephemeral: the model sees it in this turn, the history does not keep it.
+    // Ephemeral: the model sees it in this turn, and the conversation does not keep it.
     const message = createSystemMessage(
       `The user is back, for visit number ${visits}. Welcome them.`,
       { [EPHEMERAL]: 'turn' },
