@@ -12,7 +12,7 @@ import {
   type TurnEnd,
 } from '@goondan/runtime';
 import { textOf } from '@goondan/types';
-import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
+import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { type PlanChoice, planIn, workspace } from './plan.ts';
 

@@ -11,7 +11,7 @@ import { type LogLine, startSwarm, type Swarm, type TurnEnd } from '@goondan/run
 import type { DeclaredAgent, DeclaredExtension, SwarmPolicy } from '@goondan/runtime/bundle';
 import { durableStore, type Journal } from '@goondan/runtime/history';
 import { type JsonObject, type Message, textOf } from '@goondan/types';
-import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
+import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { usedMs } from '../used-ms.ts';
 

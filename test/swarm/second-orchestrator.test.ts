@@ -7,7 +7,7 @@ import { connectSwarm, type LogLine, startSwarm, type Swarm } from '@goondan/run
 import { durableStore } from '@goondan/runtime/history';
 import { textOf } from '@goondan/types';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
-import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
+import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import {
   answerOf,

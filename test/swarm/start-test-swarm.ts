@@ -18,7 +18,7 @@ import {
 import type { DeclaredAgent, SwarmPolicy } from '@goondan/runtime/bundle';
 import { type AgentEvent, type JsonObject, textOf } from '@goondan/types';
 import { workspaceFolder } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
-import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
+import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { waitUntilGone } from '../torture/processes.ts';
 import type { ErrandEnd, ErrandStep, Note, StepEnd } from './bundle/run-errand.ts';
 

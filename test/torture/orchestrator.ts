@@ -1,7 +1,7 @@
 /** The tortured orchestrator from outside: start it, reach it, kill it, and see that nothing of it is left. */
 import { join } from 'node:path';
 import { connectSwarm, type Swarm } from '@goondan/runtime';
-import { readOwner } from '../../packages/runtime/src/workspace/swarms/own-workspace.ts';
+import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { workspace } from './plan.ts';
 import { findTagged, waitUntilGone } from './processes.ts';
 

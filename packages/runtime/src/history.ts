@@ -42,13 +42,8 @@ export {
 } from './workspace/history/read-history.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/journal/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';
+export type { StorePlace } from './workspace/layout/instance-paths.ts';
 export { type LogQuestion, readSwarmLog } from './workspace/logs/read-swarm-log.ts';
 export type { EventOrigin } from './workspace/records/logged-record.ts';
 export { type KeptRecording, readRecording } from './workspace/traces/read-recording.ts';
-export {
-  type ListTurnsOptions,
-  listTurns,
-  type ReadTrace,
-  readTurnTrace,
-  type TracePlace,
-} from './workspace/traces/read-turn-trace.ts';
+export { type ListTurnsOptions, listTurns, type ReadTrace, readTurnTrace } from './workspace/traces/read-turn-trace.ts';

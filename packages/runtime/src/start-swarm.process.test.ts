@@ -18,7 +18,7 @@ import { connectSwarm } from './control/connect-swarm.ts';
 import type { Swarm } from './control/swarm.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { startSwarm, type StartSwarmOptions } from './start-swarm.ts';
-import { readOwner } from './workspace/swarms/own-workspace.ts';
+import { readOwner } from './testing/read-owner.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

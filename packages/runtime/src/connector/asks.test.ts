@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { ConnectorAnswer, ConnectorEvent } from '@goondan/types';
 import { connectorLanguage } from '../ipc/codec.ts';
-import { connectInMemory } from '../ipc/connect-in-memory.ts';
+import { connectInMemory } from '../testing/connect-in-memory.ts';
 import { type AnswerAsk, answerConnectorAsks, ConnectorAsker } from '../ipc/connector-asks.ts';
-import { countedIds } from '../ports/ids.ts';
+import { countedIds } from '../testing/counted-ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Asks } from './asks.ts';
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { type Connector, type ConnectorContext, GoondanError, type JsonObject, type JsonSchema } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
 import { connectorLanguage } from '../ipc/codec.ts';
-import { connectInMemory } from '../ipc/connect-in-memory.ts';
+import { connectInMemory } from '../testing/connect-in-memory.ts';
 import { acceptConnectorEvents, type EmitConnectorEvent } from '../ipc/connector-events.ts';
 import type { FromConnector } from '../ipc/from-connector.ts';
-import { countedIds } from '../ports/ids.ts';
+import { countedIds } from '../testing/counted-ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { ConnectorRun } from './connector-run.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type ConnectorEvent, GoondanError } from '@goondan/types';
 import type { HeardEvent } from '../ipc/from-connector.ts';
-import { countedIds } from '../ports/ids.ts';
+import { countedIds } from '../testing/counted-ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Emits } from './emits.ts';
 

@@ -7,7 +7,7 @@ import {
   type TurnDelta,
 } from '@goondan/types';
 import { connectorLanguage } from './codec.ts';
-import { connectInMemory } from './connect-in-memory.ts';
+import { connectInMemory } from '../testing/connect-in-memory.ts';
 import { type AnswerAsk, answerConnectorAsks, ConnectorAsker, MOST_ASKS } from './connector-asks.ts';
 import { acceptConnectorEvents, connectorEmitter } from './connector-events.ts';
 import type { FromConnector } from './from-connector.ts';

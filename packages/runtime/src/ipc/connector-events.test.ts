@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import { connectorLanguage } from './codec.ts';
-import { connectInMemory } from './connect-in-memory.ts';
+import { connectInMemory } from '../testing/connect-in-memory.ts';
 import { acceptConnectorEvents, connectorEmitter, type EmitConnectorEvent } from './connector-events.ts';
 
 const event = { name: 'message', input: 'hi', createdAt: new Date(0) };

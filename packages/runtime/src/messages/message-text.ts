@@ -1,8 +1,12 @@
 /** Encodes a Message as one JSON text, always the same for the same message: the base is checked by its bytes. */
 import type { Message, MessageEvent } from '@goondan/types';
 
-/** A message in JSON. */
-export type StoredMessage = Omit<Message, 'createdAt'> & { readonly createdAt: string };
+/** A message or an event in JSON. */
+export type Stored<Dated extends { readonly createdAt: Date }> = Omit<Dated, 'createdAt'> & {
+  readonly createdAt: string;
+};
+
+export type StoredMessage = Stored<Message>;
 
 /** A MessageEvent in JSON. */
 export type StoredMessageEvent =

@@ -30,7 +30,7 @@ import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
-import { openSwarmLog } from '../workspace/logs/open-swarm-log.ts';
+import { SwarmLog } from '../workspace/logs/swarm-log.ts';
 import { ownWorkspace, type SwarmRun } from '../workspace/swarms/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { recordSwarm } from '../workspace/swarms/swarm-record.ts';
@@ -186,7 +186,7 @@ interface StartLog {
 }
 
 function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => undefined }: Starting): StartLog {
-  const files = openSwarmLog({
+  const files = new SwarmLog({
     stateRoot,
     workspaceId,
     clock,

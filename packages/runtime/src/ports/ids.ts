@@ -1,4 +1,4 @@
-/** Ids as a parameter: random in production, counted in tests and replays. */
+/** Ids as a parameter: random in the field, counted in tests. */
 export interface Ids {
   /** Returns a new id that starts with `prefix-`. */
   next(prefix: string): string;
@@ -8,18 +8,6 @@ export interface Ids {
 export const newUuid = crypto.randomUUID.bind(crypto);
 
 export const randomIds: Ids = { next: (prefix) => `${prefix}-${newUuid()}` };
-
-/** Counts 1, 2, 3 … for each prefix. */
-export function countedIds(): Ids {
-  const counts = new Map<string, number>();
-  return {
-    next(prefix) {
-      const count = (counts.get(prefix) ?? 0) + 1;
-      counts.set(prefix, count);
-      return `${prefix}-${count}`;
-    },
-  };
-}
 
 /** Returns the id of an event's turn, which is the same after a crash. */
 export function turnIdOf(eventId: string): string {

@@ -1,7 +1,7 @@
 /** Children without processes, for tests of code that starts and supervises them. The test plays the child. */
 import type { Channel } from '../ipc/channel/channel.ts';
 import type { FrameFiles } from '../ipc/channel/frame-files.ts';
-import { connectInMemory } from '../ipc/connect-in-memory.ts';
+import { connectInMemory } from './connect-in-memory.ts';
 import type { Language } from '../ipc/codec.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../ipc/spawn.ts';

@@ -4,19 +4,17 @@
  * each process that continued it.
  */
 import type { AgentEvent } from '@goondan/types';
+import type { Stored } from '../messages/message-text.ts';
 import type { ChainRecord } from './turn-trace.ts';
 import type { Draw } from './draw-scope.ts';
 import type { EffectRecord, ThrownRecord } from './effect-record.ts';
 import type { ResumePoint } from './resume-point.ts';
 
 export interface TurnBeginning {
-  readonly event: StoredEvent;
+  readonly event: Stored<AgentEvent>;
   /** The extensions of the agent, in the order they were loaded. */
   readonly extensions: readonly RecordedExtension[];
 }
-
-/** An agent event as JSON. */
-export type StoredEvent = Omit<AgentEvent, 'createdAt'> & { readonly createdAt: string };
 
 export interface RecordedExtension {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from 'bun:test';
-import { countedIds } from '../ports/ids.ts';
+import { countedIds } from '../testing/counted-ids.ts';
 import { isSpanId, isTraceId, newTraceId, SpanIds } from './span-id.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -20,16 +20,14 @@ export interface StoreLimits {
   readonly queueCompactionLines: number;
   readonly archive: RotationLimits;
   readonly runtimeEvents: RotationLimits;
-  readonly traces: TraceFileLimits;
-}
-
-export interface TraceFileLimits {
-  /** Turns to keep; the oldest are deleted. */
-  readonly turns: number;
-  /** Files of kept turns in bytes. */
-  readonly bytes: number;
-  /** The file of one turn in bytes; later chains are not written, and a line says so. */
-  readonly turnBytes: number;
+  readonly traces: {
+    /** Turns to keep; the oldest are deleted. */
+    readonly turns: number;
+    /** Files of kept turns in bytes. */
+    readonly bytes: number;
+    /** The file of one turn in bytes; later chains are not written, and a line says so. */
+    readonly turnBytes: number;
+  };
 }
 
 /** A file that reaches `bytes` is renamed to a numbered file; the oldest above `files` of those are deleted. */

@@ -13,7 +13,8 @@ export interface StorePorts {
   readonly fs: Fs;
   readonly clock: Clock;
   readonly processes: Processes;
-  warn(warning: StoreWarning): void;
+  /** Must not throw. */
+  readonly warn: (warning: StoreWarning) => void;
   /** Called around each write to an inbox. Throws `E_FENCED` once another process may own the workspace. */
   readonly fence?: (() => void) | undefined;
 }

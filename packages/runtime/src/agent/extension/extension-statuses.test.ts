@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { ExtensionApi, ExtensionStatusChanged } from '@goondan/types';
 import { agentLanguage } from '../../ipc/codec.ts';
-import { connectInMemory } from '../../ipc/connect-in-memory.ts';
+import { connectInMemory } from '../../testing/connect-in-memory.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
 import { describeAgent } from '../process/describe-agent.ts';

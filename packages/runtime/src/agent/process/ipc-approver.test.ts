@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type AgentEvent, type JsonObject, textOf } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { agentLanguage } from '../../ipc/codec.ts';
-import { connectInMemory } from '../../ipc/connect-in-memory.ts';
+import { connectInMemory } from '../../testing/connect-in-memory.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';

@@ -1,10 +1,10 @@
 import { expect, spyOn, test } from 'bun:test';
 import type { AgentEvent, TurnResult } from '@goondan/types';
 import { agentLanguage } from '../../ipc/codec.ts';
-import { connectInMemory } from '../../ipc/connect-in-memory.ts';
+import { connectInMemory } from '../../testing/connect-in-memory.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import { countedIds } from '../../ports/ids.ts';
+import { countedIds } from '../../testing/counted-ids.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { IpcEngine } from './ipc-engine.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { agentLanguage } from '../../ipc/codec.ts';
-import { connectInMemory } from '../../ipc/connect-in-memory.ts';
+import { connectInMemory } from '../../testing/connect-in-memory.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { ProcessLog } from './process-log.ts';

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { type AgentEvent, GoondanError, type JsonObject, textOf } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { agentLanguage } from '../../ipc/codec.ts';
-import { connectInMemory } from '../../ipc/connect-in-memory.ts';
+import { connectInMemory } from '../../testing/connect-in-memory.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ChannelLimits } from '../../ipc/limits.ts';

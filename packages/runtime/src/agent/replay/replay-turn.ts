@@ -6,7 +6,7 @@ import { reviveEvent } from '../../messages/message-text.ts';
 import { type AgentEvent, GoondanError, type JsonValue } from '@goondan/types';
 import { diffJson } from '../../json/diff-json.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
-import type { StoredEvent } from '../../trace/recording.ts';
+import type { Stored } from '../../messages/message-text.ts';
 import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import { throwable } from '../../trace/thrown-record.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
@@ -102,7 +102,7 @@ function withoutTheOutside(plan: AgentPlan): AgentPlan {
   };
 }
 
-function revive({ createdAt, ...event }: StoredEvent): AgentEvent {
+function revive({ createdAt, ...event }: Stored<AgentEvent>): AgentEvent {
   return { ...event, createdAt: new Date(createdAt) };
 }
 

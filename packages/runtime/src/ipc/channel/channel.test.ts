@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { type AgentEvent, GoondanError } from '@goondan/types';
 import { agentLanguage } from '../codec.ts';
-import { connectInMemory, type InMemoryOptions } from '../connect-in-memory.ts';
+import { connectInMemory, type InMemoryOptions } from '../../testing/connect-in-memory.ts';
 import type { FromAgent } from '../from-agent.ts';
 import type { ToAgent } from '../to-agent.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { memoryFrameFiles } from './frame-files.ts';
-import { memoryWires } from './memory-wire.ts';
+import { memoryWires } from '../../testing/memory-wire.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
 const event: AgentEvent = {

@@ -3,7 +3,7 @@ import { type AgentAddress, type AgentEvent, errorCatalogue, type JsonObject } f
 import type { ApprovalNotice } from '../../control/swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
-import { countedIds } from '../../ports/ids.ts';
+import { countedIds } from '../../testing/counted-ids.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import { type ManualClock, manualClock } from '../../testing/manual-clock.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';

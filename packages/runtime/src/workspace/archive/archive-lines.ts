@@ -85,11 +85,14 @@ export function readEndLine({ fields }: StoredLine): EndLine | undefined {
   return 'version' in fields ? (fields as unknown as EndLine) : undefined;
 }
 
-/** The result of a turn, or the kind of a commit that was not a turn. */
-export type ArchivedResult = TurnResult | 'reset' | 'fork';
-
-/** Restores the result; `undefined` when the line with the response is not in `eventLines`. */
-export function reviveResult(end: EndLine, eventLines: readonly StoredLine[]): ArchivedResult | undefined {
+/**
+ * Returns the result of a turn, or the kind of a commit that was not a turn. `undefined` when the line with the response is
+ * not in `eventLines`.
+ */
+export function reviveResult(
+  end: EndLine,
+  eventLines: readonly StoredLine[],
+): TurnResult | 'reset' | 'fork' | undefined {
   if (typeof end.result === 'string') return end.result;
   const { response, ...rest } = end.result;
   const result = { turnId: end.turn, ...rest };

@@ -1,6 +1,6 @@
 /** Reads all the history of an instance that is still kept, turn by turn, across the rotated files of its archive. */
 import { reviveEvent } from '../../messages/message-text.ts';
-import type { MessageEvent } from '@goondan/types';
+import type { MessageEvent, TurnResult } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
 import type { EventOrigin, StoredEventLine } from '../records/logged-record.ts';
 import type { ForkOrigin } from '../records/metadata.ts';
@@ -8,7 +8,7 @@ import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines, type StoredLine } from '../lines/read-lines.ts';
 import { rotatedFiles } from '../lines/rotating-log.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { type ArchivedResult, type ChangedStates, type EndLine, readEndLine, reviveResult } from './archive-lines.ts';
+import { type ChangedStates, type EndLine, readEndLine, reviveResult } from './archive-lines.ts';
 
 export interface ArchivedTurn {
   readonly turnId: string;
@@ -17,7 +17,7 @@ export interface ArchivedTurn {
   readonly committedAt: Date;
   readonly events: readonly ArchivedEvent[];
   /** `reset`: a reset of the conversation, not a turn. `fork`: the start of a forked conversation. */
-  readonly result: ArchivedResult;
+  readonly result: TurnResult | 'reset' | 'fork';
   /** Present when the result is `fork`. */
   readonly fork?: ForkOrigin;
   /** The changes to the states of extensions; absent when there are none. */

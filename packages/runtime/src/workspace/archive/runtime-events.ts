@@ -9,11 +9,8 @@ import { FailStop } from '../lines/fail-stop.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
 import { RotatingLog } from '../lines/rotating-log.ts';
 
-/** Writes one line per event. */
-export type RuntimeEventWriter = LineWriter<JsonObject>;
-
-/** Opens the file; its folder must exist. */
-export async function openRuntimeEvents(fs: Fs, path: string, limits: RotationLimits): Promise<RuntimeEventWriter> {
+/** Opens the file, which gets one line per event; its folder must exist. */
+export async function openRuntimeEvents(fs: Fs, path: string, limits: RotationLimits): Promise<LineWriter<JsonObject>> {
   const log = await RotatingLog.open(fs, path, limits);
   const serial = new FailStop(path);
   return {

@@ -1,18 +1,11 @@
 /** A message during the fold of a history: the list of messages it replaced may still grow. */
 import type { Message } from '@goondan/types';
-import type { BlamedMessage } from './blamed-message.ts';
+import type { BlamedMessage, ReplacedMessages } from './blamed-message.ts';
 
 export interface HistoryEntry {
   readonly put: Omit<BlamedMessage, 'message' | 'replaced'>;
   readonly message: Message;
-  replaced: Replaced | undefined;
-}
-
-interface Replaced {
-  readonly count: number;
-  readonly first: number;
-  readonly last: number;
-  readonly entries: readonly HistoryEntry[];
+  replaced: (Omit<ReplacedMessages, 'messages'> & { readonly entries: readonly HistoryEntry[] }) | undefined;
 }
 
 export function entryOf({ message, replaced, ...put }: BlamedMessage): HistoryEntry {

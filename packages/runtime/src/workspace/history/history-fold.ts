@@ -11,9 +11,6 @@ import { addReplaced, blamedOf, entryOf, type HistoryEntry } from './history-ent
 import type { ExtensionStates, HistoryStart } from './history-start.ts';
 import { ReplacementGroups } from './replacement-groups.ts';
 
-/** Receives each applied event, its number, and the entries it removed. */
-export type AppliedListener = (seq: number, event: ArchivedEvent, gone: readonly HistoryEntry[]) => void;
-
 export class HistoryFold {
   readonly #list: MessageList;
   /** Entries by message id. */
@@ -47,9 +44,14 @@ export class HistoryFold {
 
   /**
    * Applies a turn, or its events up to number `until`, and returns whether the whole turn was applied. Only then are
-   * its changes to the states of extensions applied, too.
+   * its changes to the states of extensions applied, too. `onApplied` receives each applied event, its number, and the
+   * entries it removed.
    */
-  apply(turn: ArchivedTurn, until = Number.POSITIVE_INFINITY, onApplied?: AppliedListener): boolean {
+  apply(
+    turn: ArchivedTurn,
+    until = Number.POSITIVE_INFINITY,
+    onApplied?: (seq: number, event: ArchivedEvent, gone: readonly HistoryEntry[]) => void,
+  ): boolean {
     const groups = new ReplacementGroups<HistoryEntry>();
     const events = turn.events.filter(({ counts }) => counts);
     const applied = events.slice(0, Math.max(0, until - this.#seq));

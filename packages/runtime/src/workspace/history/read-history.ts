@@ -3,10 +3,8 @@
  * gaps over the whole life of the conversation, and a number never changes. Undone events (those of a dropped step)
  * have no number.
  */
-import type { EventOrigin } from '../records/logged-record.ts';
-import type { AgentAddress, MessageEvent } from '@goondan/types';
-import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
-import type { ArchivedTurn } from '../archive/read-archive.ts';
+import type { AgentAddress } from '@goondan/types';
+import type { ArchivedEvent, ArchivedTurn } from '../archive/read-archive.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import type { HistoryEntry } from './history-entry.ts';
 import { HistoryFold } from './history-fold.ts';
@@ -37,16 +35,9 @@ export interface HistoryTurn extends Omit<ArchivedTurn, 'events' | 'states'> {
   readonly events: readonly HistoryEvent[];
 }
 
-export interface HistoryEvent {
-  readonly seq: number;
-  readonly at: Date;
-  readonly stepId?: string;
-  readonly author: EventAuthor;
-  readonly event: MessageEvent;
+export interface HistoryEvent extends Omit<ArchivedEvent, 'counts'> {
   /** The event that had added the replaced or removed message. */
   readonly target?: number;
-  /** The original event of a message that came with a fork. */
-  readonly origin?: EventOrigin;
 }
 
 const DEFAULT_LIMIT = 100;

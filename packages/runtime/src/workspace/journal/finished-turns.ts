@@ -4,19 +4,18 @@
  * into the outbox.
  */
 import type { TurnResult } from '@goondan/types';
-
-export interface FinishedLimits {
-  readonly rememberedTurns: number;
-  readonly rememberedTurnBytes: number;
-}
+import type { StoreLimits } from '../limits.ts';
 
 export class FinishedTurns {
-  readonly #limits: FinishedLimits;
+  readonly #limits: Pick<StoreLimits, 'rememberedTurns' | 'rememberedTurnBytes'>;
   /** Oldest first. */
   readonly #results = new Map<string, { readonly result: TurnResult; readonly bytes: number }>();
   #bytes = 0;
 
-  constructor(limits: FinishedLimits, results: Iterable<readonly [turnId: string, result: TurnResult]> = []) {
+  constructor(
+    limits: Pick<StoreLimits, 'rememberedTurns' | 'rememberedTurnBytes'>,
+    results: Iterable<readonly [turnId: string, result: TurnResult]> = [],
+  ) {
     this.#limits = limits;
     for (const [turnId, result] of results) this.add(turnId, result);
   }

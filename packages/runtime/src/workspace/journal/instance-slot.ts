@@ -6,26 +6,16 @@ import { dirname } from 'node:path';
 import type { AgentAddress } from '@goondan/types';
 import { Inbox } from '../inbox/inbox.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
-import type { StoreLimits } from '../limits.ts';
 import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
-import type { StorePorts } from '../store-ports.ts';
 import { takenKey } from './instance-refusals.ts';
-import { InstanceWriter } from './instance-writer.ts';
+import { InstanceWriter, type WriterContext } from './instance-writer.ts';
 import { newUuid } from '../../ports/ids.ts';
-
-/** The folder of all instances must exist and be durable. */
-export interface SlotContext {
-  readonly ports: StorePorts;
-  readonly paths: InstancePaths;
-  readonly address: AgentAddress;
-  readonly limits: StoreLimits;
-}
 
 /** Epochs of one lock owner are numbered within the epoch of the lock, so that they also grow from owner to owner. */
 const EPOCHS_PER_OWNER = 2 ** 32;
 
 export class InstanceSlot {
-  readonly #context: SlotContext;
+  readonly #context: Omit<WriterContext, 'lock' | 'nextEpoch'>;
   readonly #holder = newUuid();
   #turns: Promise<unknown> = Promise.resolve();
   #inbox: Inbox | undefined;
@@ -36,7 +26,8 @@ export class InstanceSlot {
   #lock: Lock | undefined;
   #openings = 0;
 
-  constructor(context: SlotContext) {
+  /** The folder of all instances must exist and be durable. */
+  constructor(context: Omit<WriterContext, 'lock' | 'nextEpoch'>) {
     this.#context = context;
   }
 

@@ -6,11 +6,11 @@
  * instance. The first `open` of a conversation takes the lock of the instance and keeps it until `close`. Accepting and
  * reading take no lock.
  */
-import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
-import { openRuntimeEvents, type RuntimeEventWriter } from '../archive/runtime-events.ts';
+import { openRuntimeEvents } from '../archive/runtime-events.ts';
 import { openDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { type KeptHistory, keptHistory, keptTurns } from '../history/kept-history.ts';
 import type { Accepted } from '../inbox/inbox.ts';
@@ -117,7 +117,7 @@ export interface Journal extends ConversationStore {
    * `blame`.
    */
   history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
-  openRuntimeEvents(instance: AgentAddress): Promise<RuntimeEventWriter>;
+  openRuntimeEvents(instance: AgentAddress): Promise<LineWriter<JsonObject>>;
   /** Opens the writer of traces, which are for people, like the runtime events. */
   openTraces(instance: AgentAddress): Promise<LineWriter<TurnLine>>;
   /** Returns a folder of the instance for its tools. */

@@ -12,13 +12,13 @@ export type BasePlan =
   | { readonly type: 'rename' }
   | { readonly type: 'damaged'; readonly problem: string };
 
-export interface BaseFiles {
-  readonly base: Uint8Array;
-  readonly next: Uint8Array | undefined;
-}
-
-/** Plans the base; `log` has the records of the committed turn that are still there. */
-export function planBase({ base, next }: BaseFiles, commit: CommitRecord, log: readonly LoggedRecord[]): BasePlan {
+/** `next`: `base.jsonl.next`. `log`: the records of the committed turn that are still there. */
+export function planBase(
+  base: Uint8Array,
+  next: Uint8Array | undefined,
+  commit: CommitRecord,
+  log: readonly LoggedRecord[],
+): BasePlan {
   if (matches(base, commit.base)) return { type: 'done' };
   const { turn, previous } = commit;
   if (!turn) return { type: 'damaged', problem: 'nothing was committed yet, but it is not empty' };

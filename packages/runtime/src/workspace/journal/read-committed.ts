@@ -12,7 +12,7 @@ import { parseExtensions, readExtensionFiles } from '../records/extension-files.
 import { readEventLine } from '../records/logged-record.ts';
 import { decodeBase } from '../../messages/message-text.ts';
 import { refuseOtherInstance, stateVersionOf, type CommitRecord } from '../records/metadata.ts';
-import { planBase, type BaseFiles, type BasePlan } from './plan-base.ts';
+import { planBase, type BasePlan } from './plan-base.ts';
 import { readMetadata, refuseLostMetadata } from '../records/read-metadata.ts';
 
 const ATTEMPTS = 5;
@@ -77,9 +77,9 @@ async function readAt(
   const base = await fs.read(paths.base);
   const next = await fs.read(nextOf(paths.base));
   const events = readLines((await fs.read(paths.events)) ?? new Uint8Array()).lines.map(readEventLine);
-  const plan = base && planBase({ base, next }, commit, events);
+  const plan = base && planBase(base, next, commit, events);
   const extensions = await readExtensionFiles(fs, paths, commit);
-  const messages = !base || !plan || plan.type === 'damaged' ? undefined : decodeBase(afterwards({ base, next }, plan));
+  const messages = !base || !plan || plan.type === 'damaged' ? undefined : decodeBase(afterwards(base, next, plan));
   return {
     version: commit.version,
     stateVersion: stateVersionOf(commit),
@@ -91,7 +91,7 @@ async function readAt(
 }
 
 /** Returns the base after the plan is carried out. */
-function afterwards({ base, next }: BaseFiles, plan: BasePlan): Uint8Array {
+function afterwards(base: Uint8Array, next: Uint8Array | undefined, plan: BasePlan): Uint8Array {
   if (plan.type === 'append') return Buffer.concat([base.subarray(0, plan.from), plan.bytes]);
   return plan.type === 'rename' && next ? next : base;
 }

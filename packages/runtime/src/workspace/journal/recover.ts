@@ -99,7 +99,7 @@ async function look(ports: StorePorts, paths: InstancePaths, commit: CommitRecor
   if (archive.last < commit.base.seq && !isWholeLog(commit, committed)) {
     throw await corruptStore(ports, paths.archive, 'it ends before the last commit, and the events to add are gone');
   }
-  const base = planBase({ base: baseBytes, next: await fs.read(nextOf(paths.base)) }, commit, committed);
+  const base = planBase(baseBytes, await fs.read(nextOf(paths.base)), commit, committed);
   if (base.type === 'damaged') throw await corruptStore(ports, paths.base, base.problem);
   const extensions = await readExtensionFiles(fs, paths, commit);
   if (extensions.damaged) throw await corruptStore(ports, extensions.damaged, 'its checksum does not fit');

@@ -1,4 +1,5 @@
 import type { AgentAddress } from '@goondan/types';
+import type { StorePorts } from '../store-ports.ts';
 import { instanceFolderName } from './instance-folder-name.ts';
 import { pathSegment } from './path-segment.ts';
 
@@ -7,6 +8,9 @@ export interface JournalLocation {
   readonly stateRoot: string;
   readonly workspaceId: string;
 }
+
+/** A workspace, and the ports of its files; those of the system when absent. */
+export interface StorePlace extends JournalLocation, Partial<StorePorts> {}
 
 /** The paths of the files of one agent instance. */
 export interface InstancePaths {

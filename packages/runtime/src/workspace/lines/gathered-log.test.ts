@@ -1,15 +1,14 @@
 import { expect, test } from 'bun:test';
 import type { JsonObject } from '@goondan/types';
 import { manualClock } from '../../testing/manual-clock.ts';
-import type { RuntimeEventWriter } from '../archive/runtime-events.ts';
-import { GatheredLog } from './gathered-log.ts';
+import { GatheredLog, type LineWriter } from './gathered-log.ts';
 
 function setUp() {
   const clock = manualClock();
   const batches: (readonly JsonObject[])[] = [];
   const problems: string[] = [];
   const disk = { opened: 0, closed: 0, failsWith: undefined as string | undefined };
-  const writer: RuntimeEventWriter = {
+  const writer: LineWriter<JsonObject> = {
     async append(events) {
       if (disk.failsWith !== undefined) throw new Error(disk.failsWith);
       batches.push(events);

@@ -4,17 +4,15 @@ import { AppendLog } from './append-log.ts';
 import { corruptStore } from './corrupt-store.ts';
 import { readLines, type ReadLines, type StoredLine } from './read-lines.ts';
 
-export interface OpenLines {
-  readonly lines: readonly StoredLine[];
-  readonly log: AppendLog;
-}
-
 /**
  * Opens the lines. They are durable, even those that a killed process had not synced.
  *
  * **Errors** — no such file, or damage beyond a torn tail: `E_STORE_CORRUPT`, with the file kept aside.
  */
-export async function openLines(ports: StorePorts, path: string): Promise<OpenLines> {
+export async function openLines(
+  ports: StorePorts,
+  path: string,
+): Promise<{ readonly lines: readonly StoredLine[]; readonly log: AppendLog }> {
   const bytes = await ports.fs.read(path);
   if (!bytes) throw await corruptStore(ports, path, 'it is gone');
   const read = readLines(bytes);

@@ -1,8 +1,7 @@
 /** Reads the last lines of a swarm's log, also while it is being written. */
-import type { Fs } from '../../ports/fs.ts';
-import { systemFs } from '../../ports/fs.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import { swarmLogPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { swarmLogPath, workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { rotatedFiles } from '../lines/rotating-log.ts';
 import { decodeLine } from './log-text.ts';
@@ -20,7 +19,7 @@ export interface LogQuestion {
  * `E_STORE_READ`.
  */
 export async function readSwarmLog(
-  { fs = systemFs, stateRoot, workspaceId }: JournalLocation & { readonly fs?: Fs },
+  { fs = systemFs, stateRoot, workspaceId }: StorePlace,
   question: LogQuestion,
 ): Promise<readonly LogLine[]> {
   const found: LogLine[] = [];

@@ -9,7 +9,7 @@ import { manualClock } from '../../testing/manual-clock.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import type { StoreWarning } from '../store-ports.ts';
-import { defaultSwarmLogLimits, openSwarmLog } from './open-swarm-log.ts';
+import { defaultSwarmLogLimits, SwarmLog } from './swarm-log.ts';
 import { readSwarmLog } from './read-swarm-log.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-log-'));
@@ -31,7 +31,7 @@ const everything = { last: Number.POSITIVE_INFINITY };
 test('keeps lines in order across restarts, and finds the last matching ones', async () => {
   const place = { stateRoot, workspaceId: 'w' };
   for (const life of [1, 2]) {
-    const log = openSwarmLog(place);
+    const log = new SwarmLog(place);
     for (let index = 0; index < 4; index += 1) {
       const traceId = index % 2 === 0 ? 'even' : 'odd';
       log.write(line(`${life} ${index}`, { traceId, agent: index === 3 ? 'tester' : 'coder', instance: `${life}` }));
@@ -54,7 +54,7 @@ test('keeps lines in order across restarts, and finds the last matching ones', a
 
 test('finds lines of the orchestrator and of connections, which name no agent', async () => {
   const place = { stateRoot, workspaceId: 'nobody' };
-  const log = openSwarmLog(place);
+  const log = new SwarmLog(place);
   const { agent: _, instance: __, ...own } = line('started');
   log.write(own);
   log.write({ ...own, message: 'listening', connection: 'telegram' });
@@ -65,11 +65,11 @@ test('finds lines of the orchestrator and of connections, which name no agent', 
 
 test('skips half a line that a crash left, and keeps the next line intact', async () => {
   const place = { stateRoot, workspaceId: 'torn' };
-  const first = openSwarmLog(place);
+  const first = new SwarmLog(place);
   first.write(line('a'));
   await first.close();
   appendFileSync(join(stateRoot, 'workspaces/torn/logs/swarm.jsonl'), '{"time":"2026-01-02T03:04:05.678Z","lev');
-  const second = openSwarmLog(place);
+  const second = new SwarmLog(place);
   second.write(line('b'));
   await second.close();
   expect(messages(await readSwarmLog(place, everything))).toEqual(['a', 'b']);
@@ -77,7 +77,7 @@ test('skips half a line that a crash left, and keeps the next line intact', asyn
 
 test('files are bounded in size and number, the oldest are deleted, and reading spans the rest', async () => {
   const place = { stateRoot, workspaceId: 'rotated' };
-  const log = openSwarmLog(place, { ...defaultSwarmLogLimits, files: { bytes: 10_000, files: 3 } });
+  const log = new SwarmLog(place, { ...defaultSwarmLogLimits, files: { bytes: 10_000, files: 3 } });
   for (let index = 0; index < 1000; index += 1) {
     log.write(line(`${index}`));
     if (index % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -96,7 +96,7 @@ test.each(['stat', 'read', 'list'] as const)(
   'a reader during a rotation sees no gap and no line twice: before each %s',
   async (operation) => {
     const disk = SimulatedDisk.empty();
-    const log = openSwarmLog({ ...simulated, fs: disk }, { files: { bytes: 2000, files: 1000 }, waiting: 1e6 });
+    const log = new SwarmLog({ ...simulated, fs: disk }, { files: { bytes: 2000, files: 1000 }, waiting: 1e6 });
     let written = 0;
     const newest = async () => (await readSwarmLog({ ...simulated, fs: disk }, { last: 1 }))[0]?.message;
     const writeOn = async () => {
@@ -137,7 +137,7 @@ test('while the disk hangs, lines wait up to the limit; the others are dropped, 
     },
   };
   const size = JSON.stringify(line('000')).length + 1;
-  const log = openSwarmLog({ ...simulated, fs }, { ...defaultSwarmLogLimits, waiting: 10 * size });
+  const log = new SwarmLog({ ...simulated, fs }, { ...defaultSwarmLogLimits, waiting: 10 * size });
   log.write(line('000'));
   await Bun.sleep(1);
   for (let index = 1; index <= 30; index += 1) log.write(line(String(index).padStart(3, '0')));
@@ -160,7 +160,7 @@ test('a failed disk is tried again after a pause, lost lines are counted, and on
     if (isFailing && operation === 'append') throw systemError('ENOSPC');
   });
   const settle = () => Bun.sleep(1);
-  const log = openSwarmLog({ ...simulated, fs, clock, warn: (warning) => warnings.push(warning) });
+  const log = new SwarmLog({ ...simulated, fs, clock, warn: (warning) => warnings.push(warning) });
   log.write(line('a'));
   await settle();
   log.write(line('b'));
@@ -186,7 +186,7 @@ test('closing skips the pause and tries once more', async () => {
   const fs = failingFs(disk, (operation) => {
     if (isFailing && operation === 'append') throw systemError('EIO');
   });
-  const log = openSwarmLog({ ...simulated, fs, clock });
+  const log = new SwarmLog({ ...simulated, fs, clock });
   log.write(line('a'));
   await Bun.sleep(1);
   log.write(line('b'));
@@ -198,7 +198,7 @@ test('closing skips the pause and tries once more', async () => {
 
 test('never throws: unwritable lines are dropped, long ones cut, and lines after the end ignored', async () => {
   const disk = SimulatedDisk.empty();
-  const log = openSwarmLog({ ...simulated, fs: disk });
+  const log = new SwarmLog({ ...simulated, fs: disk });
   const circular: unknown[] = [];
   circular.push(circular);
   log.write(line('circular', { data: circular as never }));
@@ -224,7 +224,7 @@ test('closes although the disk hangs for good', async () => {
   const clock = manualClock();
   const hang = () => new Promise<never>(() => {});
   const fs: Fs = { ...failingFs(SimulatedDisk.empty(), () => undefined), openFile: hang };
-  const log = openSwarmLog({ ...simulated, fs, clock });
+  const log = new SwarmLog({ ...simulated, fs, clock });
   log.write(line('a'));
   const closing = log.close();
   await Bun.sleep(1);
@@ -234,7 +234,7 @@ test('closes although the disk hangs for good', async () => {
 
 test('a flood of lines does not block the event loop', async () => {
   const disk = SimulatedDisk.empty();
-  const log = openSwarmLog({ ...simulated, fs: disk, clock: systemClock }, { ...defaultSwarmLogLimits, waiting: 1e7 });
+  const log = new SwarmLog({ ...simulated, fs: disk, clock: systemClock }, { ...defaultSwarmLogLimits, waiting: 1e7 });
   for (let index = 0; index < 5000; index += 1) log.write(line('x'.repeat(100)));
   const sizes = new Set<number>();
   let size = 0;

@@ -1,9 +1,8 @@
 /** Events that crashed their agent again and again: kept for a person to inspect, retry or drop. */
 import type { AgentEvent, JsonValue } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import type { Stored } from '../../messages/message-text.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
-
-export const CRASHES_BEFORE_DEAD_LETTER = 3;
 
 export interface DeadLetter {
   readonly event: AgentEvent;
@@ -35,5 +34,5 @@ export function decodeLetter({ value }: QueueEntry): DeadLetter {
 
 type StoredLetter = Omit<DeadLetter, 'event' | 'deadAt'> & {
   readonly deadAt: string;
-  readonly event: Omit<AgentEvent, 'createdAt'> & { readonly createdAt: string };
+  readonly event: Stored<AgentEvent>;
 };

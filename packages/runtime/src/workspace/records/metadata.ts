@@ -44,19 +44,16 @@ export interface CommitRecord {
   readonly inbox: number;
   /** Marks by extension name. */
   readonly extensions: Readonly<Record<string, FileMark>>;
-  /** Commits of states alone. Absent before the first one. */
-  readonly statesAlone?: StatesAlone;
-}
-
-/**
- * Commits of states alone change neither version nor base, and are not in the archive: the next turn archives their
- * changes.
- */
-export interface StatesAlone {
-  /** The number of such commits. */
-  readonly count: number;
-  /** Extensions whose state they changed or removed since the last turn. */
-  readonly unarchived: readonly string[];
+  /**
+   * Commits of states alone. They change neither version nor base, and are not in the archive: the next turn archives
+   * their changes. Absent before the first one.
+   */
+  readonly statesAlone?: {
+    /** The number of such commits. */
+    readonly count: number;
+    /** Extensions whose state they changed or removed since the last turn. */
+    readonly unarchived: readonly string[];
+  };
 }
 
 /** The data to finish an unfinished commit, together with the log of the turn. */

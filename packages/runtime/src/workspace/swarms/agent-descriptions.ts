@@ -11,14 +11,13 @@
  */
 import { type AgentDescription, agentDescription } from '../../ipc/from-agent.ts';
 import { type Check, flag, name, object, optional, text } from '../../ipc/check/shape.ts';
-import { type Clock, systemClock } from '../../ports/clock.ts';
-import { type Fs, systemFs } from '../../ports/fs.ts';
-import { layersFolder, layersPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { systemFs } from '../../ports/fs.ts';
+import { layersFolder, layersPath, workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { keepKnownTools } from './keep-known-tools.ts';
-import type { StoreWarning } from '../store-ports.ts';
 
 /** A description with the `partsDigest` of the declarations at that time. */
 export interface LoadedAgent extends AgentDescription {
@@ -38,20 +37,13 @@ export interface DescriptionRecorder {
   settled(): Promise<void>;
 }
 
-export interface RecorderOptions extends JournalLocation {
-  readonly fs?: Fs;
-  readonly clock?: Clock;
-  /** Must not throw. */
-  readonly warn: (warning: StoreWarning) => void;
-}
-
 const FORMAT_VERSION = 1;
 /** More than the largest frame in which an agent can send it. */
 const LONGEST_FILE = 16 * 1024 * 1024;
 
-export function recordDescriptions(options: RecorderOptions): DescriptionRecorder {
-  const { stateRoot, workspaceId, clock = systemClock, warn } = options;
-  const fs = codedFs(options.fs ?? systemFs);
+export function recordDescriptions(place: StorePlace): DescriptionRecorder {
+  const { stateRoot, workspaceId, clock = systemClock } = place;
+  const fs = codedFs(place.fs ?? systemFs);
   const workspace = workspaceFolder(stateRoot, workspaceId);
   const waiting = new Map<string, LoadedAgent>();
   const written = new Map<string, string>();
@@ -94,14 +86,14 @@ export function recordDescriptions(options: RecorderOptions): DescriptionRecorde
       await replaceFile(fs, path, new TextEncoder().encode(`${line}\n`));
       written.set(agentName, made);
     } catch (error) {
-      warn({ path, message: error instanceof Error ? error.message : String(error) });
+      place.warn?.({ path, message: error instanceof Error ? error.message : String(error) });
     }
   }
 }
 
 /** Returns `undefined` when the agent never got ready, or the file has another format. **Errors** — `E_STORE_READ`. */
 export async function readDescription(
-  { stateRoot, workspaceId, fs = systemFs }: JournalLocation & { readonly fs?: Fs },
+  { stateRoot, workspaceId, fs = systemFs }: StorePlace,
   agentName: string,
 ): Promise<RecordedAgent | undefined> {
   const path = layersPath(workspaceFolder(stateRoot, workspaceId), agentName);

@@ -14,7 +14,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Processes } from '../../ports/processes.ts';
 import { stateRoot as chooseStateRoot } from '../layout/state-root.ts';
-import { ownWorkspace, readOwner } from './own-workspace.ts';
+import { readOwner } from '../../testing/read-owner.ts';
+import { ownWorkspace } from './own-workspace.ts';
 import type { OwnerAnswer, OwnerOrder } from '../simulation/owner-process.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 

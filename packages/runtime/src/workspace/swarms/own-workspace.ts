@@ -10,21 +10,18 @@
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { hostname } from 'node:os';
-import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
+import { sleep, systemClock } from '../../ports/clock.ts';
 import { type Flock, systemFlock } from '../../ports/flock.ts';
-import { type Fs, systemFs } from '../../ports/fs.ts';
+import { systemFs } from '../../ports/fs.ts';
 import { type ProcessIdentity, type Processes, systemProcesses } from '../../ports/processes.ts';
-import { ownerPath, workspaceFolder, workspaceLockPath, type JournalLocation } from '../layout/instance-paths.ts';
+import { ownerPath, workspaceFolder, workspaceLockPath, type StorePlace } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
-import { acquireLock, readLockOwner, type LockOwner } from '../lock/acquire-lock.ts';
+import { acquireLock, type LockOwner } from '../lock/acquire-lock.ts';
 import { lockWorkspace, type WorkspaceLock } from '../lock/lock-workspace.ts';
 import { newUuid } from '../../ports/ids.ts';
 
-export interface WorkspacePlace extends JournalLocation {
-  readonly fs?: Fs;
-  readonly clock?: Clock;
-  readonly processes?: Processes;
+export interface WorkspacePlace extends StorePlace {
   /** False for a file system without `flock`: then an owner whose process is not visible counts as dead. */
   readonly flock?: Flock | false;
 }
@@ -35,11 +32,6 @@ export interface SwarmRun {
   /** The tag in the environment of every process of the run. */
   readonly runTag: string;
   readonly controlSocket?: string;
-}
-
-export interface RunningSwarm extends SwarmRun {
-  readonly pid: number;
-  readonly startedAt: Date;
 }
 
 /** A run that ended without releasing the workspace. Some of its processes may be left. */
@@ -177,21 +169,6 @@ function isHolder(value: unknown): value is Holder {
   return typeof fields.pid === 'number' && texts.every((name) => typeof fields[name] === 'string');
 }
 
-/**
- * Returns `undefined` when no process runs it. **Errors** — `E_STORE_READ`; `E_STORE_FORMAT` when a newer version runs
- * it.
- */
-export async function readOwner(place: WorkspacePlace): Promise<RunningSwarm | undefined> {
-  const { fs = systemFs, processes = systemProcesses } = place;
-  const path = ownerPath(workspaceFolder(place.stateRoot, place.workspaceId));
-  const owner = await readLockOwner({ fs: codedFs(fs), processes }, path);
-  if (!owner) return undefined;
-  const record = decodeRecord(owner);
-  if (!record) throw new GoondanError('E_STORE_FORMAT', `${path} is in a format this version does not know`);
-  const { formatVersion: _, broken: __, startedAt, ...run } = record;
-  return { ...run, pid: owner.pid, startedAt: new Date(startedAt) };
-}
-
 function brokenRuns(before: LockOwner | undefined): readonly BrokenRun[] {
   const record = before && decodeRecord(before);
   if (!record) return [];
@@ -209,7 +186,8 @@ function encodeRecord({ broken, ...record }: OwnerRecord): JsonValue {
   return { ...record, broken: broken.map(({ pid, runTag }) => ({ pid, runTag })) };
 }
 
-function decodeRecord({ about }: LockOwner): OwnerRecord | undefined {
+/** `undefined` for a record of a newer version. */
+export function decodeRecord({ about }: LockOwner): OwnerRecord | undefined {
   if (!about || typeof about !== 'object' || !('formatVersion' in about)) return undefined;
   if (about['formatVersion'] !== FORMAT_VERSION) return undefined;
   // Safe: the lock file appears complete or not at all, and only encodeRecord writes this version.

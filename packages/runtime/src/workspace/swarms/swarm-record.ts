@@ -5,11 +5,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
 import { type Check, listOf, name, object, optional, text } from '../../ipc/check/shape.ts';
-import { type Fs, systemFs } from '../../ports/fs.ts';
-import { swarmRecordPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { systemFs } from '../../ports/fs.ts';
+import { swarmRecordPath, workspaceFolder, type JournalLocation, type StorePlace } from '../layout/instance-paths.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { replaceFile } from '../lines/replace-file.ts';
-import type { StoreWarning } from '../store-ports.ts';
 
 export interface SwarmRecord {
   readonly swarm: string;
@@ -24,12 +23,6 @@ export interface RecordedRun {
   readonly folder: string;
 }
 
-export interface SwarmRecorder extends JournalLocation {
-  readonly fs?: Fs;
-  /** Must not throw. */
-  readonly warn: (warning: StoreWarning) => void;
-}
-
 const FORMAT_VERSION = 1;
 /** Longer files have another format: sixteen paths fit. */
 const LONGEST_FILE = 131_072;
@@ -39,7 +32,7 @@ const MOST_EARLIER = 15;
  * Writes the record, only for the owner of the workspace. Never rejects. Writes nothing when the record is the same.
  */
 export async function recordSwarm(
-  { fs = systemFs, warn, ...place }: SwarmRecorder,
+  { fs = systemFs, warn, ...place }: StorePlace,
   run: Pick<SwarmRecord, 'swarm' | 'folder'>,
 ): Promise<void> {
   const before = readSwarmRecord(place);
@@ -54,7 +47,7 @@ export async function recordSwarm(
   try {
     await replaceFile(codedFs(fs), path, new TextEncoder().encode(`${line}\n`));
   } catch (error) {
-    warn({ path, message: error instanceof GoondanError ? error.message : String(error) });
+    warn?.({ path, message: error instanceof GoondanError ? error.message : String(error) });
   }
 }
 

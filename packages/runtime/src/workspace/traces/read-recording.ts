@@ -10,12 +10,11 @@ import type { TurnSummary } from '../../trace/turn-trace.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { HistoryFold } from '../history/history-fold.ts';
 import type { HistorySource } from '../history/read-history.ts';
-import { workspaceFolder } from '../layout/instance-paths.ts';
+import { workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { findLatestTurn, findTrace, isOfAgent } from './find-trace.ts';
 import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
-import type { TracePlace } from './read-turn-trace.ts';
 
 export interface KeptRecording {
   readonly turn: TurnSummary;
@@ -43,7 +42,7 @@ export interface KeptRun extends RecordedRun {
  *
  * **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`, `E_REPLAY_UNFINISHED`, `E_REPLAY_INCOMPLETE`, those of reading.
  */
-export async function readRecording(place: TracePlace, history: HistorySource, id?: string): Promise<KeptRecording> {
+export async function readRecording(place: StorePlace, history: HistorySource, id?: string): Promise<KeptRecording> {
   const { fs: given = systemFs, stateRoot, workspaceId } = place;
   const fs = codedFs(given);
   const files = await listTraceFiles(fs, workspaceFolder(stateRoot, workspaceId));

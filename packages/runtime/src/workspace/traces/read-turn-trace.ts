@@ -3,16 +3,12 @@ import { GoondanError } from '@goondan/types';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { assembleTrace } from '../../trace/assemble-trace.ts';
 import type { TurnSummary, TurnTrace } from '../../trace/turn-trace.ts';
-import { workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { findLatestTurn, findTrace } from './find-trace.ts';
 import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceFile, readTraceSummary } from './read-trace-file.ts';
-
-export interface TracePlace extends JournalLocation {
-  readonly fs?: Fs;
-}
 
 export interface ListTurnsOptions {
   /** At most this many; 20 when absent. */
@@ -22,7 +18,7 @@ export interface ListTurnsOptions {
 }
 
 /** Lists the latest turns of a workspace, newest first. **Errors** — `E_STORE_READ`. */
-export async function listTurns(place: TracePlace, options: ListTurnsOptions = {}): Promise<TurnSummary[]> {
+export async function listTurns(place: StorePlace, options: ListTurnsOptions = {}): Promise<TurnSummary[]> {
   const { last = 20, agentName, instanceKey } = options;
   const { fs, files } = await open(place);
   const turns: TurnSummary[] = [];
@@ -52,7 +48,7 @@ const MOST_TURNS = 500;
  * the latest turn that no other agent requested is read.
  * **Errors** — `E_TRACE_UNKNOWN`; `E_TRACE_AMBIGUOUS` with the candidates; `E_STORE_READ`.
  */
-export async function readTurnTrace(place: TracePlace, id?: string): Promise<ReadTrace> {
+export async function readTurnTrace(place: StorePlace, id?: string): Promise<ReadTrace> {
   const { fs, files } = await open(place);
   const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
   const ofTrace = files.filter(({ trace }) => trace === found.trace).toReversed();
@@ -70,7 +66,7 @@ export async function readTurnTrace(place: TracePlace, id?: string): Promise<Rea
   return { traceId: first.traceId, turns: wanted };
 }
 
-async function open({ fs = systemFs, stateRoot, workspaceId }: TracePlace): Promise<{ fs: Fs; files: TraceFile[] }> {
+async function open({ fs = systemFs, stateRoot, workspaceId }: StorePlace): Promise<{ fs: Fs; files: TraceFile[] }> {
   const coded = codedFs(fs);
   return { fs: coded, files: await listTraceFiles(coded, workspaceFolder(stateRoot, workspaceId)) };
 }

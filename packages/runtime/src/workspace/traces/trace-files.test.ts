@@ -3,20 +3,20 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemFs } from '../../ports/fs.ts';
-import type { TraceFileLimits } from '../limits.ts';
+import type { StoreLimits } from '../limits.ts';
 import { TraceFiles, type TurnLine } from './trace-files.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'trace-files-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-const limits: TraceFileLimits = { turns: 3, bytes: 10_000, turnBytes: 1_000 };
+const limits: StoreLimits['traces'] = { turns: 3, bytes: 10_000, turnBytes: 1_000 };
 
 function line(number: number, text: string | undefined, isNeeded = false): TurnLine {
   const turn = { turnId: `turn-${number}`, traceId: 'trace', startedAt: new Date(number) };
   return { turn, isNeeded, text: () => text };
 }
 
-async function openFiles(more: Partial<TraceFileLimits> = {}) {
+async function openFiles(more: Partial<StoreLimits['traces']> = {}) {
   const folder = mkdtempSync(join(root, 'x'));
   const open = () => TraceFiles.open(systemFs, folder, { ...limits, ...more });
   return { folder, open, files: await open() };

@@ -9,7 +9,7 @@
 import { join } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
 import type { TraceLine } from '../../trace/trace-lines.ts';
-import type { TraceFileLimits } from '../limits.ts';
+import type { StoreLimits } from '../limits.ts';
 import { AppendLog } from '../lines/append-log.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
 import { type NamedTurn, readTraceName, traceName } from './trace-names.ts';
@@ -31,12 +31,12 @@ interface KeptFile {
 export class TraceFiles implements LineWriter<TurnLine> {
   readonly #fs: Fs;
   readonly #folder: string;
-  readonly #limits: TraceFileLimits;
+  readonly #limits: StoreLimits['traces'];
   /** Oldest first. */
   readonly #kept: KeptFile[];
   #open: { readonly turnId: string; readonly file: KeptFile; readonly log: AppendLog; isCut: boolean } | undefined;
 
-  private constructor(fs: Fs, folder: string, limits: TraceFileLimits, kept: KeptFile[]) {
+  private constructor(fs: Fs, folder: string, limits: StoreLimits['traces'], kept: KeptFile[]) {
     this.#fs = fs;
     this.#folder = folder;
     this.#limits = limits;
@@ -44,7 +44,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
   }
 
   /** Opens the files; the folder must exist. */
-  static async open(fs: Fs, folder: string, limits: TraceFileLimits): Promise<TraceFiles> {
+  static async open(fs: Fs, folder: string, limits: StoreLimits['traces']): Promise<TraceFiles> {
     const names = ((await fs.list(folder)) ?? []).filter((name) => readTraceName(name) !== undefined).toSorted();
     const kept: KeptFile[] = [];
     for (const name of names) kept.push({ name, bytes: (await fs.stat(join(folder, name)))?.size ?? 0 });

@@ -1,10 +1,10 @@
 /** Both ends of a channel in one process, for tests: everything except the socket is real. */
 import type { Clock } from '../ports/clock.ts';
-import { type Channel, openChannel } from './channel/channel.ts';
-import { type FrameFiles, memoryFrameFiles } from './channel/frame-files.ts';
-import { memoryWires } from './channel/memory-wire.ts';
-import type { Language } from './codec.ts';
-import type { ChannelLimits } from './limits.ts';
+import { type Channel, openChannel } from '../ipc/channel/channel.ts';
+import { type FrameFiles, memoryFrameFiles } from '../ipc/channel/frame-files.ts';
+import { memoryWires } from './memory-wire.ts';
+import type { Language } from '../ipc/codec.ts';
+import type { ChannelLimits } from '../ipc/limits.ts';
 
 export interface InMemoryOptions {
   readonly limits?: Partial<ChannelLimits>;

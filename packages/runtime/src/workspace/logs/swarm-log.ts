@@ -8,26 +8,13 @@
  * lines, but no state. Secrets are masked already.
  */
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
-import { type Fs, systemFs } from '../../ports/fs.ts';
+import { systemFs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import { swarmLogPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { swarmLogPath, workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import type { RotationLimits } from '../limits.ts';
 import type { StoreWarning } from '../store-ports.ts';
 import { droppedText, encodeLine } from './log-text.ts';
 import { LogFile } from './log-file.ts';
-
-export interface SwarmLog {
-  write(line: LogLine): void;
-  /** Writes the remaining lines, as far as the disk allows within 2 s. Never rejects. Later lines are dropped. */
-  close(): Promise<void>;
-}
-
-export interface SwarmLogPlace extends JournalLocation {
-  readonly fs?: Fs;
-  readonly clock?: Clock;
-  /** Called once each time that the log becomes unwritable. Must not throw. */
-  readonly warn?: (warning: StoreWarning) => void;
-}
 
 export interface SwarmLogLimits {
   readonly files: RotationLimits;
@@ -44,15 +31,11 @@ const CHARACTERS_AT_ONCE = 64 * 1024;
 const PAUSE_MS = 1000;
 const CLOSE_MS = 2000;
 
-/** Creates the files at the first line. */
-export function openSwarmLog(place: SwarmLogPlace, limits: SwarmLogLimits = defaultSwarmLogLimits): SwarmLog {
-  return new BufferedLog(place, limits);
-}
-
 /** Lines, or the number of lines dropped here. */
 type Waiting = string | { dropped: number };
 
-class BufferedLog implements SwarmLog {
+/** Creates the files at the first line. */
+export class SwarmLog {
   readonly #clock: Clock;
   readonly #limits: SwarmLogLimits;
   readonly #file: LogFile;
@@ -65,8 +48,9 @@ class BufferedLog implements SwarmLog {
   #isFailing = false;
   #isClosed = false;
 
-  constructor({ fs = systemFs, clock = systemClock, warn, ...location }: SwarmLogPlace, limits: SwarmLogLimits) {
-    const { stateRoot, workspaceId } = location;
+  /** `place.warn` is called once each time that the log becomes unwritable. */
+  constructor(place: StorePlace, limits: SwarmLogLimits = defaultSwarmLogLimits) {
+    const { stateRoot, workspaceId, fs = systemFs, clock = systemClock, warn } = place;
     const path = swarmLogPath(workspaceFolder(stateRoot, workspaceId));
     this.#clock = clock;
     this.#limits = limits;
@@ -82,6 +66,7 @@ class BufferedLog implements SwarmLog {
     if (!this.#pause) this.#startWriting();
   }
 
+  /** Writes the remaining lines, as far as the disk allows within 2 s. Never rejects. Later lines are dropped. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -1,5 +1,5 @@
 /** Two ends of a wire in one process, for tests: asynchronous and of limited size, like the real one. */
-import type { OpenWire, Wire, WireEvents } from './wire.ts';
+import type { OpenWire, Wire, WireEvents } from '../ipc/channel/wire.ts';
 
 /** Bytes between the ends; about the size of a socket's buffer. */
 const ROOM = 200_000;

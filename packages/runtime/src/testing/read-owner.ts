@@ -1,0 +1,28 @@
+/** The orchestrator of a workspace, as its `orchestrator.json` names it. */
+import { GoondanError } from '@goondan/types';
+import { codedFs } from '../ports/coded-fs.ts';
+import { systemFs } from '../ports/fs.ts';
+import { systemProcesses } from '../ports/processes.ts';
+import { ownerPath, workspaceFolder } from '../workspace/layout/instance-paths.ts';
+import { readLockOwner } from '../workspace/lock/acquire-lock.ts';
+import { decodeRecord, type SwarmRun, type WorkspacePlace } from '../workspace/swarms/own-workspace.ts';
+
+export interface RunningSwarm extends SwarmRun {
+  readonly pid: number;
+  readonly startedAt: Date;
+}
+
+/**
+ * Returns `undefined` when no process runs it. **Errors** — `E_STORE_READ`; `E_STORE_FORMAT` when a newer version runs
+ * it.
+ */
+export async function readOwner(place: WorkspacePlace): Promise<RunningSwarm | undefined> {
+  const { fs = systemFs, processes = systemProcesses } = place;
+  const path = ownerPath(workspaceFolder(place.stateRoot, place.workspaceId));
+  const owner = await readLockOwner({ fs: codedFs(fs), processes }, path);
+  if (!owner) return undefined;
+  const record = decodeRecord(owner);
+  if (!record) throw new GoondanError('E_STORE_FORMAT', `${path} is in a format this version does not know`);
+  const { formatVersion: _, broken: __, startedAt, ...run } = record;
+  return { ...run, pid: owner.pid, startedAt: new Date(startedAt) };
+}
