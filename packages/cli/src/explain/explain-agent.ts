@@ -85,7 +85,7 @@ const CHANGED =
 
 async function loadNow({ bundle, ...run }: PreparedRun, agentName: string, terminal: Terminal, signal: AbortSignal) {
   const { plan } = await mayStart({ ...run, bundle }, terminal, signal);
-  return inspectAgent({ plan, agentName, signal });
+  return inspectAgent(plan, agentName, signal);
 }
 
 function chooseAgent({ entryAgent, agents }: DeclaredAgents, wanted = entryAgent): DeclaredAgent {

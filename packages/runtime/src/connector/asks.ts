@@ -8,26 +8,21 @@
  */
 import { type AskSwarm, type ConnectorAnswer, type ConnectorAskOptions, GoondanError } from '@goondan/types';
 import type { ConnectorAsker } from '../ipc/connector-asks.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Ids } from '../ports/ids.ts';
 import { checkEvent } from './check-event.ts';
+import type { EmitDeps } from './emits.ts';
 
-export interface AskPorts {
+export interface AskDeps extends Omit<EmitDeps, 'send'> {
   readonly asker: ConnectorAsker;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  /** Called with a malformed event. */
-  readonly onMalformed: (error: GoondanError) => void;
   /** Called with the error of a callback of the connector. */
   readonly onThrown: (error: unknown) => void;
 }
 
 export class Asks {
-  readonly #ports: AskPorts;
+  readonly #deps: AskDeps;
   readonly #underWay = new Set<Promise<ConnectorAnswer>>();
 
-  constructor(ports: AskPorts) {
-    this.#ports = ports;
+  constructor(deps: AskDeps) {
+    this.#deps = deps;
   }
 
   readonly ask: AskSwarm = (event, options = {}) => {
@@ -49,7 +44,7 @@ export class Asks {
 
   /** Rejects the open asks: there will be no answer here. */
   giveUp(): void {
-    this.#ports.asker.refuseAll(
+    this.#deps.asker.refuseAll(
       new GoondanError(
         'E_SWARM_STOPPED',
         'The connector has to stop; the turn continues, or resumes when the swarm is started again.',
@@ -61,7 +56,7 @@ export class Asks {
     const { signal, cancelOnAbort = false, onAccepted, onDelta } = options;
     signal?.throwIfAborted();
     const { id, heard } = this.#check(event);
-    const ask = this.#ports.asker.ask(id, heard, {
+    const ask = this.#deps.asker.ask(id, heard, {
       onAccepted: this.#guard(onAccepted),
       ...(onDelta === undefined ? {} : { onDelta: this.#guard(onDelta) }),
     });
@@ -76,9 +71,9 @@ export class Asks {
 
   #check(event: unknown) {
     try {
-      return checkEvent(event, this.#ports);
+      return checkEvent(event, this.#deps);
     } catch (error) {
-      if (error instanceof GoondanError) this.#ports.onMalformed(error);
+      if (error instanceof GoondanError) this.#deps.onMalformed(error);
       throw error;
     }
   }
@@ -89,7 +84,7 @@ export class Asks {
       try {
         callback?.(value);
       } catch (error) {
-        this.#ports.onThrown(error);
+        this.#deps.onThrown(error);
       }
     };
   }

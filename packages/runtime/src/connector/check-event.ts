@@ -6,15 +6,13 @@ import { isPlainObject } from '../json/copy-json.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 
-export interface CheckedEvent {
-  readonly id: string;
-  readonly heard: HeardEvent;
-}
-
 const withId = object({ id: name });
 
 /** Generates a missing id or time. Throws `E_CONNECTOR_EVENT`. */
-export function checkEvent(event: unknown, { clock, ids }: { clock: Clock; ids: Ids }): CheckedEvent {
+export function checkEvent(
+  event: unknown,
+  { clock, ids }: { clock: Clock; ids: Ids },
+): { readonly id: string; readonly heard: HeardEvent } {
   try {
     if (!isPlainObject(event)) throw new Misfit('is not an object');
     const { id } = withId({ id: event.id ?? ids.next('heard') });

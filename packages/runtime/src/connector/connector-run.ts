@@ -20,7 +20,8 @@ import type { ToConnector } from '../ipc/to-connector.ts';
 import { aboutThrown } from '../log/about-thrown.ts';
 import { createLogger } from '../log/create-logger.ts';
 import { locateIn, type LocateThrown } from '../log/locate-thrown.ts';
-import { cutMessage, type LogLevel } from '../log/log-sink.ts';
+import { cutMessage } from '../log/log-sink.ts';
+import type { LogLevel } from '../ports/log-line.ts';
 import { type Mask, maskSecrets } from '../log/mask-secrets.ts';
 import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
@@ -29,7 +30,7 @@ import { checkConfig } from './check-config.ts';
 import { Emits } from './emits.ts';
 import { loadConnector } from './load-connector.ts';
 
-export interface ConnectorPorts {
+export interface ConnectorDeps {
   readonly channel: Channel<FromConnector, ToConnector>;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -49,7 +50,7 @@ const TOLD_BEFORE_MS = 500;
 const LAST_WORDS_MS = 2_000;
 
 export class ConnectorRun {
-  readonly #ports: ConnectorPorts;
+  readonly #deps: ConnectorDeps;
   readonly #emits: Emits;
   readonly #asks: Asks;
   readonly #stopping = new AbortController();
@@ -63,9 +64,9 @@ export class ConnectorRun {
   #exitCode = 0;
   #hasExited = false;
 
-  constructor(ports: ConnectorPorts) {
-    this.#ports = ports;
-    const { channel, clock, ids } = ports;
+  constructor(deps: ConnectorDeps) {
+    this.#deps = deps;
+    const { channel, clock, ids } = deps;
     const onMalformed = ({ message }: GoondanError) => this.#log('warn', message, 'event.refused');
     this.#emits = new Emits({ send: connectorEmitter(channel), clock, ids, onMalformed });
     const onThrown = (error: unknown) => this.#logThrown('error', 'A callback failed', error, 'callback.failed');
@@ -74,7 +75,7 @@ export class ConnectorRun {
 
   /** Starts to handle messages. */
   begin(): void {
-    const { channel } = this.#ports;
+    const { channel } = this.#deps;
     channel.onClose(() => this.#exit());
     channel.onMessage((message) => this.#hear(message));
   }
@@ -127,7 +128,7 @@ export class ConnectorRun {
       if (this.#stopping.signal.aborted) return;
       if (plan.isTrial === true) return this.#tell({ type: 'ready' });
       this.#listening = Promise.try(connector, this.#contextFor(plan));
-      await waitAtMost(this.#ports.clock, LISTENING_AFTER_MS, this.#listening);
+      await waitAtMost(this.#deps.clock, LISTENING_AFTER_MS, this.#listening);
       this.#isReady = true;
       this.#tell({ type: 'ready' });
       await this.#listening;
@@ -137,7 +138,7 @@ export class ConnectorRun {
   }
 
   #contextFor({ config, secrets, agents = [] }: ConnectorStart): ConnectorContext {
-    const { clock, folder } = this.#ports;
+    const { clock, folder } = this.#deps;
     return {
       emit: this.#emits.emit,
       ask: this.#asks.ask,
@@ -154,7 +155,7 @@ export class ConnectorRun {
   }
 
   async #drain(graceMs: number): Promise<void> {
-    const { clock } = this.#ports;
+    const { clock } = this.#deps;
     const callOff = clock.after(graceMs - Math.min(TOLD_BEFORE_MS, graceMs / 2), () => this.#asks.giveUp());
     await waitAtMost(clock, graceMs, this.#settled()).finally(callOff);
     await this.#end(0, { type: 'drained' });
@@ -166,7 +167,7 @@ export class ConnectorRun {
     if (typeof cleanUp === 'function') await Promise.try(cleanUp).catch((error: unknown) => this.fail(error));
     do {
       await Promise.all([this.#emits.settled(), this.#asks.settled()]);
-      await sleep(this.#ports.clock, LAST_ANSWERS_MS);
+      await sleep(this.#deps.clock, LAST_ANSWERS_MS);
     } while (this.#emits.underWay + this.#asks.underWay > 0);
   }
 
@@ -190,7 +191,7 @@ export class ConnectorRun {
   }
 
   async #end(code: number, lastWord: FromConnector): Promise<void> {
-    const { channel, clock } = this.#ports;
+    const { channel, clock } = this.#deps;
     this.#exitCode = code;
     this.#tell(lastWord);
     await waitAtMost(clock, LAST_WORDS_MS, channel.closeAfterFlush());
@@ -200,7 +201,7 @@ export class ConnectorRun {
   #exit(): void {
     if (this.#hasExited) return;
     this.#hasExited = true;
-    this.#ports.exit(this.#exitCode);
+    this.#deps.exit(this.#exitCode);
   }
 
   get #name(): string {
@@ -213,14 +214,14 @@ export class ConnectorRun {
 
   /** Sends a log line. It names no connection, because the orchestrator knows the owner of the channel. */
   #log(level: LogLevel, text: string, event?: string, about: ReturnType<typeof aboutThrown> = {}): void {
-    const time = this.#ports.clock.now().toISOString();
+    const time = this.#deps.clock.now().toISOString();
     const message = cutMessage(this.#mask(text));
     this.#tell({ type: 'log', line: { time, level, message, ...(event === undefined ? {} : { event }), ...about } });
   }
 
   #tell(message: FromConnector): void {
     // A failure means that the orchestrator is gone, and this process ends with it.
-    this.#ports.channel.send(message).catch(() => undefined);
+    this.#deps.channel.send(message).catch(() => undefined);
   }
 }
 

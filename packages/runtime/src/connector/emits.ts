@@ -13,7 +13,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import { checkEvent } from './check-event.ts';
 
-export interface EmitPorts {
+export interface EmitDeps {
   readonly send: EmitConnectorEvent;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -22,12 +22,12 @@ export interface EmitPorts {
 }
 
 export class Emits {
-  readonly #ports: EmitPorts;
+  readonly #deps: EmitDeps;
   /** Bounded by `send`, which rejects when too many wait. */
   readonly #underWay = new Map<string, Promise<void>>();
 
-  constructor(ports: EmitPorts) {
-    this.#ports = ports;
+  constructor(deps: EmitDeps) {
+    this.#deps = deps;
   }
 
   readonly emit: EmitEvent = (event) => {
@@ -48,16 +48,16 @@ export class Emits {
 
   #begin(event: ConnectorEvent): Promise<void> {
     try {
-      const { id, heard } = checkEvent(event, this.#ports);
+      const { id, heard } = checkEvent(event, this.#deps);
       return this.#underWay.get(id) ?? this.#send(id, heard);
     } catch (error) {
-      if (error instanceof GoondanError) this.#ports.onMalformed(error);
+      if (error instanceof GoondanError) this.#deps.onMalformed(error);
       return Promise.reject(error);
     }
   }
 
   #send(id: string, heard: HeardEvent): Promise<void> {
-    const sent = this.#ports.send(id, heard).finally(() => this.#underWay.delete(id));
+    const sent = this.#deps.send(id, heard).finally(() => this.#underWay.delete(id));
     this.#underWay.set(id, sent);
     return sent;
   }

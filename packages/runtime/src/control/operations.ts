@@ -64,20 +64,18 @@ interface Part<Value> {
   readonly check: Check<Value>;
 }
 
-type StreamName = 'ask' | 'watch' | 'stop';
 /** Methods with one request and one answer. */
-export type PlainName = Exclude<keyof Swarm, StreamName | 'stopped' | 'failure'>;
+export type PlainName = Exclude<keyof Swarm, 'ask' | 'watch' | 'stop' | 'stopped' | 'failure'>;
 export type RequestOf<Name extends PlainName> =
   Parameters<Swarm[Name]> extends [] ? object : NonNullable<Parameters<Swarm[Name]>[0]>;
 export type AnswerOf<Name extends PlainName> = Awaited<ReturnType<Swarm[Name]>>;
 export type AskRequest = Delivery & Pick<AskOptions, 'cancelOnDisconnect'>;
 
-interface Operations extends PlainOperations {
+type Operations = { readonly [Name in PlainName]: Operation<RequestOf<Name>, AnswerOf<Name>> } & {
   readonly ask: Operation<AskRequest, TurnEnd>;
   readonly watch: Operation<WatchFilter, object>;
   readonly stop: Operation<StopOptions, true>;
-}
-type PlainOperations = { readonly [Name in PlainName]: Operation<RequestOf<Name>, AnswerOf<Name>> };
+};
 
 const nothing = request<object>({});
 /** A name in a filter: the empty one matches nothing, as in a swarm of this process. */

@@ -23,13 +23,6 @@ export interface AskListeners {
   readonly onDelta?: (delta: TurnDelta) => void;
 }
 
-/** An open ask, on the connector's side. */
-export interface OpenAsk {
-  readonly answer: Promise<ConnectorAnswer>;
-  /** Ends the wait: nothing is delivered from now on, and `answer` rejects with `reason`. */
-  leave(reason: unknown, cancel: boolean): void;
-}
-
 export class ConnectorAsker {
   readonly #channel: Channel<FromConnector, ToConnector>;
   readonly #open = new Map<string, AskListeners & { readonly answer: PromiseWithResolvers<ConnectorAnswer> }>();
@@ -49,8 +42,14 @@ export class ConnectorAsker {
     return this.#open.size;
   }
 
-  /** Throws `E_CALLS_FULL`. */
-  ask(id: string, event: HeardEvent, listeners: AskListeners): OpenAsk {
+  /**
+   * Throws `E_CALLS_FULL`. `leave` ends the wait: nothing is delivered from then on, and `answer` rejects with `reason`.
+   */
+  ask(
+    id: string,
+    event: HeardEvent,
+    listeners: AskListeners,
+  ): { readonly answer: Promise<ConnectorAnswer>; leave(reason: unknown, cancel: boolean): void } {
     if (this.#open.size >= MOST_ASKS) throw fullError();
     const askId = `ask-${(this.#count += 1)}`;
     const answer = Promise.withResolvers<ConnectorAnswer>();

@@ -38,7 +38,7 @@ import {
 import { extensionStatusChanged } from './check/extension-status.ts';
 import { replayOutcome } from './check/replay-outcome.ts';
 import { tokenUsage, turnResult } from './check/turn-result.ts';
-import { requestTimeoutField, type RequestTimeoutField } from './request-timeout.ts';
+import { requestTimeoutField, type RequestTimeout } from './request-timeout.ts';
 
 /** One layer as `gdn explain` shows it. */
 export interface LayerSummary {
@@ -110,7 +110,7 @@ export type FromAgent =
       readonly event: AgentEvent;
       /** The timeout of a request; the callee's `turnTimeoutMs` when absent. */
       readonly timeoutMs?: number;
-      readonly timeoutField?: RequestTimeoutField;
+      readonly timeoutField?: RequestTimeout['field'];
     }
   /** The caller no longer waits. */
   | { readonly type: 'call.cancelled'; readonly callId: string }

@@ -3,18 +3,16 @@ import { type Check, oneOf } from './check/shape.ts';
 
 export interface RequestTimeout {
   readonly ms: number;
-  readonly field: RequestTimeoutField;
+  /** The field that sets it: `timeoutMs` of the request, or `requestTimeoutMs` of the caller's policy. */
+  readonly field: 'timeoutMs' | 'requestTimeoutMs';
 }
 
-/** The field that sets it: `timeoutMs` of the request, or `requestTimeoutMs` of the caller's policy. */
-export type RequestTimeoutField = 'timeoutMs' | 'requestTimeoutMs';
-
-export const requestTimeoutField: Check<RequestTimeoutField> = oneOf('timeoutMs', 'requestTimeoutMs');
+export const requestTimeoutField: Check<RequestTimeout['field']> = oneOf('timeoutMs', 'requestTimeoutMs');
 
 /** A time limit of a request, for the error that names it. */
 export interface RequestBound {
   readonly ms: number;
-  readonly field: RequestTimeoutField | 'turnTimeoutMs' | 'queueTimeoutMs';
+  readonly field: RequestTimeout['field'] | 'turnTimeoutMs' | 'queueTimeoutMs';
 }
 
 /** Returns the sentence after the name of the agent. */

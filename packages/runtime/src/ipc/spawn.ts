@@ -17,12 +17,10 @@ export interface SpawnRequest {
   readonly onOutput?: (output: ChildOutput) => void;
 }
 
-export type OutputStream = 'stdout' | 'stderr';
-
 export type ChildOutput =
-  | { readonly kind: 'line'; readonly stream: OutputStream; readonly text: string }
+  | { readonly kind: 'line'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
   /** The number of lines dropped before this one: there were too many at once. */
-  | { readonly kind: 'dropped'; readonly stream: OutputStream; readonly lines: number };
+  | { readonly kind: 'dropped'; readonly stream: 'stdout' | 'stderr'; readonly lines: number };
 
 export interface ChildExit {
   /** Null when a signal ended it. */

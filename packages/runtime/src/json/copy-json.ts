@@ -33,6 +33,9 @@ export function copyJsonObject(value: unknown, options: CopyJsonOptions = {}): J
   return copyJson(value, options) as JsonObject;
 }
 
+/** What `isPlainObject` finds, to be read only. */
+export type PlainObject = Readonly<Record<string, unknown>>;
+
 /** Tells whether JSON could have written the object: not an array, not a class instance. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;

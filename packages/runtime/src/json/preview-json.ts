@@ -1,19 +1,13 @@
 /** Returns the beginning of a value as text, at a cost that depends on the shown part only. */
 import { isPlainObject } from './copy-json.ts';
 
-export interface Preview {
-  readonly text: string;
-  /** True when there is more. */
-  readonly isCut: boolean;
-}
-
 const DEEPEST = 64;
 
 /**
- * Returns a text as it is, and everything else as JSON. A value that is not JSON is `null`, as in an array of
- * JSON.stringify.
+ * A text is itself, everything else is JSON. What is not JSON is `null`, as in an array of JSON.stringify. `isCut`: there is
+ * more.
  */
-export function previewJson(value: unknown, longest: number): Preview {
+export function previewJson(value: unknown, longest: number): { readonly text: string; readonly isCut: boolean } {
   if (typeof value === 'string') return { text: value.slice(0, longest), isCut: value.length > longest };
   const written: Written = { pieces: [], left: longest };
   write(value, written, 0);

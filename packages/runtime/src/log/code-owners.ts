@@ -8,12 +8,6 @@ const paths = () => process.getBuiltinModule('node:path');
 /** `library`: another package of goondan, whose code bundles use. */
 export type CodeOwner = 'bundle' | 'package' | 'library' | 'goondan';
 
-export interface OwnedFile {
-  readonly owner: CodeOwner;
-  /** Relative, with `/`. */
-  readonly file: string;
-}
-
 export class CodeOwners {
   readonly #given: readonly string[];
   // Computed when something was thrown, not before.
@@ -23,7 +17,8 @@ export class CodeOwners {
     this.#given = folders;
   }
 
-  find(path: string): OwnedFile {
+  /** `file` is relative, with `/`. */
+  find(path: string): { readonly owner: CodeOwner; readonly file: string } {
     this.#known ??= lookUp(this.#given);
     const { own, siblings, folders } = this.#known;
     if (isInside(own, path)) return { owner: 'goondan', file: named('@goondan/runtime', own, path) };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { extension, scriptedAgent } from '../testing/index.ts';
-import type { LogLevel } from './log-sink.ts';
+import type { LogLevel } from '../ports/log-line.ts';
 import { createLogger } from './create-logger.ts';
 
 function openLogger() {

@@ -2,15 +2,13 @@
  * The logger of bundle code (`api.logger`, `ctx.logger`): the Console methods, as log lines. Written out instead of
  * built on `node:console`, whose import alone costs every process several milliseconds.
  */
-import type { LogLevel } from './log-sink.ts';
-
-/** Takes one line of one logger. */
-export type LoggerWrite = (level: LogLevel, message: string) => void;
+import type { LogLevel } from '../ports/log-line.ts';
 
 /** Names kept for `time` and `count`; above this the oldest is forgotten. */
 const MOST_NAMES = 1_000;
 
-export function createLogger(write: LoggerWrite, elapsed: () => number): Console {
+/** `write` takes the lines of this logger. */
+export function createLogger(write: (level: LogLevel, message: string) => void, elapsed: () => number): Console {
   const timers = new Map<string, number>();
   const counters = new Map<string, number>();
   let depth = 0;

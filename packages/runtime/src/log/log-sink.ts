@@ -1,8 +1,6 @@
 /** The receivers of log lines. */
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 
-export type { LogLevel, LogLine } from '../ports/log-line.ts';
-
 /** A longer message is cut. */
 const LONGEST_MESSAGE = 16_384;
 

@@ -3,10 +3,10 @@
  * operator asks for them. Secrets are masked before anything is cut; a cut value is still JSON. Pure.
  */
 import type { ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
-import { isPlainObject } from '../json/copy-json.ts';
-import { shortenMasked } from '../json/shorten-masked.ts';
+import { isPlainObject, type PlainObject } from '../json/copy-json.ts';
+import { shortenMasked } from '../log/shorten-masked.ts';
 import type { Mask } from '../log/mask-secrets.ts';
-import type { AttributeValue } from './otlp.ts';
+import type { Attributes } from './otlp.ts';
 
 /** The most characters of one text, and of one list of messages, which keeps the newest. */
 const LONGEST_TEXT = 4_000;
@@ -15,13 +15,7 @@ const LONGEST_VALUE = 8_000;
 /** The most parts of one message; the last ones are kept. */
 const MOST_PARTS = 32;
 
-type Attributes = Readonly<Record<string, AttributeValue>>;
-
-export function contentOfModelCall(
-  { messages }: Readonly<Record<string, unknown>>,
-  reply: unknown,
-  mask: Mask,
-): Attributes {
+export function contentOfModelCall({ messages }: PlainObject, reply: unknown, mask: Mask): Attributes {
   const list: readonly unknown[] = Array.isArray(messages) ? messages : [];
   const isSystem = (message: unknown) => isPlainObject(message) && message['role'] === 'system';
   const system = list.filter(isSystem);
@@ -38,11 +32,7 @@ export function contentOfModelCall(
   };
 }
 
-export function contentOfToolCall(
-  { args }: Readonly<Record<string, unknown>>,
-  result: unknown,
-  mask: Mask,
-): Attributes {
+export function contentOfToolCall({ args }: PlainObject, result: unknown, mask: Mask): Attributes {
   const shorten = shortenMasked(mask);
   // The chain has checked that it is a result.
   const { output, error } = (result ?? {}) as Partial<ToolCallResult>;
@@ -85,15 +75,13 @@ function toMessage(message: unknown, mask: Mask): string {
   return JSON.stringify({ role, parts: partsOf(message, mask) });
 }
 
-type Part = Readonly<Record<string, unknown>>;
-
-function partsOf(message: unknown, mask: Mask): Part[] {
+function partsOf(message: unknown, mask: Mask): PlainObject[] {
   const content = isPlainObject(message) ? message['content'] : undefined;
   if (typeof content === 'string') return [textPart('text', content, mask)];
   return Array.isArray(content) ? content.slice(-MOST_PARTS).map((part) => toPart(part, mask)) : [];
 }
 
-function toPart(part: unknown, mask: Mask): Part {
+function toPart(part: unknown, mask: Mask): PlainObject {
   if (!isPlainObject(part)) return { type: 'unknown' };
   const shorten = (value: unknown) => shortenMasked(mask)(value, LONGEST_TEXT);
   const { type, text, toolCallId: id, toolName: name, input, output } = part;
@@ -126,7 +114,7 @@ function resultOf(output: unknown): unknown {
   return isPlainObject(output) && 'value' in output ? output['value'] : output;
 }
 
-function textPart(type: string, text: unknown, mask: Mask): Part {
+function textPart(type: string, text: unknown, mask: Mask): PlainObject {
   return { type, content: shortenMasked(mask)(text, LONGEST_TEXT) };
 }
 

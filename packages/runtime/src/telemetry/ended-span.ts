@@ -1,16 +1,16 @@
 /** The parts of an ended chain that may change later, copied at its end. The rest is described when it is sent. */
-import { isPlainObject } from '../json/copy-json.ts';
+import { isPlainObject, type PlainObject } from '../json/copy-json.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
 import { contentOfModelCall, contentOfToolCall } from './content.ts';
-import type { AttributeValue } from './otlp.ts';
+import type { Attributes } from './otlp.ts';
 
 export interface EndedSpan {
   readonly recorded: RunningSpan;
   /** The model that a model call used in the end. */
   readonly modelRef: string;
   /** The parameters of a model call. */
-  readonly params: Fields;
-  readonly content: Readonly<Record<string, AttributeValue>>;
+  readonly params: PlainObject;
+  readonly content: Attributes;
   /** For a chain that ran when its turn was given up: the time on the monotonic clock, and the reason. */
   readonly leftAt?: { readonly elapsed: number; readonly error: unknown };
 }
@@ -28,10 +28,8 @@ export function endedSpan(recorded: RunningSpan, hasContent: boolean, leftAt?: E
   };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Reads the fields; a layer may have put anything there, and a field that throws gives none. */
-function fieldsOf({ chain }: RunningSpan): Fields {
+function fieldsOf({ chain }: RunningSpan): PlainObject {
   try {
     return chain.inspect?.() ?? {};
   } catch {
@@ -39,7 +37,7 @@ function fieldsOf({ chain }: RunningSpan): Fields {
   }
 }
 
-function paramsOf(params: unknown): Fields {
+function paramsOf(params: unknown): PlainObject {
   try {
     return isPlainObject(params) ? { ...params } : {};
   } catch {
@@ -47,7 +45,7 @@ function paramsOf(params: unknown): Fields {
   }
 }
 
-function contentOf({ chain, result, outcome }: RunningSpan, fields: Fields) {
+function contentOf({ chain, result, outcome }: RunningSpan, fields: PlainObject) {
   try {
     const given = outcome === 'ended' ? result : undefined;
     if (chain.kind === 'model') return contentOfModelCall(fields, given, chain.mask);

@@ -1,6 +1,6 @@
 /** An error as attributes and status of a span. */
 import type { Mask } from '../log/mask-secrets.ts';
-import { shortenMasked } from '../json/shorten-masked.ts';
+import { shortenMasked } from '../log/shorten-masked.ts';
 import { FAILED, type OtlpSpan } from './otlp.ts';
 import { nameText } from './turn-place.ts';
 import { readField } from '../json/read-field.ts';

@@ -1,12 +1,11 @@
 /** The telemetry of one agent process. Imported only when spans are exported. */
 import { VERSION } from '../config/version.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { TurnListener } from '../trace/watch-turn.ts';
 import { toRequest } from './otlp.ts';
 import { postSpansTo } from './post-spans.ts';
-import { SpanExporter } from './span-exporter.ts';
+import { SpanExporter, type SpanExporterDeps } from './span-exporter.ts';
 import { showEndpoint, type TelemetrySettings } from '../config/telemetry-settings.ts';
-import type { ModelName } from './turn-place.ts';
+import type { TurnPlace } from './turn-place.ts';
 import { TurnSpans } from './turn-spans.ts';
 
 export interface Telemetry {
@@ -16,21 +15,19 @@ export interface Telemetry {
   finish(withinMs: number): Promise<void>;
 }
 
-export interface TelemetryParts {
-  readonly clock: Clock;
+export interface TelemetryDeps extends Pick<SpanExporterDeps, 'clock' | 'report'> {
   /**
    * The models of the agent by reference; the other fields of a spec are not used. The first one is its own when none
    * is named.
    */
-  readonly agent: { readonly modelRef?: string; readonly models: Readonly<Record<string, ModelName>> };
-  readonly report: (level: 'info' | 'warn', message: string) => void;
+  readonly agent: Pick<TurnPlace, 'models'> & { readonly modelRef?: string };
 }
 
 // Read when this module is loaded, before any code of a bundle, which may replace the global function.
 const send = globalThis.fetch;
 const { pid } = process;
 
-export function openTelemetry(settings: TelemetrySettings, { clock, agent, report }: TelemetryParts): Telemetry {
+export function openTelemetry(settings: TelemetrySettings, { clock, agent, report }: TelemetryDeps): Telemetry {
   const { endpoint, hasContent, resource } = settings;
   const { models, modelRef = Object.keys(models)[0] ?? '' } = agent;
   const swarm = resource['goondan.swarm'] ?? '';

@@ -32,10 +32,12 @@ export const spanKinds = { internal: 1, server: 2, client: 3 } as const;
 export const FAILED = 2;
 
 /** A plain number is whole; a fraction is written as `{ double }`, so that an attribute always has one type. */
-export type AttributeValue = string | boolean | number | { readonly double: number } | readonly string[] | undefined;
+type AttributeValue = string | boolean | number | { readonly double: number } | readonly string[] | undefined;
 
 /** Converts attributes, without those that are `undefined`. */
-export function toAttributes(values: Readonly<Record<string, AttributeValue>>): OtlpAttribute[] {
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+export function toAttributes(values: Attributes): OtlpAttribute[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const shown = toValue(value);
     return shown === undefined ? [] : [{ key, value: shown }];
@@ -64,16 +66,11 @@ export function unixNanos(moment: Date, ms = 0): string {
 
 /** Makes the body of a post from spans that are already JSON. */
 export function toRequest(
-  resource: Readonly<Record<string, AttributeValue>>,
-  scope: OtlpScope,
+  resource: Attributes,
+  scope: { readonly name: string; readonly version: string },
   spans: readonly string[],
 ) {
   const attributes = JSON.stringify(toAttributes(resource));
   const ofScope = `{"scope":${JSON.stringify(scope)},"spans":[${spans.join(',')}]}`;
   return `{"resourceSpans":[{"resource":{"attributes":${attributes}},"scopeSpans":[${ofScope}]}]}`;
-}
-
-export interface OtlpScope {
-  readonly name: string;
-  readonly version: string;
 }

@@ -40,7 +40,7 @@ export const exporterLimits: ExporterLimits = {
 /** The time for an aborted post to return and be counted. */
 const LAST_MOMENT_MS = 100;
 
-export interface SpanExporterParts {
+export interface SpanExporterDeps {
   readonly post: PostSpans;
   /** Makes the body of a post from spans that are already JSON. */
   readonly toBody: (spans: readonly string[]) => string;
@@ -52,7 +52,7 @@ export interface SpanExporterParts {
 }
 
 export class SpanExporter {
-  readonly #parts: SpanExporterParts;
+  readonly #deps: SpanExporterDeps;
   readonly #limits: ExporterLimits;
   /** Aborted when no post is retried any more. */
   readonly #hurry = new AbortController();
@@ -70,8 +70,8 @@ export class SpanExporter {
   #sending: Promise<void> | undefined;
   #finished: Promise<void> | undefined;
 
-  constructor(parts: SpanExporterParts) {
-    this.#parts = parts;
+  constructor(parts: SpanExporterDeps) {
+    this.#deps = parts;
     this.#limits = parts.limits ?? exporterLimits;
   }
 
@@ -86,7 +86,7 @@ export class SpanExporter {
     if (isFull || this.#finished !== undefined) return this.#drop(source.count, 'too many wait to be sent');
     this.#gathered.push(source);
     this.#gatheredSpans += source.count;
-    this.#callOff ??= this.#parts.clock.after(gatherMs, () => this.#start());
+    this.#callOff ??= this.#deps.clock.after(gatherMs, () => this.#start());
   }
 
   /** Sends the remaining spans within `withinMs`, and drops the rest. A second call changes nothing. Never rejects. */
@@ -96,7 +96,7 @@ export class SpanExporter {
   }
 
   async #finish(withinMs: number): Promise<void> {
-    const { clock, report } = this.#parts;
+    const { clock, report } = this.#deps;
     this.#hurry.abort();
     this.#start();
     await waitAtMost(clock, withinMs, this.#sending ?? Promise.resolve());
@@ -154,7 +154,7 @@ export class SpanExporter {
   }
 
   async #send(spans: readonly string[]): Promise<void> {
-    const { post, toBody, clock } = this.#parts;
+    const { post, toBody, clock } = this.#deps;
     const body = toBody(spans);
     const giveUpAt = clock.elapsed() + this.#limits.retryForMs;
     for (let tries = 1; ; tries++) {
@@ -171,13 +171,13 @@ export class SpanExporter {
 
   #delayOf(outcome: PostOutcome, tries: number): number {
     const { firstDelayMs, longestDelayMs } = this.#limits;
-    const grown = Math.min(longestDelayMs, firstDelayMs * 2 ** (tries - 1)) * (0.5 + this.#parts.random() / 2);
+    const grown = Math.min(longestDelayMs, firstDelayMs * 2 ** (tries - 1)) * (0.5 + this.#deps.random() / 2);
     return Math.max(grown, outcome.type === 'away' ? (outcome.retryAfterMs ?? 0) : 0);
   }
 
   #taken({ rejected, why }: Extract<PostOutcome, { type: 'taken' }>): void {
     if (rejected > 0) return this.#drop(rejected, `the collector did not take them: ${why}`);
-    if (this.#isAway) this.#parts.report('info', `Spans are exported again; ${this.#dropped} were not.`);
+    if (this.#isAway) this.#deps.report('info', `Spans are exported again; ${this.#dropped} were not.`);
     this.#isAway = false;
   }
 
@@ -185,7 +185,7 @@ export class SpanExporter {
     this.#dropped += count;
     if (this.#isAway) return;
     this.#isAway = true;
-    this.#parts.report(
+    this.#deps.report(
       'warn',
       `Spans cannot be exported and are dropped until they can (${why}). Turns are not affected.`,
     );

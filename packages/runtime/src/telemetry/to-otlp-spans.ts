@@ -1,14 +1,13 @@
 /** Makes the spans of an ended chain: one for the chain, and one below it for each of its layers. Pure. */
 import type { ModelReply, TokenUsage, ToolCallResult } from '@goondan/types';
+import type { PlainObject } from '../json/copy-json.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
 import type { RecordedLayer } from '../trace/recorded-layer.ts';
 import { errorType, failedStatus } from './failure.ts';
-import { type AttributeValue, type OtlpSpan, spanKinds, toAttributes } from './otlp.ts';
+import { type Attributes, type OtlpSpan, spanKinds, toAttributes } from './otlp.ts';
 import type { EndedSpan } from './ended-span.ts';
 import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
-
-type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** Describes a step, a model call or a tool call; `spansOfTurn` describes turns. */
 export function toOtlpSpans(seen: EndedSpan, place: TurnPlace, hasContent: boolean): OtlpSpan[] {
@@ -85,7 +84,7 @@ function describeModelCall({ recorded, modelRef, params }: EndedSpan, place: Tur
 }
 
 /** A layer may have put anything there: values of a wrong type are left out. */
-function describeParams({ temperature, maxTokens, topP, topK, seed }: Readonly<Record<string, unknown>>): Attributes {
+function describeParams({ temperature, maxTokens, topP, topK, seed }: PlainObject): Attributes {
   const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
   const double = (value: unknown) => (typeof value === 'number' ? { double: value } : undefined);
   return {

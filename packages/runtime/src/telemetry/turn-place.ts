@@ -1,13 +1,9 @@
 /** The data that all spans of one turn share. */
+import type { ModelSpec } from '../config/model-spec.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { WatchedTurn } from '../trace/layer-span.ts';
 import { toTraceId } from '../trace/span-id.ts';
-import { type AttributeValue, unixNanos } from './otlp.ts';
-
-export interface ModelName {
-  readonly provider: string;
-  readonly model: string;
-}
+import { type Attributes, unixNanos } from './otlp.ts';
 
 export interface TurnPlace {
   readonly turn: WatchedTurn;
@@ -17,7 +13,7 @@ export interface TurnPlace {
   /** The reference of the agent's own model; a step may use another one. */
   readonly modelRef: string;
   /** By reference. */
-  readonly models: Readonly<Record<string, ModelName>>;
+  readonly models: Readonly<Record<string, Pick<ModelSpec, 'provider' | 'model'>>>;
 }
 
 /** The most characters of a name, which may come from a model. */
@@ -32,7 +28,7 @@ export function nameText(text: string, mask: Mask): string {
  * Names the agent and the conversation. An agent's name has no slash, so the ids of two conversations of a swarm
  * differ.
  */
-export function whose({ turn, swarm }: TurnPlace): Readonly<Record<string, AttributeValue>> {
+export function whose({ turn, swarm }: TurnPlace): Attributes {
   const { agentName, instanceKey, mask } = turn;
   return {
     'gen_ai.agent.id': `${swarm}/${agentName}`,

@@ -9,7 +9,7 @@
  */
 import type { WatchedEnd, WatchedTurn } from '../trace/layer-span.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
-import type { TurnListener, WholeTurn } from '../trace/watch-turn.ts';
+import type { TurnListener } from '../trace/watch-turn.ts';
 import type { OtlpSpan } from './otlp.ts';
 import { endedSpan, type EndedSpan } from './ended-span.ts';
 import { toOtlpSpans } from './to-otlp-spans.ts';
@@ -23,27 +23,27 @@ export interface SpanSource {
   spans(): readonly OtlpSpan[];
 }
 
-export interface TurnSpansParts extends Pick<TurnPlace, 'swarm' | 'modelRef' | 'models'> {
+export interface TurnSpansDeps extends Pick<TurnPlace, 'swarm' | 'modelRef' | 'models'> {
   readonly hasContent: boolean;
   readonly add: (source: SpanSource) => void;
 }
 
 export class TurnSpans implements TurnListener {
-  readonly #parts: TurnSpansParts;
+  readonly #deps: TurnSpansDeps;
   readonly #open = new Set<RunningSpan>();
   /** A step that ended may turn out later to be a failure: it is still the same span. */
   readonly #told = new WeakSet<RunningSpan>();
   #place: TurnPlace | undefined;
   #chain: RunningSpan | undefined;
 
-  constructor(parts: TurnSpansParts) {
-    this.#parts = parts;
+  constructor(deps: TurnSpansDeps) {
+    this.#deps = deps;
   }
 
   started(turn: WatchedTurn, startedAt: number): void {
     // The caller does not record this trace.
     if (turn.event.isSampled === false) return;
-    const { swarm, modelRef, models } = this.#parts;
+    const { swarm, modelRef, models } = this.#deps;
     this.#place = { turn, startedAt, swarm, modelRef, models };
   }
 
@@ -61,13 +61,13 @@ export class TurnSpans implements TurnListener {
     this.#open.delete(chain);
     if (this.#told.has(chain)) return;
     this.#told.add(chain);
-    this.#tell(endedSpan(chain, this.#parts.hasContent));
+    this.#tell(endedSpan(chain, this.#deps.hasContent));
   }
 
-  ended(end: WatchedEnd, { durationMs }: WholeTurn): void {
+  ended(end: WatchedEnd, durationMs: number): void {
     const place = this.#place;
     if (place === undefined) return;
-    const { hasContent, add } = this.#parts;
+    const { hasContent, add } = this.#deps;
     const endedAt = place.startedAt + durationMs;
     const leftAt = { elapsed: endedAt, error: end.result.error };
     for (const chain of this.#open) this.#tell(endedSpan(chain, hasContent, leftAt));
@@ -79,7 +79,7 @@ export class TurnSpans implements TurnListener {
   #tell(seen: EndedSpan): void {
     const place = this.#place;
     if (place === undefined) return;
-    const { hasContent, add } = this.#parts;
+    const { hasContent, add } = this.#deps;
     add({ count: 1 + seen.recorded.layers.length, spans: () => toOtlpSpans(seen, place, hasContent) });
   }
 }

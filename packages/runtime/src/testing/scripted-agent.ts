@@ -18,7 +18,7 @@ import type { Approver } from '../agent/seams/approver.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';
 import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts';
-import type { LogLine } from '../log/log-sink.ts';
+import type { LogLine } from '../ports/log-line.ts';
 import type { Model } from '../agent/model/model-port.ts';
 import type { ScriptedRule } from '../config/script/script.ts';
 import { openScriptedModel } from '../agent/model/scripted/open-scripted-model.ts';

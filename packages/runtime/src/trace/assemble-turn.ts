@@ -95,14 +95,11 @@ function joinRuns(
   return { ...last, startMs: 0, inside: roots.flatMap(({ inside }) => inside) };
 }
 
-interface Nested {
-  /** The turn's own chain, if it was written. */
-  readonly root: ChainRecord | undefined;
-  readonly inside: readonly ChainRecord[];
-}
-
-/** Nests the chains of a run. `offsetMs` is the time from the turn's first run to this one. */
-function nest({ chains }: Run, offsetMs: number, effects: ReadonlyMap<string, EffectRecord>): Nested {
+/**
+ * Nests the chains of a run: the turn's own chain, if it was written, and those inside it. `offsetMs` is the time from the
+ * turn's first run to this one.
+ */
+function nest({ chains }: Run, offsetMs: number, effects: ReadonlyMap<string, EffectRecord>) {
   const children = new Map<number, LineOf<'chain'>[]>();
   for (const line of [...chains.values()].toSorted((one, other) => one.n - other.n)) {
     // The parent may be missing, when the file was full or the disk failed. A parent begins before its child.

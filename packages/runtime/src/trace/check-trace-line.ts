@@ -2,11 +2,11 @@
  * Checks the shape of a line of a trace file, which may be damaged. The other files of this folder trust the shapes of
  * `trace-lines.ts`.
  */
-import { isPlainObject } from '../json/copy-json.ts';
+import { isPlainObject, type PlainObject } from '../json/copy-json.ts';
 import { isMiddlewareKind } from '../ports/middleware-kinds.ts';
 import type { TraceLine } from './trace-lines.ts';
 
-export function isTraceLine(line: Fields): line is Fields & TraceLine {
+export function isTraceLine(line: PlainObject): line is PlainObject & TraceLine {
   return isTraceLineType(line['type']) && checks[line['type']](line);
 }
 
@@ -14,7 +14,7 @@ export function isTraceLineType(type: unknown): type is TraceLine['type'] {
   return typeof type === 'string' && Object.hasOwn(checks, type);
 }
 
-const checks: Readonly<Record<TraceLine['type'], (line: Fields) => boolean>> = {
+const checks: Readonly<Record<TraceLine['type'], (line: PlainObject) => boolean>> = {
   start: (line) => has(line, isText, ['turnId', 'agentName', 'instanceKey', 'traceId', 'spanId']) && isStart(line),
   chain: (line) => isWhole(line['n']) && mayHave(line, isWhole, ['parent']) && isSpan(line['chain']),
   beginning: (line) => has(line, isPlainObject, ['event']) && 'extensions' in line,
@@ -31,10 +31,9 @@ const checks: Readonly<Record<TraceLine['type'], (line: Fields) => boolean>> = {
   cut: () => true,
 };
 
-type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 
-function isStart(line: Fields): boolean {
+function isStart(line: PlainObject): boolean {
   return (
     has(line, isTime, ['time']) &&
     mayHave(line, isText, ['input', 'parentSpanId']) &&
@@ -74,7 +73,7 @@ function areReferences(references: unknown): boolean {
   );
 }
 
-function isHalt(line: Fields): boolean {
+function isHalt(line: PlainObject): boolean {
   const isOpen = (open: unknown) => isPlainObject(open) && isWhole(open['n']) && Array.isArray(open['stages']);
   return (
     has(line, listOf(isOpen), ['open']) &&
@@ -94,7 +93,7 @@ function isStatus(status: unknown): boolean {
   );
 }
 
-function isEnd(line: Fields): boolean {
+function isEnd(line: PlainObject): boolean {
   return (
     has(line, isNumber, ['durationMs', 'stepCount']) &&
     mayHave(line, isText, ['error', 'stack']) &&
@@ -140,11 +139,11 @@ function isChange(change: unknown): boolean {
   return isPlainObject(change) && has(change, isText, ['path']) && mayHave(change, isText, ['before', 'after']);
 }
 
-function has(fields: Fields, check: Check, names: readonly string[]): boolean {
+function has(fields: PlainObject, check: Check, names: readonly string[]): boolean {
   return names.every((name) => check(fields[name]));
 }
 
-function mayHave(fields: Fields, check: Check, names: readonly string[]): boolean {
+function mayHave(fields: PlainObject, check: Check, names: readonly string[]): boolean {
   return names.every((name) => fields[name] === undefined || check(fields[name]));
 }
 

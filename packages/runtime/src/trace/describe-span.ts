@@ -3,9 +3,9 @@
  * is read or written, never while the chain runs.
  */
 import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
-import { cutJson, type Diff, diffJson, type DiffLimits, type Shorten } from '../json/diff-json.ts';
+import { cutJson, defaultDiffLimits, type Diff, diffJson, type Shorten } from '../json/diff-json.ts';
 import { readField } from '../json/read-field.ts';
-import { shortenMasked } from '../json/shorten-masked.ts';
+import { shortenMasked } from '../log/shorten-masked.ts';
 import type { LocateThrown, ThrownOrigin } from '../log/locate-thrown.ts';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
@@ -18,15 +18,10 @@ export interface DescribeOptions {
   readonly turnStartedAt: number;
   /** Finds the place where code of the bundle threw; without it records have no places. */
   readonly locate?: LocateThrown | undefined;
-  readonly limits?: DescribeLimits;
 }
 
-export interface DescribeLimits extends DiffLimits {
-  /** The most characters for all changes of one chain; changes of further layers are left out. */
-  readonly chainCharacters: number;
-}
-
-const defaultLimits: DescribeLimits = { changes: 50, characters: 2_000, chainCharacters: 500_000 };
+/** The most characters for all changes of one chain; changes of further layers are left out. */
+const CHAIN_CHARACTERS = 500_000;
 const LONGEST_ERROR = 1_000;
 /** The end of a text that `markCut` cut. A text that happens to end like this counts as cut, which does no harm. */
 const CUT = /…(?: \(\d+ characters\))?$/;
@@ -129,12 +124,10 @@ class ChangeWriter {
   hasShortened = false;
   readonly mask: Mask;
   readonly locate: LocateThrown;
-  readonly #limits: DescribeLimits;
   readonly #shorten: Shorten;
-  #left: number;
+  #left = CHAIN_CHARACTERS;
 
-  constructor(mask: Mask, { limits = defaultLimits, locate = nowhere }: DescribeOptions) {
-    this.#limits = limits;
+  constructor(mask: Mask, { locate = nowhere }: DescribeOptions) {
     this.locate = locate;
     this.mask = mask;
     const shorten = shortenMasked(mask);
@@ -143,14 +136,13 @@ class ChangeWriter {
       this.hasShortened ||= CUT.test(text);
       return text;
     };
-    this.#left = limits.chainCharacters;
   }
 
   diff(difference: Difference | undefined): Diff {
     if (difference === undefined) return nothing;
     if (this.#left <= 0) return { changes: [], isCut: true };
     const { before, after } = difference;
-    return this.#count(diffJson(before, after, this.#limits, this.#shorten));
+    return this.#count(diffJson(before, after, defaultDiffLimits, this.#shorten));
   }
 
   /** Lists the messages in events; for a replaced message, only the new one. */
@@ -158,7 +150,7 @@ class ChangeWriter {
     const put = events.flatMap((event) => ('message' in event ? [event] : []));
     if (put.length === 0) return nothing;
     if (this.#left <= 0) return { changes: [], isCut: true };
-    const { changes: most, characters } = this.#limits;
+    const { changes: most, characters } = defaultDiffLimits;
     const changes = put.slice(0, most).map((event) => ({
       path: event.type === 'replace' ? event.targetId : event.message.id,
       after: this.#shorten(event.message.data.content, characters),

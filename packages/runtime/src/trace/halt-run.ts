@@ -55,10 +55,12 @@ function crashed(lines: readonly TraceLine[]): HaltedRun {
   return { lines: kept, halt: { how: 'crashed', hasBegun: lines.some(({ type }) => type === 'chain'), asked: [] } };
 }
 
-type StageOf = (layer: LayerRecord, place: number) => LayerRecord['stage'];
-
 /** `most` is the number of its layers that had begun. */
-function stopped(line: LineOf<'chain'>, stageOf: StageOf, most?: number): TraceLine {
+function stopped(
+  line: LineOf<'chain'>,
+  stageOf: (layer: LayerRecord, place: number) => LayerRecord['stage'],
+  most?: number,
+): TraceLine {
   const { outcome: _outcome, error: _error, retryMs: _retry, tokens: _tokens, ...chain } = line.chain;
   const layers = chain.layers.slice(0, most).map((layer, place) => asItWas(layer, stageOf(layer, place)));
   return { ...line, chain: { ...chain, layers, isUnfinished: true } };

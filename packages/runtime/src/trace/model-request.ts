@@ -56,17 +56,12 @@ export type RequestReferences = Omit<SentRequest, 'body'> & {
   /** The messages in order: the first `count` are those of an earlier request of the run, then come `more`. */
   readonly references: {
     readonly after?: { readonly effect: string; readonly count: number };
-    readonly more: readonly MessageReference[];
+    /** Each message by its digest and its id in the conversation; without an id, it is one of the parts. */
+    readonly more: readonly { readonly id?: string; readonly digest: string }[];
   };
   /** Messages that are not in the conversation, and tools, by digest; without those of earlier requests. */
   readonly parts?: { readonly [digest: string]: JsonValue };
 };
-
-/** A message by its digest and its id in the conversation; without an id, it is one of the parts. */
-export interface MessageReference {
-  readonly id?: string;
-  readonly digest: string;
-}
 
 /** The requests of a run that have been written. */
 export class WrittenRequests {

@@ -1,6 +1,6 @@
 /** Records an effect; the record is made when it is written, and is masked. */
 import type { JsonObject, JsonValue } from '@goondan/types';
-import { shortenMasked } from '../json/shorten-masked.ts';
+import { shortenMasked } from '../log/shorten-masked.ts';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
 import { currentScope } from './draw-scope.ts';
 import type { EffectRecord, RecordedOutcome } from './effect-record.ts';

@@ -24,11 +24,9 @@ export function renderTrace(turn: TurnTrace | ChainRecord, options: RenderOption
   return lines.join('\n');
 }
 
-type Paint = NonNullable<RenderOptions['paint']>;
-
 class Renderer {
   constructor(
-    private readonly paint: Paint,
+    private readonly paint: NonNullable<RenderOptions['paint']>,
     private readonly isFull: boolean,
   ) {}
 
@@ -74,7 +72,7 @@ class Renderer {
   }
 
   /** Marks a chain or layer that failed with its inside: the innermost one shows the error. */
-  private mark(isWith: boolean, ended: Ended): string {
+  private mark(isWith: boolean, ended: Pick<ChainRecord, 'isCancelled'>): string {
     return isWith ? ` ${this.paint(styleOf(ended), '✗')}` : '';
   }
 
@@ -153,10 +151,8 @@ class Renderer {
   }
 }
 
-type Ended = Pick<ChainRecord, 'isCancelled'>;
-
 /** A cancel is not an error. */
-function styleOf({ isCancelled }: Ended): 'time' | 'error' {
+function styleOf({ isCancelled }: Pick<ChainRecord, 'isCancelled'>): 'time' | 'error' {
   return isCancelled === true ? 'time' : 'error';
 }
 

@@ -10,7 +10,7 @@ export interface ResumePoint {
   /** The id of the message with its input. */
   readonly inputId?: string;
   /** The outcomes of effects that are requested again. */
-  readonly effects: Readonly<Record<string, ResumedOutcome>>;
+  readonly effects: Readonly<Record<string, EffectOutcome>>;
   /** Keys of effects that had begun. */
   readonly intents: readonly string[];
   readonly steps: readonly ResumedStep[];
@@ -20,7 +20,8 @@ export interface ResumePoint {
   readonly restored?: { readonly metadata: JsonObject; readonly extensionState: JsonObject };
 }
 
-export type ResumedOutcome =
+/** How an effect ended. Only effects whose error is the outcome (a request that timed out) end with an error. */
+export type EffectOutcome =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
 

@@ -10,6 +10,7 @@
  */
 import type { MiddlewareKind } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
+import type { PlainObject } from '../json/copy-json.ts';
 import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
 import type { EffectRecord } from './effect-record.ts';
 import type { DrawKind, DrawnValues } from './draw-scope.ts';
@@ -33,8 +34,6 @@ const mayRunBeside: Readonly<Record<MiddlewareKind, boolean>> = {
   toolCall: true,
 };
 
-type Fields = Readonly<Record<string, unknown>>;
-
 export class RunningSpan implements ChainSpan {
   readonly layers: RecordedLayer[] = [];
   totalMs = 0;
@@ -52,9 +51,9 @@ export class RunningSpan implements ChainSpan {
   /** Its own scope; absent when it shares that of the chain around it. */
   declare readonly scope?: RunningSpan;
   /** The fields with which a layer started this chain, before any layer of the chain ran. */
-  declare readonly asked?: Fields | undefined;
+  declare readonly asked?: PlainObject | undefined;
   /** Absent before the first layer. */
-  declare private fields?: Fields | undefined;
+  declare private fields?: PlainObject | undefined;
   /** The chain whose scope it shares, or itself. */
   private readonly owner: RunningSpan;
   /** The running chain of this scope. */
@@ -187,7 +186,7 @@ export class RunningSpan implements ChainSpan {
     this.kept = undefined;
   }
 
-  private compareFields(before: Fields, now: Fields): Difference | undefined {
+  private compareFields(before: PlainObject, now: PlainObject): Difference | undefined {
     let after: Record<string, unknown> | undefined;
     for (const name in now) {
       if (isAsBefore(before[name], now[name])) continue;
@@ -208,7 +207,7 @@ export class RunningSpan implements ChainSpan {
     }
   }
 
-  private look(): Fields | undefined {
+  private look(): PlainObject | undefined {
     if (this.chain.inspect === undefined) return undefined;
     try {
       const now = this.chain.inspect();
@@ -222,7 +221,7 @@ export class RunningSpan implements ChainSpan {
   }
 
   /** Copies the shared value, which is fixed only while the chain runs; a change is described later. */
-  private ownFields(fields: Fields): Fields {
+  private ownFields(fields: PlainObject): PlainObject {
     const { shared } = this.chain;
     if (!Array.isArray(shared)) return fields;
     return Object.fromEntries(

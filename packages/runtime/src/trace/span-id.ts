@@ -9,7 +9,7 @@
  * 3. A trace id is passed on unchanged. The runtime makes valid ones (`newTraceId`); an invalid one from a sender still
  *    connects its turns, and its spans have valid ids of their own.
  */
-import { type SpanFields, writeTraceparent } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, type SpanFields, writeTraceparent } from '@goondan/types';
 import { sha256 } from '../json/sha256.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
 
@@ -42,7 +42,10 @@ export class SpanIds {
   ) {}
 
   /** Makes the ids of a turn, under the span of the agent that asked for it. An invalid span id counts as no parent. */
-  static ofTurn(turn: TurnPlace, { traceId, parentSpanId }: TurnCause): SpanIds {
+  static ofTurn(
+    turn: AgentAddress & { readonly turnId: string },
+    { traceId, parentSpanId }: Pick<AgentEvent, 'traceId' | 'parentSpanId'>,
+  ): SpanIds {
     const parent = { spanId: isSpanId(parentSpanId) ? parentSpanId : undefined };
     return new SpanIds(traceId, parent, [traceId, turn.agentName, turn.instanceKey, turn.turnId]);
   }
@@ -69,17 +72,6 @@ export class SpanIds {
     const { traceId, spanId, parent } = this;
     return { traceId, spanId, ...(parent.spanId === undefined ? {} : { parentSpanId: parent.spanId }) };
   }
-}
-
-interface TurnPlace {
-  readonly agentName: string;
-  readonly instanceKey: string;
-  readonly turnId: string;
-}
-
-interface TurnCause {
-  readonly traceId: string;
-  readonly parentSpanId?: string | undefined;
 }
 
 const TRACE_DIGITS = 32;

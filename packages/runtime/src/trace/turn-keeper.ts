@@ -1,20 +1,16 @@
 /**
- * Keeps the chains of one turn while it is watched. Over the limits `chains` and `layers` they are only counted. A
- * chain is passed on when it begins, when it ends, and when something changes about it later.
+ * Keeps the chains of one turn while it is watched, within bounds: past `MOST_CHAINS` and `MOST_LAYERS` they are counted,
+ * not kept. A chain is handed on when it begins, when it is over, and when something new is known about it after that.
  */
 import type { Clock } from '../ports/clock.ts';
 import type { SpanStart } from './layer-span.ts';
 import { type SpanKeeper, RunningSpan } from './running-span.ts';
 
-export interface TraceLimits {
-  readonly chains: number;
-  readonly layers: number;
-}
-
-export const defaultTraceLimits: TraceLimits = { chains: 5_000, layers: 5_000 };
+const MOST_CHAINS = 5_000;
+const MOST_LAYERS = 5_000;
 
 export class TurnKeeper implements SpanKeeper {
-  layersLeft: number;
+  layersLeft = MOST_LAYERS;
   chainsMore = 0;
   /** On the monotonic clock; below 0 before the start. */
   startedAt = -1;
@@ -24,10 +20,7 @@ export class TurnKeeper implements SpanKeeper {
   constructor(
     readonly clock: Clock,
     private readonly onChanged: (chain: RunningSpan) => void,
-    private readonly limits: TraceLimits = defaultTraceLimits,
-  ) {
-    this.layersLeft = limits.layers;
-  }
+  ) {}
 
   /** The turn begins. Without this call it begins with its first chain. */
   start(): void {
@@ -39,7 +32,7 @@ export class TurnKeeper implements SpanKeeper {
    */
   open(chain: SpanStart, parent: RunningSpan | undefined, by = parent?.active?.layer): RunningSpan | undefined {
     if (this.isOver) return undefined;
-    if (this.count >= this.limits.chains) {
+    if (this.count >= MOST_CHAINS) {
       this.chainsMore++;
       return undefined;
     }

@@ -13,13 +13,8 @@ export interface TurnListener {
   asked?(key: string): void;
   effect?(effect: WatchedEffect): void;
   cancelled?(reason: Error): void;
-  ended(end: WatchedEnd, whole: WholeTurn): void;
-}
-
-export interface WholeTurn {
-  readonly durationMs: number;
-  /** The number of chains over the limit of one turn. */
-  readonly chainsMore: number;
+  /** `chainsMore`: the number of chains over the limit of one turn. */
+  ended(end: WatchedEnd, durationMs: number, chainsMore: number): void;
 }
 
 export function watchTurn(clock: Clock, listeners: readonly TurnListener[]): TurnObserver {
@@ -66,6 +61,6 @@ class SharedTurn implements TurnObserver {
     const { chainsMore, startedAt } = this.#keeper;
     this.#keeper.close();
     const durationMs = this.#clock.elapsed() - startedAt;
-    for (const listener of this.#listeners) listener.ended(end, { durationMs, chainsMore });
+    for (const listener of this.#listeners) listener.ended(end, durationMs, chainsMore);
   }
 }

@@ -10,7 +10,7 @@
  */
 import type { AgentAddress, JsonValue, Message, MessageEvent, TurnResult } from '@goondan/types';
 import type { EffectKind } from '../../trace/effect-record.ts';
-import type { ResumedStep } from '../../trace/resume-point.ts';
+import type { EffectOutcome, ResumedStep } from '../../trace/resume-point.ts';
 
 /** The author of a change, for blame and replay. */
 export type EventAuthor =
@@ -32,11 +32,6 @@ export interface InputOrigin {
   /** For an agent: the instance that asked. */
   readonly instanceKey?: string;
 }
-
-/** How an effect ended. Only effects whose error is the outcome (a request that timed out) end with an error. */
-export type EffectOutcome =
-  | { readonly ok: true; readonly value: JsonValue }
-  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
 
 /** One line of a running turn's log. `turn-log.ts` defines the meaning of a log. */
 export type TurnRecord =

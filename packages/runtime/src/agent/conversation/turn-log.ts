@@ -5,7 +5,8 @@
  * step or a `resumed` record voids the messages before it that do not count yet. Effects count from their record on.
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
-import type { EffectOutcome, StepRecord, TurnRecord } from './conversation-store.ts';
+import type { EffectOutcome } from '../../trace/resume-point.ts';
+import type { StepRecord, TurnRecord } from './conversation-store.ts';
 
 export interface TurnLog {
   /** The message events that count, in order. */

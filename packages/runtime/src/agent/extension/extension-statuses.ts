@@ -5,7 +5,7 @@
 import type { AgentAddress, ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
 import { extensionStatus } from '../../ipc/check/extension-status.ts';
 import { Misfit } from '../../ipc/check/shape.ts';
-import { shortenMasked } from '../../json/shorten-masked.ts';
+import { shortenMasked } from '../../log/shorten-masked.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
 
 /** The event with which an extension emits a status. */

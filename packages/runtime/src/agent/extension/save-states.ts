@@ -8,7 +8,7 @@
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { type Clock, sleep } from '../../ports/clock.ts';
-import type { LogLevel } from '../../log/log-sink.ts';
+import type { LogLevel } from '../../ports/log-line.ts';
 import type { ExtensionStates } from './extension-states.ts';
 
 /** From the first change to the write, so that it is on disk within two seconds. */

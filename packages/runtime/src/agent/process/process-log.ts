@@ -6,7 +6,8 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { readField } from '../../json/read-field.ts';
 import { locateIn, type LocateThrown, type ThrownOrigin } from '../../log/locate-thrown.ts';
-import { cutMessage, type LogLevel, type LogLine } from '../../log/log-sink.ts';
+import { cutMessage } from '../../log/log-sink.ts';
+import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import { type Mask, maskJson, maskSecrets } from '../../log/mask-secrets.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 

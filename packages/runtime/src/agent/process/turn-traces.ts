@@ -4,7 +4,7 @@
  * anything is cut.
  */
 import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
-import { shortenMasked } from '../../json/shorten-masked.ts';
+import { shortenMasked } from '../../log/shorten-masked.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -18,7 +18,7 @@ import type { RecordedExtension } from '../../trace/recording.ts';
 import type { ResumePoint } from '../../trace/resume-point.ts';
 import { recordThrown } from '../../trace/thrown-record.ts';
 import { TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
-import type { TurnListener, WholeTurn } from '../../trace/watch-turn.ts';
+import type { TurnListener } from '../../trace/watch-turn.ts';
 import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
 import type { TurnLine } from '../../workspace/traces/trace-files.ts';
 
@@ -210,7 +210,7 @@ class WrittenRun implements TurnListener {
     if (this.#turn !== undefined) this.#add(this.#turn, false, describe);
   }
 
-  ended({ result, stepCount, thrown }: WatchedEnd, { durationMs, chainsMore }: WholeTurn): void {
+  ended({ result, stepCount, thrown }: WatchedEnd, durationMs: number, chainsMore: number): void {
     const { finishReason, truncated, error } = result;
     this.#deps.onRunning(undefined);
     this.#addMasked({

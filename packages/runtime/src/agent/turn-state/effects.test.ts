@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
-import type { EffectOutcome, TurnRecord } from '../conversation/conversation-store.ts';
+import type { EffectOutcome } from '../../trace/resume-point.ts';
+import type { TurnRecord } from '../conversation/conversation-store.ts';
 import { TurnLogWriter } from '../conversation/turn-log.ts';
 import { Effects, valueOfOutcome } from './effects.ts';
 

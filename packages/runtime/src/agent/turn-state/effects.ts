@@ -12,7 +12,7 @@ import { snapshotJson } from '../../json/snapshot-json.ts';
 import { outsideLayers } from '../../trace/draw-scope.ts';
 import type { EffectKind } from '../../trace/effect-record.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
-import type { EffectOutcome } from '../conversation/conversation-store.ts';
+import type { EffectOutcome } from '../../trace/resume-point.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import type { TurnReplay } from './turn-replay.ts';
 

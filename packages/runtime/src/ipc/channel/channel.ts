@@ -40,7 +40,7 @@ export interface Channel<Out, In> {
   closeAfterFlush(): Promise<void>;
 }
 
-export interface ChannelParts<Out, In> {
+export interface ChannelDeps<Out, In> {
   readonly wire: OpenWire;
   readonly codec: Codec<Out, In>;
   readonly files: FrameFiles;
@@ -48,7 +48,7 @@ export interface ChannelParts<Out, In> {
   readonly clock?: Clock;
 }
 
-export function openChannel<Out, In>(parts: ChannelParts<Out, In>): Channel<Out, In> {
+export function openChannel<Out, In>(parts: ChannelDeps<Out, In>): Channel<Out, In> {
   return new WireChannel(parts);
 }
 
@@ -72,7 +72,7 @@ class WireChannel<Out, In> implements Channel<Out, In> {
   private resting = false;
   private wireClosed = false;
 
-  constructor({ wire, codec, files, limits, clock = systemClock }: ChannelParts<Out, In>) {
+  constructor({ wire, codec, files, limits, clock = systemClock }: ChannelDeps<Out, In>) {
     this.codec = codec;
     this.files = files;
     this.limits = { ...channelLimits, ...limits };

@@ -1,8 +1,6 @@
 /** Limits the reading speed of a channel: two buckets that fill with time, one for frames and one for bytes. */
 import type { ChannelLimits } from '../limits.ts';
 
-type Rates = Pick<ChannelLimits, 'framesPerSecond' | 'bytesPerSecond'>;
-
 /** The burst after a silence, as time at full rate. */
 const BURST_MS = 250;
 
@@ -11,7 +9,7 @@ export class ReceiveRate {
   private bytes: number;
 
   constructor(
-    private readonly rates: Rates,
+    private readonly rates: Pick<ChannelLimits, 'framesPerSecond' | 'bytesPerSecond'>,
     private at: number,
   ) {
     this.frames = this.most(rates.framesPerSecond);

@@ -13,7 +13,7 @@ import type { ChannelLimits } from '../limits.ts';
 
 export type SendLimits = Pick<ChannelLimits, 'mostWaiting' | 'mostWaitingBytes' | 'mostLossy' | 'mostLossyBytes'>;
 
-export interface SendQueueParts {
+export interface SendQueueDeps {
   readonly limits: SendLimits;
   /** See {@link Wire.write}. */
   readonly write: (bytes: Uint8Array) => number;
@@ -48,7 +48,7 @@ export class SendQueue {
   private dropped = noneDropped;
   private whenEmpty: (() => void)[] = [];
 
-  constructor(private readonly parts: SendQueueParts) {}
+  constructor(private readonly parts: SendQueueDeps) {}
 
   /** Throws `E_IPC_FULL` when a frame of this weight that must arrive has no room. */
   checkRoom(weight: number): void {

@@ -8,13 +8,11 @@ import type { OpenWire, Wire } from './wire.ts';
 /** The descriptor of a child's channel. */
 export const CHANNEL_DESCRIPTOR = 3;
 
-export interface SocketWireOptions {
-  /** False lets a process end that waits for nothing else. */
-  readonly keepsAlive?: boolean;
-}
-
-/** Takes over the descriptor: it is closed with the wire. */
-export function socketWire(descriptor: number, { keepsAlive = true }: SocketWireOptions = {}): OpenWire {
+/**
+ * Takes over the descriptor: it is closed with the wire. `keepsAlive` is false to let a process end that waits for
+ * nothing else.
+ */
+export function socketWire(descriptor: number, keepsAlive = true): OpenWire {
   return (events) => {
     let socket: Bun.Socket | undefined;
     let over = false;

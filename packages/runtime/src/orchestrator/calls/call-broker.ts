@@ -24,7 +24,7 @@ import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { describeLate } from '../../ipc/request-timeout.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 import { addressKey, isSameAddress } from '../address/address-key.ts';
-import type { CallAction, CalleeTimes, CallFrame, CallMoment } from './call.ts';
+import type { CallAction, CalleeTimes, CallFrame } from './call.ts';
 import { type CallRules, checkCall } from './check-call.ts';
 import { FinishedCalls } from './finished-calls.ts';
 import { formatCallers } from './format-callers.ts';
@@ -47,8 +47,15 @@ export class CallBroker {
     this.#finished = new FinishedCalls(rules().limits.finishedCalls);
   }
 
-  /** Handles a frame from the process of `caller`, which runs the turn of `during`. */
-  call(caller: AgentAddress, during: AgentEvent | undefined, frame: CallFrame, moment: CallMoment): CallAction[] {
+  /**
+   * Handles a frame from the process of `caller`, which runs the turn of `during`. `now` is on the monotonic clock.
+   */
+  call(
+    caller: AgentAddress,
+    during: AgentEvent | undefined,
+    frame: CallFrame,
+    moment: { readonly date: Date; readonly now: number },
+  ): CallAction[] {
     if (this.#open.findFrame(caller, frame.callId) !== undefined) {
       return [report('warn', 'call.ignored', `${caller.agentName} uses the callId ${frame.callId} twice.`)];
     }

@@ -51,9 +51,3 @@ export interface CalleeTimes {
   readonly queueTimeoutMs: number;
   readonly turnTimeoutMs: number;
 }
-
-export interface CallMoment {
-  readonly date: Date;
-  /** The monotonic clock. */
-  readonly now: number;
-}

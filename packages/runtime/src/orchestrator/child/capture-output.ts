@@ -3,7 +3,7 @@
  * second nothing is read, and its writes wait. Above a number of lines per second, lines are dropped and counted.
  */
 import { type Clock, sleep } from '../../ports/clock.ts';
-import type { ChildOutput, OutputStream } from '../../ipc/spawn.ts';
+import type { ChildOutput } from '../../ipc/spawn.ts';
 import { LineCutter } from './line-cutter.ts';
 
 export interface OutputLimits {
@@ -23,8 +23,6 @@ export const outputLimits: OutputLimits = {
   mostKeptCharacters: 65_536,
 };
 
-type Chunks = ReadableStream<Uint8Array<ArrayBuffer>>;
-
 export class OutputCapture {
   private readonly kept: ChildOutput[] = [];
   private keptCharacters = 0;
@@ -40,7 +38,11 @@ export class OutputCapture {
   }
 
   /** Resolves at the end of the stream, or when `over` aborts: a grandchild may keep the stream open. */
-  async read(stream: OutputStream, chunks: Chunks, over: AbortSignal): Promise<void> {
+  async read(
+    stream: ChildOutput['stream'],
+    chunks: ReadableStream<Uint8Array<ArrayBuffer>>,
+    over: AbortSignal,
+  ): Promise<void> {
     const cutter = new LineCutter(this.limits.longestLine);
     const second = new Second(this.clock, this.limits);
     const tell = (text: string) => this.tellWithin(second, stream, text);
@@ -58,14 +60,14 @@ export class OutputCapture {
     this.tellDropped(second, stream);
   }
 
-  private tellWithin(second: Second, stream: OutputStream, text: string): void {
+  private tellWithin(second: Second, stream: ChildOutput['stream'], text: string): void {
     if (!second.hasLines()) return second.drop(1);
     second.countLine();
     this.tellDropped(second, stream);
     this.tell({ kind: 'line', stream, text });
   }
 
-  private tellDropped(second: Second, stream: OutputStream): void {
+  private tellDropped(second: Second, stream: ChildOutput['stream']): void {
     const lines = second.takeDropped();
     if (lines > 0) this.tell({ kind: 'dropped', stream, lines });
   }

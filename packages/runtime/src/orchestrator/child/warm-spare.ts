@@ -10,16 +10,10 @@ import type { RestartPolicy } from '../../config/swarm-policy.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { afterCrash, afterHealthy, noCrashes } from '../supervision/backoff.ts';
 
-/** The parts of a child that matter here. */
-export interface Spare {
-  readonly exited: Promise<unknown>;
-  kill(graceMs: number): Promise<unknown>;
-}
-
 /** The pause after a spare was given away: that process starts first. */
 const REFILL_MS = 100;
 
-export class WarmSpare<Child extends Spare> {
+export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(graceMs: number): Promise<unknown> }> {
   readonly #spawn: () => Child;
   readonly #clock: Clock;
   readonly #policy: RestartPolicy;

@@ -40,13 +40,11 @@ export async function answerOperation(
     default: {
       // Safe: request and answer of an operation belong together, but the compiler cannot see it for a variable name.
       const operation = operations[name] as Operation<object, unknown>;
-      const method = host.swarm[name] as PlainMethod;
+      const method = host.swarm[name] as (asked: object) => ReturnType<Swarm[PlainName]>;
       return writeAnswer(host, operation, method(await readRequest(host, operation, request, url)), left);
     }
   }
 }
-
-type PlainMethod = (request: object) => ReturnType<Swarm[PlainName]>;
 
 /** Stops when the socket closes or the client is gone. */
 async function writeAnswer<Answer>(

@@ -10,18 +10,18 @@ import { dirname } from 'node:path';
 import { currentUserId } from '../../control/control-socket-path.ts';
 import { findFolderProblem } from '../../control/find-folder-problem.ts';
 
-export interface PrivateSocket<Server> {
-  readonly server: Server;
-  /** Removes the name, unless another socket has it by now. */
-  readonly remove: () => void;
-}
-
 const FOLDER_MODE = 0o700;
 const SOCKET_MODE = 0o600;
 const OTHERS = 0o077;
 
-/** Makes the socket. `listen` binds a socket to the given path before it returns. Throws `E_CONTROL_PATH`. */
-export function listenPrivately<Server>(path: string, listen: (path: string) => Server): PrivateSocket<Server> {
+/**
+ * `listen` binds a socket to the given path before it returns. `remove` removes the name, unless another socket has it by
+ * then. Throws `E_CONTROL_PATH`.
+ */
+export function listenPrivately<Server>(
+  path: string,
+  listen: (path: string) => Server,
+): { readonly server: Server; readonly remove: () => void } {
   try {
     closeFolder(dirname(path));
     checkFree(path);

@@ -26,7 +26,7 @@ import type {
 } from '../../control/swarm.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
 
-export interface LocalSwarmParts {
+export interface LocalSwarmDeps {
   readonly swarm: SwarmAgents;
   readonly journal: Journal;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export interface LocalSwarmParts {
   failure?(): GoondanError | undefined;
 }
 
-export function localSwarm(parts: LocalSwarmParts): Swarm {
+export function localSwarm(parts: LocalSwarmDeps): Swarm {
   const { swarm, journal } = parts;
   const watches = new Set<() => void>();
   let isStopping = false;

@@ -5,13 +5,11 @@
  */
 import type { ProcessEntry } from './read-processes.ts';
 
-export interface Victims {
-  readonly processes: readonly ProcessEntry[];
-  readonly groups: readonly number[];
-}
-
 /** Chooses the processes; `self` is the asking process, which is never chosen, and neither is its group. */
-export function chooseVictims(entries: readonly ProcessEntry[], self: number): Victims {
+export function chooseVictims(
+  entries: readonly ProcessEntry[],
+  self: number,
+): { readonly processes: readonly ProcessEntry[]; readonly groups: readonly number[] } {
   const ownGroup = entries.find(({ pid }) => pid === self)?.group;
   const chosen = new Set(entries.filter(({ isTagged }) => isTagged).map(({ pid }) => pid));
   addDescendants(entries, chosen);

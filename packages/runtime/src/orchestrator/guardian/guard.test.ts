@@ -7,12 +7,9 @@ async function* saying(...lines: string[]) {
 
 async function guardWith(...lines: string[]) {
   const calls: unknown[] = [];
-  const report = await guard({
-    lines: saying(...lines),
-    endRun: async (groups, quietMs) => {
-      calls.push({ groups, quietMs });
-      return { method: 'tag', ended: [{ pid: 7, command: 'sleep' }], left: [] };
-    },
+  const report = await guard(saying(...lines), async (groups, quietMs) => {
+    calls.push({ groups, quietMs });
+    return { method: 'tag', ended: [{ pid: 7, command: 'sleep' }], left: [] };
   });
   return { report, calls };
 }

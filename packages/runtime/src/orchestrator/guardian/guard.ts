@@ -2,30 +2,28 @@
  * The work of the guardian, without its process: it listens until the orchestrator stands it down or is gone, and then
  * ends all remaining processes of the run.
  */
-import type { EndedProcess } from './kill-tagged.ts';
+import type { KillReport } from './kill-tagged.ts';
 
-export interface GuardianReport {
+/** After a clean shutdown no process was found. */
+export interface GuardianReport extends KillReport {
   /** The reason for its action. */
   readonly reason: 'stood-down' | 'orchestrator-gone';
-  /** Processes it found and killed; none after a clean shutdown. */
-  readonly ended: readonly EndedProcess[];
-  readonly left: readonly EndedProcess[];
   /** `groups`: there is no /proc here, so processes that left their group were not found. */
   readonly method: 'tag' | 'groups';
-}
-
-export interface GuardDeps {
-  /** Lines of the orchestrator; they end when the orchestrator does. */
-  readonly lines: AsyncIterable<string>;
-  /** Ends the remaining processes of the run. `groups` are the reported process groups. */
-  readonly endRun: (groups: readonly number[], quietMs: number) => Promise<Omit<GuardianReport, 'reason'>>;
 }
 
 /** The quiet time before it ends: after a kill a process may still be between fork and exec. */
 const QUIET_AFTER_DEATH_MS = 300;
 const QUIET_AFTER_SHUTDOWN_MS = 30;
 
-export async function guard({ lines, endRun }: GuardDeps): Promise<GuardianReport> {
+/**
+ * `lines` are those of the orchestrator; they end when the orchestrator does. `endRun` ends the remaining processes of the
+ * run; `groups` are the reported process groups.
+ */
+export async function guard(
+  lines: AsyncIterable<string>,
+  endRun: (groups: readonly number[], quietMs: number) => Promise<Omit<GuardianReport, 'reason'>>,
+): Promise<GuardianReport> {
   const groups = new Set<number>();
   for await (const line of lines) {
     const [command = '', argument = ''] = line.split(' ');

@@ -2,7 +2,7 @@
  * The line between the orchestrator and its guardian: a few short lines of text each way, and the signal that it is
  * cut.
  */
-import { socketWire, type SocketWireOptions } from '../../ipc/channel/socket-wire.ts';
+import { socketWire } from '../../ipc/channel/socket-wire.ts';
 
 export interface Line {
   /** Does nothing when the line is cut. */
@@ -18,7 +18,7 @@ export interface Line {
 /**
  * Takes over the descriptor. All messages fit into the buffer of the system, so they are written at once or not at all.
  */
-export function openLine(descriptor: number, options?: SocketWireOptions): Line {
+export function openLine(descriptor: number, keepsAlive = true): Line {
   const decoder = new TextDecoder();
   const closed = Promise.withResolvers<void>();
   const unread: string[] = [];
@@ -27,7 +27,7 @@ export function openLine(descriptor: number, options?: SocketWireOptions): Line 
   let wake: (() => void) | undefined;
   const wire = socketWire(
     descriptor,
-    options,
+    keepsAlive,
   )({
     data(chunk) {
       const [first = '', ...more] = decoder.decode(chunk, { stream: true }).split('\n');

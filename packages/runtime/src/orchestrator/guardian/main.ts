@@ -16,7 +16,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const method = canReadProcesses() ? 'tag' : 'groups';
 const line = openLine(CHANNEL_DESCRIPTOR);
 line.say(JSON.stringify({ pid: process.pid, method }));
-const report = await guard({ lines: line.lines(), endRun });
+const report = await guard(line.lines(), endRun);
 line.say(JSON.stringify(report));
 process.exit(report.left.length === 0 ? 0 : 1);
 

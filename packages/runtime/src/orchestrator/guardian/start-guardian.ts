@@ -37,7 +37,7 @@ const STAND_DOWN_MS = 7_000;
 export async function startGuardian(options: GuardianOptions): Promise<Guardian> {
   const { bun = process.execPath, warn = () => undefined, clock = systemClock } = options;
   // It must never keep the orchestrator alive.
-  const line = openLine(launch(bun, checkTag(options.tag)), { keepsAlive: false });
+  const line = openLine(launch(bun, checkTag(options.tag)), false);
   const greeting = await within(clock, START_MS, line.next());
   if (!isGreeting(greeting)) {
     // If it still starts, it finds the line cut and exits.

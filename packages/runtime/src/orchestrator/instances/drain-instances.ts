@@ -3,19 +3,14 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Instance } from './instance.ts';
 import type { Instances } from './instances.ts';
 
-export interface DrainDeps {
-  readonly clock: Clock;
-  /** The instances that wait for its answer. */
-  readonly callersOf: (address: AgentAddress) => readonly AgentAddress[];
-}
-
 /**
- * Lets every process finish its turn and end. An awaited instance ends after the instances that wait for it. Processes
- * that are left after `graceMs` are killed; their events are handled at the next start.
+ * Lets every process finish its turn and go. Whoever is waited for goes after those who wait for it. What is not gone
+ * within `graceMs` is killed; its events are there at the next start. `callersOf`: the instances that wait for its answer.
  */
 export async function drainInstances(
   instances: Instances,
-  { clock, callersOf }: DrainDeps,
+  clock: Clock,
+  callersOf: (address: AgentAddress) => readonly AgentAddress[],
   graceMs: number,
   hurry: AbortSignal,
 ): Promise<void> {

@@ -6,31 +6,27 @@ import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
-import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
+import { systemClock, waitAtMost } from '../../ports/clock.ts';
 import { type LoneAgentOptions, runLoneAgent } from './lone-agent.ts';
-
-export interface InspectOptions {
-  readonly plan: SwarmPlan;
-  /** One of the plan's agents. */
-  readonly agentName: string;
-  /** Ends it early. */
-  readonly signal?: AbortSignal;
-  readonly clock?: Clock;
-}
 
 /** The time for extensions to clean up; then the process is killed. */
 const CLEAN_UP_MS = 5_000;
 
 /**
- * Loads and describes the agent. **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_PROCESS_START` (also when it is not
- * ready in time), `E_CANCELLED`, and those of its start.
+ * `agentName` is one of the plan's agents.
+ *
+ * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_PROCESS_START` (also when it is not ready in time), `E_CANCELLED`,
+ * those with which an agent fails to start.
  */
-export async function inspectAgent(options: InspectOptions): Promise<AgentDescription> {
-  const { agentName, signal, clock = systemClock } = options;
-  const plan = checkSwarmPlan(options.plan);
+export async function inspectAgent(
+  given: SwarmPlan,
+  agentName: string,
+  signal?: AbortSignal,
+): Promise<AgentDescription> {
+  const plan = checkSwarmPlan(given);
   const agent = plan.agents.find((each) => each.agentName === agentName);
   if (agent === undefined) throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${agentName}".`);
-  return describeLoneAgent({ plan, agent, signal, clock });
+  return describeLoneAgent({ plan, agent, signal });
 }
 
 /**

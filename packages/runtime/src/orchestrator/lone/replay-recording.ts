@@ -108,7 +108,7 @@ async function replayRun(
   changed: DeclaredAgent,
 ): Promise<RunReport> {
   const { swap = {}, without = [] } = options;
-  const run = (as: DeclaredAgent, ignored: readonly string[]) => replayAs(as, { kept, isLast, ignored }, options);
+  const run = (as: DeclaredAgent, ignored: readonly string[]) => replayAs(as, kept, isLast, ignored, options);
   const edited = editedExtensions(kept.recording, agent);
   const before = await run(agent, []);
   const explain = (divergence: Divergence, others: ExtensionChanges): ExplainedDivergence => ({
@@ -159,15 +159,11 @@ function reportOf(turn: TurnSummary, runs: readonly ReplayedRun[]): ReplayReport
 /** More than the layers of one replay and the start of its process may take. */
 const LONGEST_MS = 120_000;
 
-interface RunToReplay {
-  readonly kept: ReplayableRun;
-  readonly isLast: boolean;
-  readonly ignored: readonly string[];
-}
-
 function replayAs(
   agent: DeclaredAgent,
-  { kept: { recording, events, times }, isLast, ignored }: RunToReplay,
+  { recording, events, times }: ReplayableRun,
+  isLast: boolean,
+  ignored: readonly string[],
   { plan, kept, signal, clock }: ReplayOptions,
 ): Promise<ReplayOutcome> {
   const { messages: found, extensionState, turn } = kept;

@@ -36,11 +36,6 @@ export interface MailboxLimits {
 
 export const defaultMailboxLimits: MailboxLimits = { waitingInstances: 10_000, acceptingPerInstance: 1_000 };
 
-interface Accepting {
-  last: Promise<unknown>;
-  count: number;
-}
-
 export interface MailboxesDeps {
   readonly journal: Pick<Journal, 'accept' | 'cancel'>;
   readonly instances: Instances;
@@ -59,7 +54,7 @@ export class Mailboxes {
   readonly #deps: MailboxesDeps;
   readonly #instances: Instances;
   readonly #limits: MailboxLimits;
-  readonly #accepting = new Map<string, Accepting>();
+  readonly #accepting = new Map<string, { last: Promise<unknown>; count: number }>();
   #isClosed = false;
 
   constructor(deps: MailboxesDeps) {

@@ -218,7 +218,7 @@ export class SwarmAgents {
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#mailboxes.close();
     const callersOf = (address: AgentAddress) => this.#broker.callersOf(address);
-    await drainInstances(this.instances, { clock: this.#deps.clock, callersOf }, graceMs, hurry);
+    await drainInstances(this.instances, this.#deps.clock, callersOf, graceMs, hurry);
     this.#calls.close();
     this.#unread.close();
     this.approvals.close();

@@ -2,13 +2,8 @@
 import type { SwarmNotice, WatchFilter } from '../../control/swarm.ts';
 import { eventIdOf } from '../../ports/ids.ts';
 
-interface Watcher {
-  readonly filter: WatchFilter;
-  readonly listener: (notice: SwarmNotice) => void;
-}
-
 export class Watchers {
-  readonly #watchers = new Set<Watcher>();
+  readonly #watchers = new Set<{ readonly filter: WatchFilter; readonly listener: (notice: SwarmNotice) => void }>();
   readonly #soFar: () => Iterable<SwarmNotice>;
 
   /** Takes the backlog, `soFar`, for watchers that ask for it. */

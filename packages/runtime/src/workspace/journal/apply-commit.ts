@@ -1,6 +1,6 @@
 /**
- * Carries out a planned commit in the process that has the files open. `commitPlan` ends at the commit point.
- * `applyPlan` may fail or be interrupted anywhere, and recovery finishes it.
+ * Carries out what a commit decided, in a process that knows its files. `commitPlan` ends at the commit point;
+ * `applyCommit` can fail or be cut off anywhere, and recovery finishes it.
  */
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { AppendLog } from '../lines/append-log.ts';
@@ -38,7 +38,7 @@ async function prepareBase(fs: StorePorts['fs'], paths: InstancePaths, plan: Com
  * Applies the committed changes. `putReply` puts the answer into the outbox, durably. The log is cleared last: until
  * then it shows that the commit is not complete (`hasWork`).
  */
-export async function applyPlan(
+export async function applyCommit(
   { fs }: StorePorts,
   paths: InstancePaths,
   files: InstanceFiles,

@@ -32,7 +32,7 @@ import { sealLines } from '../lines/seal-lines.ts';
 import { together } from '../lines/together.ts';
 import type { Lock } from '../lock/acquire-lock.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { applyPlan, commitPlan } from './apply-commit.ts';
+import { applyCommit, commitPlan } from './apply-commit.ts';
 import { createInstance } from './create-instance.ts';
 import { parseExtensions, placeExtensions } from '../records/extension-files.ts';
 import { closeInstanceFiles } from './instance-files.ts';
@@ -363,7 +363,7 @@ export class InstanceWriter {
     const { ports, paths } = this.#context;
     const { files, finished } = this.#recovered;
     const putReply = () => this.#queues.putReply(plan.metadata.commit, finished);
-    await this.#apply(() => applyPlan(ports, paths, files, plan, putReply));
+    await this.#apply(() => applyCommit(ports, paths, files, plan, putReply));
   }
 
   /**

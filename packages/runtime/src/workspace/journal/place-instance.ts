@@ -7,7 +7,7 @@ import type { AgentAddress } from '@goondan/types';
 import { draftFolder, type InstancePaths, pathsIn } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { applyPlan, commitPlan } from './apply-commit.ts';
+import { applyCommit, commitPlan } from './apply-commit.ts';
 import { createInstance } from './create-instance.ts';
 import { removeAside } from './delete-instance.ts';
 import { closeInstanceFiles, openInstanceFiles } from './instance-files.ts';
@@ -50,7 +50,7 @@ async function writeDraft(
   const files = await openInstanceFiles(ports, draft, limits);
   try {
     await commitPlan(ports, draft, plan);
-    await applyPlan(ports, draft, files, plan, async () => undefined);
+    await applyCommit(ports, draft, files, plan, async () => undefined);
   } finally {
     await closeInstanceFiles(files);
   }

@@ -13,7 +13,7 @@ export interface LineWriter<Line> {
   close(): Promise<void>;
 }
 
-export interface GatheredLogParts<Line> {
+export interface GatheredLogDeps<Line> {
   /** Called at the first line, and again after a failed write. */
   readonly open: () => Promise<LineWriter<Line>>;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ const MOST_WAITING = 1_000;
 const GATHER_MS = 20;
 
 export class GatheredLog<Line> {
-  readonly #parts: GatheredLogParts<Line>;
+  readonly #parts: GatheredLogDeps<Line>;
   #waiting: Line[] = [];
   #dropped = 0;
   #writer: LineWriter<Line> | undefined;
@@ -36,7 +36,7 @@ export class GatheredLog<Line> {
   #callOff: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: GatheredLogParts<Line>) {
+  constructor(parts: GatheredLogDeps<Line>) {
     this.#parts = parts;
   }
 

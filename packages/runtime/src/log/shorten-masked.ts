@@ -1,16 +1,11 @@
 /**
  * Shortens values for files and displays: secrets are masked before the cut, because half of one would not be found.
  */
-import { markCut, type Shorten } from './diff-json.ts';
-import { previewJson } from './preview-json.ts';
+import { markCut, type Shorten } from '../json/diff-json.ts';
+import { previewJson } from '../json/preview-json.ts';
+import type { Mask } from './mask-secrets.ts';
 
-export interface CuttableMask {
-  (text: string): string;
-  /** The length of the longest text it replaces. */
-  readonly longest?: number;
-}
-
-export function shortenMasked(mask: CuttableMask): Shorten {
+export function shortenMasked(mask: Mask): Shorten {
   const { longest: reach = 0 } = mask;
   return (value, longest) => {
     const { text, isCut } = previewJson(value, longest + reach);

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { maskSecrets } from '../log/mask-secrets.ts';
+import { maskSecrets } from './mask-secrets.ts';
 import { shortenMasked } from './shorten-masked.ts';
 
 const secret = 'swordfish-7"\n-swordfish';
