@@ -5,14 +5,11 @@ import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
 /** Called while the turn runs, so it must be fast. Must not throw. */
-export interface TurnListener {
+export interface TurnListener extends Pick<TurnObserver, 'asked' | 'effect' | 'cancelled'> {
   /** `startedAt` is on the monotonic clock. */
   started(turn: WatchedTurn, startedAt: number): void;
   /** A chain begins, ends, or changes after its end. Called only after `started`. */
   changed(chain: RunningSpan): void;
-  asked?(key: string): void;
-  effect?(effect: WatchedEffect): void;
-  cancelled?(reason: Error): void;
   /** `chainsMore`: the number of chains over the limit of one turn. */
   ended(end: WatchedEnd, durationMs: number, chainsMore: number): void;
 }

@@ -3,12 +3,9 @@ import type { Model, ModelDeps, ModelSource } from '../model/model-port.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
 import { openModel } from './open-model.ts';
 
-/** An open model, or the spec to open it from. */
-export type ModelEntry = Model | ModelSpec;
-
 /** The models of an agent by reference; each is opened once, when it is first used. */
 export function modelSource(
-  entries: Readonly<Record<string, ModelEntry>>,
+  entries: Readonly<Record<string, Model | ModelSpec>>,
   deps: Omit<ModelDeps, 'openUpstream'>,
 ): ModelSource {
   const opened = new Map<string, Promise<Model>>();

@@ -1,19 +1,11 @@
 /** One registered middleware, and the order of the layers in a chain. */
-import type { MiddlewareKind } from '@goondan/types';
 import type { Tier } from '../../config/declared-extension.ts';
+import type { LayerSummary } from '../../ipc/from-agent.ts';
 
-export interface Layer {
-  readonly kind: MiddlewareKind;
-  readonly extension: string;
-  readonly name: string;
-  readonly tier: Tier;
-  readonly priority: number;
+export interface Layer extends Omit<LayerSummary, 'timeoutMs'> {
   /** The extension's own function. Its return value is unchecked until the onion has checked it. */
   readonly run: (context: object) => unknown;
-  readonly mayShortCircuit: boolean;
   readonly timeoutMs: number | undefined;
-  readonly onError: 'fail' | 'skip';
-  readonly buffers: boolean;
 }
 
 const tierOrder: Record<Tier, number> = { swarm: 0, agent: 1, hook: 2 };

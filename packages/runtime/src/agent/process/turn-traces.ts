@@ -48,7 +48,7 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
   const effects = new EffectRecorder();
   let running: WrittenRun | undefined;
   let newest: TurnLine['turn'] = { turnId: 'turn', traceId: 'trace', startedAt: clock.now() };
-  const lineOf = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine): TurnLine => ({
+  const lineOf = (turn: TurnLine['turn'], isNeeded: boolean, line: () => TraceLine | undefined): TurnLine => ({
     turn,
     isNeeded,
     text() {
@@ -98,8 +98,7 @@ const LONGEST_RESUME_POINT = 2_000_000;
  */
 const MOST_STATUSES = 200;
 
-type MakeLine = () => TraceLine | undefined;
-type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: MakeLine) => void;
+type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: () => TraceLine | undefined) => void;
 
 interface RunDeps extends Pick<TurnTracesDeps, 'clock' | 'extensions' | 'statuses'> {
   readonly effects: EffectRecorder;

@@ -1,17 +1,17 @@
 /** The conversation as it was when the turn began, for that turn alone. Nothing is written to disk. */
-import type { JsonValue, Message } from '@goondan/types';
+import type { JsonValue } from '@goondan/types';
+import { reviveMessage } from '../../messages/message-text.ts';
 import type { ReplaySource } from '../../trace/replay.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 
-export interface ReplayStore extends ConversationStore {
-  /** The states after the turn; undefined until it commits. */
-  readonly stateAfter: Readonly<Record<string, JsonValue>> | undefined;
-}
-
-export function replayStore({ messages: stored, extensionState }: ReplaySource): ReplayStore {
+/** `stateAfter`: the states after the turn; empty until it commits. */
+export function replayStore({
+  messages: stored,
+  extensionState,
+}: ReplaySource): ConversationStore & Pick<ReplaySource, 'stateAfter'> {
   // The journal wrote and read these messages.
-  const messages = stored.map((message): Message => ({ ...message, createdAt: new Date(message.createdAt) }));
-  let stateAfter: Readonly<Record<string, JsonValue>> | undefined;
+  const messages = stored.map(reviveMessage);
+  let stateAfter: Readonly<Record<string, JsonValue>> = {};
   return {
     get stateAfter() {
       return stateAfter;

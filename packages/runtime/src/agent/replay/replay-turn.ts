@@ -13,36 +13,30 @@ import type { AgentPlan } from '../start/agent-plan.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
 import { fromResumePoint } from '../conversation/resume-point.ts';
 import { startAgent } from '../start/start-agent.ts';
-import { type ReplayStore, replayStore } from './replay-store.ts';
+import { replayStore } from './replay-store.ts';
 import { ReplayWatch } from './replay-watch.ts';
 import type { TurnReplay } from '../turn-state/turn-replay.ts';
-
-export interface ReplayPorts {
-  readonly clock?: Clock;
-  /** The engine whose agents layers find in `ctx.agents.catalog()`. */
-  readonly engine?: Pick<Engine, 'catalog'>;
-}
 
 /** The longest time for a replay, so that a layer that waits for ever does not block it. */
 const LONGEST_MS = 60_000;
 const CLEAN_UP_MS = 5_000;
 
 /**
- * Replays a turn. Draws of its code are served only if `watchDraws` has been called in this process.
+ * Replays a turn. Its draws are served when `watchDraws` has been called in this process. Layers find the agents of
+ * `engine` in `ctx.agents.catalog()`.
  *
  * **Errors** — those of the start of an agent.
  */
 export async function replayTurn(
   plan: AgentPlan,
   start: ReplaySource,
-  ports: ReplayPorts = {},
+  { clock = systemClock, engine }: { readonly clock?: Clock; readonly engine?: Pick<Engine, 'catalog'> } = {},
 ): Promise<ReplayOutcome> {
-  const clock = ports.clock ?? systemClock;
   const watch = new ReplayWatch(start.recording, start.ignored, clock);
   const store = replayStore(start);
   const agent = await startAgent(withoutTheOutside(plan), {
     store,
-    engine: { ...noEngine, ...ports.engine },
+    engine: { ...noEngine, ...engine },
     clock: { ...clock, now: () => watch.now },
     logSink: () => undefined,
     drawScopeFor: (extension) => watch.registerDraws(extension),
@@ -55,7 +49,11 @@ export async function replayTurn(
   });
   const options = { observer: watch, replay: replayOf(start, watch), signal: watch.signal };
   const turn = agent.handle(revive(start.recording.event), options);
-  await Promise.race([turn.then(() => compareStates(start, store, watch)), watch.stopped, late]).finally(callOff);
+  await Promise.race([
+    turn.then(() => compareStates(start.stateAfter, store.stateAfter, watch)),
+    watch.stopped,
+    late,
+  ]).finally(callOff);
   const outcome = watch.outcome();
   // A stopped turn never ends: it is abandoned.
   turn.catch(() => undefined);
@@ -107,11 +105,7 @@ function revive({ createdAt, ...event }: Stored<AgentEvent>): AgentEvent {
 }
 
 /** Compares the states of each extension after the turn. */
-function compareStates(
-  { stateAfter: then }: ReplaySource,
-  { stateAfter: now = {} }: ReplayStore,
-  watch: ReplayWatch,
-): void {
+function compareStates(then: ReplaySource['stateAfter'], now: ReplaySource['stateAfter'], watch: ReplayWatch): void {
   if (watch.isHalted) return;
   for (const extension of Object.keys(then)) {
     const { changes } = diffJson(then[extension], now[extension]);

@@ -12,7 +12,7 @@ import type { ChainRecord, LayerRecord } from '../../trace/turn-trace.ts';
 import { describeSpan } from '../../trace/describe-span.ts';
 import { currentScope } from '../../trace/draw-scope.ts';
 import type { EffectKind, EffectRecord, RecordedOutcome } from '../../trace/effect-record.ts';
-import type { ChainSpan, TurnObserver, SpanStart, WatchedTurn } from '../../trace/layer-span.ts';
+import type { ChainSpan, TurnObserver, SpanStart, WatchedEffect, WatchedTurn } from '../../trace/layer-span.ts';
 import { EffectRecorder } from '../../trace/record-effect.ts';
 import type { RunningSpan } from '../../trace/running-span.ts';
 import type { Recording } from '../../trace/recording.ts';
@@ -24,10 +24,6 @@ import type { LayerDifference } from './compare-layer.ts';
 import { Halting } from './halting.ts';
 import { type Doer, ReplayedSpan, whom } from './replayed-span.ts';
 import { ServedDraws } from './served-draws.ts';
-import type { AskedEffect } from '../turn-state/turn-replay.ts';
-
-/** The recorded outcome; or that the effect settles only when the run is cancelled as recorded, which may be never. */
-export type Served = RecordedOutcome | 'when cancelled';
 
 /** The interval at which it checks whether layers still run, and the number of checks. */
 const LOOK_MS = 50;
@@ -148,14 +144,14 @@ export class ReplayWatch implements TurnObserver {
     const { turnId, startedAt } = this.#recording;
     const now = Date.parse(startedAt) + (then?.startMs ?? this.#atMs);
     const seed = [turnId, chain.chain.kind, chain.chain.id, layer?.extension, layer?.name, run].join('\0');
-    return new ServedDraws({ drew: then?.drew ?? [], now, seed });
+    return new ServedDraws(then?.drew ?? [], now, seed);
   }
 
   /** Draws for the code of this extension while it is loaded. */
   registerDraws(extension: string): ServedDraws {
     const { turnId, startedAt, extensions } = this.#recording;
     const drew = extensions.find(({ name }) => name === extension)?.drew ?? [];
-    return new ServedDraws({ drew, now: Date.parse(startedAt), seed: [turnId, extension].join('\0') });
+    return new ServedDraws(drew, Date.parse(startedAt), [turnId, extension].join('\0'));
   }
 
   compared(): void {
@@ -173,8 +169,11 @@ export class ReplayWatch implements TurnObserver {
     this.#first = { place, ...named, ...difference };
   }
 
-  /** See `TurnReplay`. */
-  serve(effect: AskedEffect): Served {
+  /**
+   * See `TurnReplay`. Returns the recorded outcome; or that the effect settles only when the run is cancelled as recorded,
+   * which may be never.
+   */
+  serve(effect: Omit<WatchedEffect, 'outcome'>): RecordedOutcome | 'when cancelled' {
     if (this.#isHalted) return 'when cancelled';
     const { key, kind, asked } = effect;
     const chain = currentScope();

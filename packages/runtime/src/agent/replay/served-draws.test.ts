@@ -5,18 +5,18 @@ const never = (): never => {
   throw new Error('nothing is drawn');
 };
 
-describe('served draws', () => {
-  test('are the recorded ones, each kind in its order, in any mix of kinds', () => {
-    const draws = new ServedDraws({
-      drew: [
+describe('what is served', () => {
+  test('is what was drawn, each kind in its order, whatever is drawn in between', () => {
+    const draws = new ServedDraws(
+      [
         ['now', 5],
         ['uuid', 'a'],
         ['now', 9],
         ['bytes', '01'],
       ],
-      now: 1,
-      seed: 's',
-    });
+      1,
+      's',
+    );
     expect(draws.draw('uuid', never)).toBe('a');
     expect([draws.draw('now', never), draws.draw('now', never)]).toEqual([5, 9]);
     expect(draws.draw('bytes', never)).toBe('01');
@@ -24,7 +24,7 @@ describe('served draws', () => {
 
   test('after the recorded ones continue the clock, and give random values that depend only on the seed', () => {
     const draw = (seed: string) => {
-      const draws = new ServedDraws({ drew: [['now', 5]], now: 1, seed });
+      const draws = new ServedDraws([['now', 5]], 1, seed);
       const now = [draws.draw('now', never), draws.draw('now', never), draws.draw('now', never)];
       const uuid = draws.draw('uuid', never);
       return {
@@ -44,7 +44,7 @@ describe('served draws', () => {
     expect(draw('two')).not.toEqual(drawn);
   });
 
-  test('start the clock at the layer’s start for a layer without recorded draws', () => {
-    expect(new ServedDraws({ drew: [], now: 1_000, seed: '' }).draw('now', never)).toBe(1_001);
+  test('of a layer that drew nothing, the clock begins where the layer did', () => {
+    expect(new ServedDraws([], 1_000, '').draw('now', never)).toBe(1_001);
   });
 });

@@ -6,21 +6,14 @@
 import type { Draw, DrawKind, DrawnValues, DrawScope } from '../../trace/draw-scope.ts';
 import { sha256 } from '../../json/sha256.ts';
 
-export interface DrawsStart {
-  readonly drew: readonly Draw[];
-  /** The start, in milliseconds since 1970. */
-  readonly now: number;
-  /** The same in every replay, and different for each layer. */
-  readonly seed: string;
-}
-
 export class ServedDraws implements DrawScope {
   readonly #left = new Map<DrawKind, DrawnValues[DrawKind][]>();
   #now: number;
   #elapsed = 0;
   #state: number;
 
-  constructor({ drew, now, seed }: DrawsStart) {
+  /** `now`: the start, in milliseconds since 1970. `seed`: the same in every replay, and different for each layer. */
+  constructor(drew: readonly Draw[], now: number, seed: string) {
     for (const [kind, value] of drew) this.#left.set(kind, [...(this.#left.get(kind) ?? []), value]);
     this.#now = now;
     this.#state = Number.parseInt(sha256(seed).slice(0, 8), 16);

@@ -10,8 +10,6 @@ import { MaskedStream } from '../../log/masked-stream.ts';
 import { noSecrets, type SecretMask } from '../../log/mask-secrets.ts';
 import type { Layer } from '../pipeline/layer.ts';
 
-export type DeltaListener = (delta: TurnDelta) => void;
-
 /** The chain that must finish before text is sent. */
 type Hold = 'nothing' | 'model' | 'step' | 'turn';
 
@@ -29,7 +27,7 @@ export class DeltaGate {
 
   constructor(
     private readonly turnId: string,
-    private readonly listener: DeltaListener | undefined,
+    private readonly listener: ((delta: TurnDelta) => void) | undefined,
     private readonly mask: SecretMask,
     layersOf: (kind: MiddlewareKind) => readonly Layer[],
   ) {

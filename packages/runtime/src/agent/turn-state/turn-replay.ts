@@ -1,14 +1,7 @@
 /** The interface of a replay for the turn loop: it serves the recording of a turn. */
 import type { JsonValue } from '@goondan/types';
 import type { TurnLog } from '../conversation/turn-log.ts';
-import type { EffectKind } from '../../trace/effect-record.ts';
-
-export interface AskedEffect {
-  readonly key: string;
-  readonly kind: EffectKind;
-  /** The request itself, not a copy in another form. */
-  readonly asked: unknown;
-}
+import type { WatchedEffect } from '../../trace/layer-span.ts';
 
 export interface TurnReplay {
   readonly startedAt: Date;
@@ -20,5 +13,5 @@ export interface TurnReplay {
    * Returns the recorded outcome of the effect, or throws the recorded error. An effect without a recorded outcome
    * never settles: the replay notes it and ends the turn there.
    */
-  serve(effect: AskedEffect): Promise<JsonValue>;
+  serve(effect: Omit<WatchedEffect, 'outcome'>): Promise<JsonValue>;
 }

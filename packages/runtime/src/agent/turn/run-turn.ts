@@ -5,6 +5,7 @@ import {
   endingOf,
   GoondanError,
   type TurnError,
+  type TurnDelta,
   type TurnResult,
 } from '@goondan/types';
 import { aboutThrown } from '../../log/about-thrown.ts';
@@ -19,7 +20,6 @@ import type { TurnReplay } from '../turn-state/turn-replay.ts';
 import { maskMessage } from '../secrets/mask-message.ts';
 import { toPlacedError, toTurnError } from '../pipeline/turn-error.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
-import type { DeltaListener } from '../turn-state/delta-gate.ts';
 import { openTurn } from './open-turn.ts';
 import { stepIdOf } from '../step/run-step.ts';
 import { runChain } from '../pipeline/run-chain.ts';
@@ -42,7 +42,7 @@ export interface TurnOptions {
   /** Paused while the turn, or an agent it asked, waits for a person. */
   readonly clock?: TurnClock | undefined;
   /** Called with the reply while it is written. */
-  readonly onDelta?: DeltaListener | undefined;
+  readonly onDelta?: ((delta: TurnDelta) => void) | undefined;
   /** Watches every layer. */
   readonly observer?: TurnObserver | undefined;
   /** Serves the recorded effects of this turn, so that nothing reaches the outside. */

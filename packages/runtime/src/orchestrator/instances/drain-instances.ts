@@ -4,8 +4,9 @@ import type { Instance } from './instance.ts';
 import type { Instances } from './instances.ts';
 
 /**
- * Lets every process finish its turn and go. Whoever is waited for goes after those who wait for it. What is not gone
- * within `graceMs` is killed; its events are there at the next start. `callersOf`: the instances that wait for its answer.
+ * Lets every process finish its turn and end. An awaited instance ends after the instances that wait for it. Processes
+ * that are left after `graceMs` are killed; their events are handled at the next start. `callersOf`: the instances that
+ * wait for an answer.
  */
 export async function drainInstances(
   instances: Instances,

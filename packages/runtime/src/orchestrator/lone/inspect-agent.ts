@@ -13,10 +13,8 @@ import { type LoneAgentOptions, runLoneAgent } from './lone-agent.ts';
 const CLEAN_UP_MS = 5_000;
 
 /**
- * `agentName` is one of the plan's agents.
- *
- * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_PROCESS_START` (also when it is not ready in time), `E_CANCELLED`,
- * those with which an agent fails to start.
+ * Loads and describes one of the plan's agents. **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_PROCESS_START` (also
+ * when it is not ready in time), `E_CANCELLED`, and those of its start.
  */
 export async function inspectAgent(
   given: SwarmPlan,

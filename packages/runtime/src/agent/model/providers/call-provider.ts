@@ -7,21 +7,15 @@ import { readGenerated } from './read-generated.ts';
 import type { CallSettings } from './read-provider-options.ts';
 import { readStream } from './read-stream.ts';
 import { toCallOptions, type CallDefaults } from './to-call-options.ts';
-import { toModelError } from './to-model-error.ts';
+import { type FailedCall, toModelError } from './to-model-error.ts';
 import { watchCall } from './watch-call.ts';
 
-export interface ProviderCall {
+export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
   readonly name: string;
   readonly package: string;
   readonly modelId: string;
-  /** `provider/model`, for messages to people. */
-  readonly label: string;
   readonly clock: Clock;
   readonly fetch: Fetch;
-  readonly apiKey: string | undefined;
-  readonly keySource: string;
-  /** The URL of the provider, for messages to people. */
-  readonly address: string;
   readonly settings: CallSettings;
   readonly defaults: CallDefaults;
   make(send: typeof fetch): LanguageModelV4;

@@ -16,19 +16,14 @@ interface ProviderSettings {
 /** Makes a model for one call. This costs microseconds, and gives each call its own `fetch`. */
 type MakeModel = (modelId: string, settings: ProviderSettings) => LanguageModelV4;
 
-export interface ProviderPackage {
-  /** Name and version: another version may make another request from the same messages. */
-  readonly package: string;
-  readonly make: MakeModel;
-}
-
 export interface Provider {
   /** When absent, no key is needed and none is taken from the environment. */
   readonly keyVariable?: string;
   /** When absent, the spec must have the endpoint. */
   readonly endpoint?: { readonly variable: string; readonly address: string; readonly version: string };
   readonly systemMessages: SystemPlacement;
-  load(): Promise<ProviderPackage>;
+  /** `package`: name and version, because another version may make another request from the same messages. */
+  load(): Promise<{ readonly package: string; readonly make: MakeModel }>;
   /**
    * Present when every request must have a token limit. Returns the most tokens the model can write; `undefined` for an
    * unknown model.
