@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { textOf } from '@goondan/types';
+import { defineTool, textOf } from '@goondan/types';
+import { z } from 'zod';
 import type { ResourceDefinition } from './define-swarm.ts';
 import { defineSwarm } from './define-swarm.ts';
 import { startSwarm } from './start-swarm.ts';
 import { temporaryBundle } from './testing/temporary-bundle.ts';
+import { toolFile } from './tool-file.ts';
 
 const resources: ResourceDefinition[] = [
   {
@@ -73,5 +75,68 @@ describe('a swarm defined in code', () => {
     } as unknown as ResourceDefinition;
     const refused = await defineSwarm({ folder: bundle.folder, resources: [wrong] }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'E_BUNDLE_INVALID', message: expect.stringContaining('Resource 1') });
+  });
+});
+
+describe('a tool of defineTool in a swarm that is defined in code', () => {
+  const typesPath = import.meta.resolve('@goondan/types').replace('file://', '');
+  const roll = defineTool({ description: 'Rolls.', parameters: z.object({ sides: z.int() }), run: () => 4 });
+  const [model, , agent, swarm] = resources as [ResourceDefinition, unknown, ResourceDefinition, ResourceDefinition];
+  /** Stands for the type of a module: `import type * as sum from './tools/sum.ts'`. */
+  type SumModule = { readonly add: typeof roll; readonly helper: () => void };
+
+  test('F-15 is named with toolFile, and the plan is that of a Tool resource without exports', async () => {
+    const source = `import { defineTool } from ${JSON.stringify(typesPath)};
+      export const add = defineTool({ description: 'Adds.', run: (_ctx, { a, b }) => a + b });\n`;
+    using bundle = temporaryBundle({ 'tools/sum.ts': source });
+    using state = temporaryBundle({});
+    const named = toolFile<SumModule>(`file://${bundle.folder}/main.ts`, './tools/sum.ts');
+    expect(JSON.parse(JSON.stringify(named))).toEqual(named);
+    const defined = await defineSwarm({ folder: bundle.folder, resources: [model, named, agent, swarm] });
+    const plain: ResourceDefinition = { kind: 'Tool', metadata: { name: 'sum' }, spec: { entry: './tools/sum.ts' } };
+    expect(defined).toEqual(await defineSwarm({ folder: bundle.folder, resources: [model, plain, agent, swarm] }));
+    const running = await startSwarm({ ...defined, stateRoot: state.folder, policy: { spares: 0 } });
+    try {
+      expect(textOf((await running.ask({ input: 'add' })).result.responseMessage)).toBe('It is 5.');
+    } finally {
+      await running.stop();
+    }
+  });
+
+  test('F-15 is named after its file, or after the folder of its index file', () => {
+    expect(toolFile<SumModule>('file:///a/main.ts', './tools/sum.ts').metadata.name).toBe('sum');
+    expect(toolFile<typeof roll>('file:///a/main.ts', './tools/dice/index.ts').metadata.name).toBe('dice');
+    // @ts-expect-error The module has no tool of `defineTool`.
+    expect(toolFile<{ readonly helper: () => void }>('file:///a/main.ts', './tools/sum.ts').kind).toBe('Tool');
+  });
+
+  test('F-15 is refused outside of the folder, and where there is no file', async () => {
+    using bundle = temporaryBundle({});
+    const refused = async (file: string) => {
+      const named = toolFile<SumModule>(`file://${bundle.folder}/main.ts`, file);
+      const answer = defineSwarm({ folder: bundle.folder, resources: [model, named, agent, swarm] });
+      return answer.then(() => 'it was taken', String);
+    };
+    expect(await refused('../sum.ts')).toContain('contains ".."');
+    expect(await refused('./sum.ts')).toContain('There is no file "./sum.ts".');
+  });
+
+  test.each<[string, unknown[]]>([
+    ['as a resource', [roll]],
+    ['as a function', [() => 4]],
+    ['in a Tool', [{ kind: 'Tool', metadata: { name: 'sum' }, spec: { entry: './sum.ts', exports: [roll] } }]],
+    ['in an Agent', [{ ...agent, spec: { modelConfig: { modelRef: 'Model/demo' }, tools: [roll] } }]],
+    ['as a function in an Agent', [{ ...agent, spec: { tools: [() => 4] } }]],
+  ])('F-15 is refused %s, with the reason and the way out', async (_title, wrong) => {
+    using bundle = temporaryBundle(files);
+    // Code that the type checker did not see.
+    const refused = await defineSwarm({ folder: bundle.folder, resources: wrong as ResourceDefinition[] }).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).toMatchObject({
+      code: 'E_BUNDLE_INVALID',
+      message: expect.stringContaining('A plan is data: code of tools and extensions runs in other processes.'),
+      suggestion: expect.stringContaining('toolFile<typeof dice>(import.meta.url'),
+    });
   });
 });

@@ -1,13 +1,15 @@
 /** A bundle written in TypeScript: the same resources with types, the same checks, and a plan for `startSwarm`. */
-import { realpathSync } from 'node:fs';
-import { GoondanError, type JsonValue } from '@goondan/types';
+import { existsSync, realpathSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { GoondanError, type JsonObject } from '@goondan/types';
 import { API_VERSION } from './config/api-version.ts';
 import type { ResourceKind, ResourceOf } from './config/bundle/kinds/resource-schemas.ts';
 import type { SourceDocument } from './config/bundle/place.ts';
 import { resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
 import type { Environment } from './config/bundle/values.ts';
 import type { SwarmPlan } from './config/swarm-plan.ts';
-import { copyJson, NotJson } from './json/copy-json.ts';
+import { copyJsonObject, isPlainObject, NotJson } from './json/copy-json.ts';
 import { defined } from './json/defined.ts';
 
 /** A resource as in a `goondan.yaml`; `apiVersion` is optional. */
@@ -51,7 +53,7 @@ export async function defineSwarm({
 }: SwarmDefinition): Promise<DefinedSwarm> {
   const { readBundle } = await import('./config/bundle/read-bundle.ts');
   const root = realpathSync(folder);
-  const documents = resources.map(toDocument);
+  const documents = resources.map((resource, index) => toDocument(resource, index, root));
   const bundle = await readBundle({ folder: root, documents, findings: [] }, environment);
   const { plan, workspace } = resolveSwarm(bundle, { environment, ...options });
   return defined({ ...plan, bundleFolder: root, workspace });
@@ -59,16 +61,31 @@ export async function defineSwarm({
 
 const FILE = 'defineSwarm';
 
-function toDocument(resource: ResourceDefinition, index: number): SourceDocument {
+function toDocument(resource: ResourceDefinition, index: number, root: string): SourceDocument {
   const place = { file: FILE, line: index + 1, column: 1 };
-  return { value: toJson(resource, place.line), isBroken: false, file: FILE, placeOf: () => place };
+  const value = withLocalEntry({ apiVersion: API_VERSION, ...toJson(resource, place.line) }, root);
+  return { value, isBroken: false, file: FILE, placeOf: () => place };
 }
 
-function toJson(resource: ResourceDefinition, number: number): JsonValue {
+function toJson(resource: ResourceDefinition, number: number): JsonObject {
   try {
-    return copyJson({ apiVersion: API_VERSION, ...resource }, { omitUndefined: true });
+    return copyJsonObject(resource, { omitUndefined: true });
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
-    throw new GoondanError('E_BUNDLE_INVALID', `Resource ${number} is not JSON: ${error.message}.`);
+    const why = 'A plan is data: code of tools and extensions runs in other processes';
+    throw new GoondanError('E_BUNDLE_INVALID', `Resource ${number} is not JSON: ${error.message}. ${why}.`, {
+      suggestion:
+        'Write the code into a module and name its file, a tool of `defineTool` with ' +
+        "`toolFile<typeof dice>(import.meta.url, './tools/dice.ts')`.",
+    });
   }
+}
+
+/** An entry that is a `file:` URL, as `toolFile` gives it, becomes a path from the folder. */
+function withLocalEntry(resource: JsonObject, root: string): JsonObject {
+  const { spec } = resource;
+  if (!isPlainObject(spec) || typeof spec.entry !== 'string' || !spec.entry.startsWith('file:')) return resource;
+  const file = fileURLToPath(spec.entry);
+  const path = relative(root, existsSync(file) ? realpathSync(file) : file);
+  return { ...resource, spec: { ...spec, entry: `./${path.split(sep).join('/')}` } };
 }

@@ -27,3 +27,4 @@ export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefi
 export type { LogLine } from './ports/log-line.ts';
 export type { TurnOutcome } from './ports/turn-outcome.ts';
 export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';
+export { toolFile } from './tool-file.ts';

@@ -4,6 +4,7 @@ export * from './approval.ts';
 export * from './code-place.ts';
 export * from './connector.ts';
 export * from './create-message.ts';
+export * from './define-tool.ts';
 export * from './errors/error-catalogue.ts';
 export * from './errors/goondan-error.ts';
 export * from './errors/is-error-code.ts';

@@ -11,7 +11,8 @@ export function addValidateCommand(program: Command, terminal: Terminal, finish:
     .summary('check a bundle without running it')
     .description(
       'Reads every YAML file of a bundle and lists all errors: the place, the problem, and the fix. The bundle is ' +
-        'not run. Exits with 4 when there is an error; warnings do not change the exit code.',
+        'not run, so a tool of `defineTool` is listed as "schema in code" and is checked when an agent starts. Exits with ' +
+        '4 when there is an error; warnings do not change the exit code.',
     );
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn validate my-swarm')
@@ -27,11 +28,15 @@ async function validate(folder: string, json: boolean, terminal: Terminal): Prom
   ]);
   const bundle = await readBundle(folder);
   const { valid, errors, warnings, resources } = bundle;
+  const schemaInCode = resources.flatMap((each) =>
+    each.kind === 'Tool' && each.resource.spec.exports === undefined ? [each.identity] : [],
+  );
   if (json) {
-    printJson({ valid, errors, warnings }, terminal);
+    printJson({ valid, errors, warnings, ...(schemaInCode.length > 0 && { schemaInCode }) }, terminal);
   } else {
     printProblems(bundle, folder, terminal);
     const resourceCount = resources.length === 1 ? '1 resource' : `${resources.length} resources`;
+    for (const tool of schemaInCode) terminal.print(`${tool}: schema in code, checked when an agent starts.\n`);
     terminal.print(`${bundle.folder}: ${resourceCount}, ${countProblems(bundle)}.\n`);
   }
   return valid ? exitCodes.ok : exitCodes.invalid;

@@ -21,10 +21,10 @@ export function describeOnion({ agent, source, extensions, layers, ...offer }: E
   return `${lines.join('\n')}\n`;
 }
 
-type Offer = Pick<Explanation, 'tools' | 'toolSources' | 'unknownTools'>;
+type Offer = Pick<Explanation, 'tools' | 'toolSources' | 'unknownTools' | 'schemaInCode'>;
 
 /** Puts the tools of an extension on their own line, with the time they were seen. */
-function describeTools({ toolSources, unknownTools }: Offer): string[] {
+function describeTools({ toolSources, unknownTools, schemaInCode = [] }: Offer): string[] {
   const groups = new Map<string, string[]>();
   for (const { name, from, seenAt } of toolSources) {
     const title = seenAt === null ? '' : `${from.replace(/^Extension\//, '')}, seen ${seenAt}`;
@@ -38,6 +38,7 @@ function describeTools({ toolSources, unknownTools }: Offer): string[] {
       const how = test === null ? 'known after a turn' : `\`${test}\``;
       return `${printable(extension)}: tools unknown: ${how}`;
     }),
+    ...schemaInCode.map((tool) => `${printable(tool)}: schema in code, known after a start or with \`--load\``),
   ];
   const [first = 'none', ...others] = own.length === 0 ? more : [list(own), ...more];
   return [`Tools:      ${first}`, ...others.map((text) => `            ${text}`)];

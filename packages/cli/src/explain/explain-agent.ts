@@ -36,6 +36,8 @@ export interface Explanation {
   readonly toolSources: readonly ToolSource[];
   /** Extensions with unknown tools, and how to find them out. */
   readonly unknownTools: readonly UnknownTools[];
+  /** `Tool/name` of each tool whose exports are in code and were seen by no start; absent when there is none. */
+  readonly schemaInCode?: readonly string[];
 }
 
 export interface ToolSource {
@@ -115,14 +117,17 @@ export function explainDeclared(declared: DeclaredAgent, tested?: AgentDescripti
   };
 }
 
-/** Returns the source of each tool, and the extensions with unknown tools. */
+/** Returns the source of each tool, and the parts with unknown tools. */
 export function sourcesOf(
   { tools, registered = [], unknown = [] }: Pick<AgentDescription, 'tools' | 'registered' | 'unknown'>,
   { extensions = [], tools: declared = [] }: Pick<DeclaredAgent, 'extensions' | 'tools'>,
-): Pick<Explanation, 'toolSources' | 'unknownTools'> {
+): Pick<Explanation, 'toolSources' | 'unknownTools' | 'schemaInCode'> {
   const found = new Map(registered.map((tool) => [tool.name, tool]));
-  const ownerOf = (tool: string) =>
-    declared.find(({ name, exports }) => exports.some((each) => `${name}__${each.name}` === tool))?.name;
+  // The name of a resource has no `_`.
+  const ownerOf = (tool: string) => declared.find(({ name }) => tool.startsWith(`${name}__`))?.name;
+  const inCode = declared.flatMap(({ name, exports }) =>
+    exports.length > 0 || tools.some((tool) => tool.startsWith(`${name}__`)) ? [] : [`Tool/${name}`],
+  );
   const servers = new Set(extensions.filter(isMcpServer).map(({ resource }) => resource.metadata.name));
   return {
     toolSources: tools.map((name) => {
@@ -135,6 +140,7 @@ export function sourcesOf(
       extension,
       test: servers.has(extension) ? `gdn mcp test ${extension}` : null,
     })),
+    ...(inCode.length > 0 && { schemaInCode: inCode }),
   };
 }
 

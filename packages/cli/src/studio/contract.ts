@@ -94,6 +94,8 @@ export interface AgentView {
   readonly toolSources: readonly ToolSource[];
   /** Extensions with unknown tools, and how to find them out. */
   readonly unknownTools: readonly UnknownTools[];
+  /** `Tool/name` of each tool whose exports are in code and were seen by no start; absent when there is none. */
+  readonly schemaInCode?: readonly string[];
   readonly extensions: readonly string[];
   /** Outermost first, kind by kind; empty for an agent that never started. */
   readonly layers: readonly LayerSummary[];

@@ -14,6 +14,7 @@ export interface ToolExport {
 
 export interface DeclaredTool {
   readonly name: string;
+  /** Empty: its module exports tools of `defineTool`, and only the module knows their names and parameters. */
   readonly exports: readonly ToolExport[];
   /** The value of `ctx.config` for its handlers; nothing when absent. */
   readonly config?: JsonObject;

@@ -3,6 +3,8 @@ import { GoondanError } from '@goondan/types';
 /** `{resource}__{export}`: every provider accepts up to 64 of these characters. */
 const pattern = /^(?=.{1,64}$)[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 
+const exportPattern = /^(?!.*__)[a-z0-9_-]+$/;
+
 /** Returns the name, or throws `E_TOOL_NAME` when it does not have the form of tool names. */
 export function checkToolName(name: unknown): string {
   if (typeof name === 'string' && isToolName(name)) return name;
@@ -14,4 +16,9 @@ export function checkToolName(name: unknown): string {
 
 export function isToolName(name: string): boolean {
   return pattern.test(name);
+}
+
+/** Whether a declared tool may be called that. Stricter than for tools of extensions, so that names look alike. */
+export function isExportName(name: unknown): boolean {
+  return typeof name === 'string' && exportPattern.test(name);
 }

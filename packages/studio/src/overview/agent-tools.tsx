@@ -4,12 +4,14 @@ import { counted } from '../text/counted.ts';
 import { describeMoment } from '../time/describe-time.ts';
 
 export function AgentTools({ agents }: { readonly agents: readonly AgentView[] }) {
-  const some = agents.filter(({ tools, unknownTools }) => tools.length + unknownTools.length > 0);
+  const some = agents.filter(
+    ({ tools, unknownTools, schemaInCode = [] }) => tools.length + unknownTools.length + schemaInCode.length > 0,
+  );
   if (some.length === 0) return null;
   return (
     <section>
       <h2>Tools</h2>
-      {some.map(({ name, tools, toolSources, unknownTools }) => (
+      {some.map(({ name, tools, toolSources, unknownTools, schemaInCode = [] }) => (
         <details key={name} className="agent-tools">
           <summary>
             {name} <span className="quiet">{counted(tools.length, 'tool')}</span>
@@ -17,6 +19,12 @@ export function AgentTools({ agents }: { readonly agents: readonly AgentView[] }
               <span key={extension} className="bad">
                 {' '}
                 {extension}: tools unknown{test !== null && <code> {test}</code>}
+              </span>
+            ))}
+            {schemaInCode.map((tool) => (
+              <span key={tool} className="quiet">
+                {' '}
+                {tool}: schema in code, known after a start
               </span>
             ))}
           </summary>

@@ -34,6 +34,12 @@ test('F-10 tools that are withheld are listed', () => {
   expect(show({ withheld: [{ name: 'look', problem: 'it changed' }] })).toContain('withheld: look: it changed');
 });
 
+test('F-15 a tool with its schema in code is listed before its first start', () => {
+  const parts = { tools: [], toolSources: [], unknownTools: [], extensions: [], layers: [] };
+  const agents = [{ name: 'host', ...parts, schemaInCode: ['Tool/dice'] }];
+  expect(renderToStaticMarkup(<AgentTools agents={agents} />)).toMatch(/Tool\/dice(<!-- -->)?: schema in code/);
+});
+
 test('F-11 every tool with where it comes from and when it was seen; a server nobody knows yet, and what to type', () => {
   const agent: AgentView = {
     name: 'host',

@@ -283,7 +283,8 @@ export const agentErrors = {
     suggestion: 'Read the message; try other arguments or another tool.',
   },
   E_TOOL_LOAD: {
-    meaning: 'A tool module cannot be loaded, or lacks the handler of a declared export.',
+    meaning:
+      'A tool module cannot be loaded, or lacks the handler of a declared export, or has no tool of `defineTool`.',
     suggestion: 'Check `spec.entry`, and export `handlers` with one function for each export.',
   },
   E_TOOL_NAME: {

@@ -35,8 +35,8 @@ function partsOf(
     return { tools, ...sourcesOf(recorded, declared ?? {}), extensions, layers };
   }
   if (declared === undefined) return { tools: [], toolSources: [], unknownTools: [], extensions: [], layers: [] };
-  const { tools, toolSources, unknownTools, extensions } = explainDeclared(declared, recorded);
-  return { tools, toolSources, unknownTools, extensions, layers: [] };
+  const { agent: _agent, source: _source, ...parts } = explainDeclared(declared, recorded);
+  return { ...parts, layers: [] };
 }
 
 /** An agent with the tools to call others may call every other agent of its swarm. */

@@ -83,7 +83,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** The plan without the outside: no model is opened, and no tool's module is imported. */
+/** The plan without the outside: no model is opened, and no tool's module is imported, unless its parameters are in it. */
 function withoutTheOutside(plan: AgentPlan): AgentPlan {
   const refuse = () => Promise.reject(new GoondanError('E_CANCELLED', 'A replay reaches nobody.'));
   return {
@@ -92,10 +92,7 @@ function withoutTheOutside(plan: AgentPlan): AgentPlan {
     policy: { ...plan.policy, turnTimeoutMs: 2 * LONGEST_MS },
     models: Object.fromEntries(Object.keys(plan.models).map((ref) => [ref, { generate: refuse }])),
     ...(plan.tools && {
-      tools: plan.tools.map((tool) => ({
-        ...tool,
-        handlers: Object.fromEntries(tool.exports.map(({ name }) => [name, refuse])),
-      })),
+      tools: plan.tools.map((tool) => ({ ...tool, instead: refuse })),
     }),
   };
 }

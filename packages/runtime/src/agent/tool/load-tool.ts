@@ -1,17 +1,20 @@
-/** Loads one declared tool: its module's `handlers`, one for each export. */
-import { GoondanError, type ToolHandler } from '@goondan/types';
+/** Loads one declared tool: its module's `handlers`, one for each export, or the tools it exports with `defineTool`. */
+import { type DefinedTool, GoondanError, isDefinedTool, type ToolHandler } from '@goondan/types';
 import type { DeclaredTool, ToolExport } from '../../config/declared-tool.ts';
 import { loadProblem } from '../../config/load-problem.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import { partConfig } from '../part-config.ts';
+import { type OfferedTool, readDefinedTools } from './read-defined-tools.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
 /** A tool as an agent's plan declares it. */
 export interface ToolDeclaration extends Partial<DeclaredTool> {
   readonly name: string;
   readonly exports: readonly ToolExport[];
-  /** Handlers given as functions, instead of a file to load them from. */
-  readonly handlers?: Readonly<Record<string, ToolHandler>>;
+  /** Handlers given as functions, instead of a file to load them from; tools of `defineTool` when `exports` is empty. */
+  readonly handlers?: Readonly<Record<string, ToolHandler | DefinedTool<object>>>;
+  /** Runs instead of every handler. A replay has it: it reaches nothing outside. */
+  readonly instead?: ToolHandler;
   /** See `Asker`. Only the runtime's own tools set it. */
   readonly isPatient?: boolean;
 }
@@ -20,20 +23,15 @@ export async function loadTool(declaration: ToolDeclaration, registry: ToolRegis
   const { name, config = {}, configSchema } = declaration;
   const part = { identity: `Tool/${name}`, code: 'E_TOOL_CONFIG' } as const;
   const checked = await partConfig(part, config, {}, [configSchema]);
-  const handlers = declaration.handlers ?? (await importHandlers(declaration));
-  for (const each of declaration.exports) {
-    const handler = Object.hasOwn(handlers, each.name) ? handlers[each.name] : undefined;
-    if (typeof handler !== 'function') {
-      throw new GoondanError('E_TOOL_LOAD', `Tool/${declaration.name}: handlers has no function "${each.name}".`);
-    }
+  for (const { handler, ...each } of await offeredTools(declaration)) {
     registry.declare({
       item: {
-        name: `${declaration.name}__${each.name}`,
+        name: `${name}__${each.name}`,
         description: each.description,
         ...(each.parameters === undefined ? {} : { parameters: each.parameters }),
         annotations: { effects: each.effects ?? 'external', idempotent: each.idempotent ?? false },
       },
-      handler,
+      handler: declaration.instead ?? handler,
       parallel: each.parallel ?? false,
       idempotent: each.idempotent ?? false,
       effects: each.effects ?? 'external',
@@ -44,19 +42,40 @@ export async function loadTool(declaration: ToolDeclaration, registry: ToolRegis
   }
 }
 
-async function importHandlers({ name, root, entry }: ToolDeclaration): Promise<Record<string, ToolHandler>> {
+async function offeredTools(declaration: ToolDeclaration): Promise<readonly OfferedTool[]> {
+  const { name, exports, handlers, instead } = declaration;
+  if (exports.length === 0) return readDefinedTools(declaration, handlers ?? (await importModule(declaration)));
+  if (instead !== undefined) return exports.map((each) => ({ ...each, handler: instead }));
+  const found = handlers ?? (await importHandlers(declaration));
+  return exports.map((each) => {
+    const handler = Object.hasOwn(found, each.name) ? found[each.name] : undefined;
+    if (typeof handler === 'function') return { ...each, handler };
+    throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: handlers has no function "${each.name}".`);
+  });
+}
+
+async function importHandlers(declaration: ToolDeclaration): Promise<Record<string, ToolHandler>> {
+  const { name, entry = '' } = declaration;
+  const module = await importModule(declaration);
+  const handlers: unknown = Reflect.get(module, 'handlers');
+  if (typeof handlers === 'object' && handlers !== null) return handlers as Record<string, ToolHandler>;
+  const message = `Tool/${name}: "${entry}" exports no object named handlers.`;
+  if (!Object.values(module).some(isDefinedTool)) throw new GoondanError('E_TOOL_LOAD', message);
+  const suggestion = 'It exports tools of `defineTool`: leave `exports` out of the Tool resource.';
+  throw new GoondanError('E_TOOL_LOAD', message, { suggestion });
+}
+
+async function importModule({ name, root, entry }: ToolDeclaration): Promise<object> {
   const file =
     root === undefined || entry === undefined ? undefined : await resolveEntry(root, entry, `Tool/${name}: entry`);
   if (file === undefined) throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: there is no file "${entry ?? ''}".`);
-  const module = await importFile(name, file, root ?? '');
-  const handlers: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'handlers') : undefined;
-  if (typeof handlers === 'object' && handlers !== null) return handlers as Record<string, ToolHandler>;
-  throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: "${entry ?? ''}" exports no object named handlers.`);
+  return importFile(name, file, root ?? '');
 }
 
-async function importFile(name: string, file: string, root: string): Promise<unknown> {
+async function importFile(name: string, file: string, root: string): Promise<object> {
   try {
-    return await import(Bun.pathToFileURL(file).href);
+    // A module is an object.
+    return (await import(Bun.pathToFileURL(file).href)) as object;
   } catch (error) {
     const problem = loadProblem(error, root);
     throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: the module cannot be loaded: ${problem}`, { cause: error });

@@ -577,10 +577,10 @@ const toolsAndExtensions: Mistake[] = [
     message: 'imports.ts imports "./gone", which is not there.',
   },
   {
-    title: 'no exports',
-    yaml: `${head('Tool')}‸spec: { entry: ./t.ts }\n`,
+    title: 'an empty list of exports',
+    yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: ‸[] }\n`,
     code: 'E_RESOURCE_INVALID',
-    message: 'spec.exports is missing; it must be a list.',
+    message: 'spec.exports must be a list with at least 1 item, not an empty list.',
   },
   {
     title: 'an export without a description',

@@ -4,20 +4,17 @@ import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { findSchemaProblem } from '../../../json/find-schema-problem.ts';
 import { findSizeProblem } from '../../../json/json-schema.ts';
-import { isToolName } from '../../tool-name.ts';
-
-/** Stricter than for tools of extensions, so that all declared names look alike. */
-const exportNamePattern = /^(?!.*__)[a-z0-9_-]+$/;
+import { isExportName, isToolName } from '../../tool-name.ts';
 
 export function checkTools(scope: Scope): Finding[] {
   const findings: Finding[] = [];
   for (const { name, identity, resource, document } of resourcesOf(scope, 'Tool')) {
     const seen = new Set<string>();
-    for (const [index, each] of resource.spec.exports.entries()) {
+    for (const [index, each] of (resource.spec.exports ?? []).entries()) {
       const path = ['spec', 'exports', index];
       const place = document.placeOf([...path, 'name']);
       const full = `${name}__${each.name}`;
-      if (!exportNamePattern.test(each.name) || !isToolName(full)) {
+      if (!isExportName(each.name) || !isToolName(full)) {
         findings.push(
           errorAt(place, 'E_TOOL_NAME', whyNoName(full, each.name), { resource: identity, suggestion: rename }),
         );
@@ -47,7 +44,7 @@ export function checkTools(scope: Scope): Finding[] {
 const rename = 'Use lower-case letters, digits, - and single _.';
 
 function whyNoName(full: string, name: string): string {
-  if (exportNamePattern.test(name) && full.length > 64) {
+  if (isExportName(name) && full.length > 64) {
     return `"${full}" is no tool name: it has ${full.length} characters, and 64 is what providers accept.`;
   }
   return `"${name}" is not a name for an export.`;

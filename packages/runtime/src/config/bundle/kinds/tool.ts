@@ -24,10 +24,17 @@ const toolExport = z.strictObject({
 
 export const tool = resource(
   'Tool',
-  'A module that exports handlers for a model to call.',
+  'A module with functions for a model to call.',
   z.strictObject({
     entry,
-    exports: z.array(toolExport).min(1).describe('The tools it offers; the module has a handler for each.'),
+    exports: z
+      .array(toolExport)
+      .min(1)
+      .optional()
+      .describe(
+        'The tools it offers; `handlers` of the module has a function for each. Absent: each export of the module that is ' +
+          'made with `defineTool` is a tool.',
+      ),
     config: config.optional(),
     configSchema: jsonSchema.optional().describe('JSON Schema of the config.'),
     errorMessageLimit: count(1)

@@ -80,7 +80,7 @@ const TIER = 'goondan.ai/tier';
 function resolveTool(scope: Scope, item: ToolItem, values: ValueReader): DeclaredTool[] {
   const found: LoadedResourceOf<'Tool'> | undefined = findResource(scope, 'Tool', referenceOf(item))?.loaded;
   if (found === undefined) return [];
-  const { entry, exports, config = {}, configSchema, errorMessageLimit } = found.resource.spec;
+  const { entry, exports = [], config = {}, configSchema, errorMessageLimit } = found.resource.spec;
   const { name, folder, digest, identity } = found;
   return [
     defined({

@@ -1,0 +1,120 @@
+/** The tools that a module exports with `defineTool`, in the form of declared ones. Fields of them are foreign until here. */
+import {
+  type DefinedTool,
+  GoondanError,
+  isDefinedTool,
+  type JsonSchema,
+  type StandardParameters,
+  type ToolHandler,
+} from '@goondan/types';
+import type { ToolExport } from '../../config/declared-tool.ts';
+import { isExportName } from '../../config/tool-name.ts';
+import { copyJsonObject } from '../../json/copy-json.ts';
+import { findSchemaProblem } from '../../json/find-schema-problem.ts';
+
+/** An export with the function that runs it. */
+export interface OfferedTool extends ToolExport {
+  readonly handler: ToolHandler;
+}
+
+/** The Tool resource that names the module. */
+export interface ToolModule {
+  readonly name: string;
+  readonly entry?: string;
+}
+
+/** **Errors** — `E_TOOL_LOAD`, `E_TOOL_NAME`, `E_TOOL_SCHEMA`, with the resource, the file and the tool. */
+export function readDefinedTools(module: ToolModule, exported: object): OfferedTool[] {
+  const tools = Object.entries(exported).filter((entry): entry is [string, DefinedTool<object>] =>
+    isDefinedTool(entry[1]),
+  );
+  if (tools.length > 0) return tools.map(([key, tool]) => readTool(module, key, tool));
+  throw new GoondanError('E_TOOL_LOAD', `Tool/${module.name}: ${fileOf(module)} exports no tool of defineTool.`, {
+    suggestion: 'Export a tool: `export const roll = defineTool({ … })`. Or list `exports` in the Tool resource.',
+  });
+}
+
+function readTool(module: ToolModule, key: string, tool: DefinedTool<object>): OfferedTool {
+  const { name = key, description, parameters, parallel, idempotent, effects } = tool;
+  if (!isExportName(name) || name === 'default') throw wrongName(module, name);
+  const what = `Tool/${module.name}: "${name}" in ${fileOf(module)}`;
+  if (typeof description !== 'string' || description === '') throw wrongTool(`${what} has no description.`);
+  if (typeof tool.run !== 'function') throw wrongTool(`${what} has no function run.`);
+  if (effects !== undefined && !EFFECTS.includes(effects)) {
+    throw wrongTool(`${what} has unknown effects; they are ${EFFECTS.join(', ')}.`);
+  }
+  return {
+    name,
+    description,
+    ...(parameters !== undefined && { parameters: readSchema(parameters, what) }),
+    parallel: parallel === true,
+    idempotent: idempotent === true,
+    ...(effects !== undefined && { effects }),
+    handler: handlerOf(tool, `${module.name}__${name}`),
+  };
+}
+
+const EFFECTS: readonly unknown[] = ['none', 'local', 'external'];
+
+/** The JSON Schema for the model. */
+function readSchema(parameters: object, what: string): JsonSchema {
+  try {
+    const { $schema: _draft, ...schema } = copyJsonObject(describeParameters(parameters), { omitUndefined: true });
+    const problem = findSchemaProblem(schema);
+    if (problem !== undefined) throw new Error(problem.message);
+    if (schema.type === undefined || schema.type === 'object') return schema;
+    throw new Error(`the value is of type ${JSON.stringify(schema.type)}, and arguments are an object`);
+  } catch (error) {
+    // A schema library throws if a type has no form in JSON, such as a date.
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new GoondanError('E_TOOL_SCHEMA', `${what} has parameters that are not a JSON Schema: ${problem}.`, {
+      suggestion:
+        'Give `parameters` a Standard Schema of an object with a JSON Schema (zod 4.2 or later), or a JSON Schema.',
+      cause: error,
+    });
+  }
+}
+
+function describeParameters(parameters: object): unknown {
+  const standard = standardOf(parameters);
+  if (standard === undefined) return parameters;
+  // The draft of the one validator: tuples of another one would refuse every argument.
+  if (standard.jsonSchema !== undefined) return standard.jsonSchema.input({ target: 'draft-07' });
+  throw new Error(`the value is a schema of ${standard.vendor} without a JSON Schema`);
+}
+
+/** Partial: older versions of a library follow an older standard, without a JSON Schema. */
+function standardOf(parameters: object): Partial<StandardParameters<object>['~standard']> | undefined {
+  // A value with this key follows the standard.
+  return '~standard' in parameters ? (parameters as StandardParameters<object>)['~standard'] : undefined;
+}
+
+/** Runs the schema's own check after that of the JSON Schema: refinements, defaults and transformations are there alone. */
+function handlerOf(tool: DefinedTool<object>, fullName: string): ToolHandler {
+  const validate = standardOf(tool.parameters ?? {})?.validate;
+  if (validate === undefined) return (ctx, input) => tool.run(ctx, input);
+  return async (ctx, input) => {
+    const { issues, value = {} } = await validate(input);
+    if (issues === undefined) return tool.run(ctx, value);
+    const said = issues.map(({ path = [], message }) => `${path.map(keyOf).join('.') || 'the value'}: ${message}`);
+    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${fullName}" do not fit: ${said.join('; ')}.`);
+  };
+}
+
+function keyOf(step: PropertyKey | { readonly key: PropertyKey }): string {
+  return String(typeof step === 'object' ? step.key : step);
+}
+
+function fileOf({ entry }: ToolModule): string {
+  return entry === undefined ? 'handlers' : `"${entry}"`;
+}
+
+function wrongTool(message: string): GoondanError {
+  return new GoondanError('E_TOOL_LOAD', message, { suggestion: 'Correct the argument of `defineTool`.' });
+}
+
+function wrongName(module: ToolModule, name: unknown): GoondanError {
+  const message = `Tool/${module.name}: "${String(name)}" in ${fileOf(module)} is not a name for a tool.`;
+  const suggestion = "Use lower-case letters, digits, - and single _, or name it: `defineTool({ name: 'roll', … })`.";
+  return new GoondanError('E_TOOL_NAME', message, { suggestion });
+}

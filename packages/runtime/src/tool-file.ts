@@ -1,0 +1,30 @@
+/** A tool's module, named in the resources of `defineSwarm`. */
+import { basename, dirname, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { DefinedTool } from '@goondan/types';
+import type { ResourceDefinition } from './define-swarm.ts';
+
+/** The tools of a module, or the tool itself; `never` when there is none. */
+type ToolsOf<Module> = Module extends DefinedTool<object> ? Module : Extract<Module[keyof Module], DefinedTool<object>>;
+
+type FileOf<Module> = [ToolsOf<Module>] extends [never] ? 'a module that exports a tool of defineTool' : string;
+
+/**
+ * The `Tool` resource of a module whose tools are made with `defineTool`. It has the name of the file, or of the folder of
+ * an `index` file; agents refer to it with `Tool/name`. `Module` is the type of the module, so the compiler sees whether
+ * the module is there and exports a tool. The module is not imported: a plan is data, and tools run in another process.
+ *
+ * @example
+ * import type * as dice from './tools/dice.ts';
+ * const resources = [toolFile<typeof dice>(import.meta.url, './tools/dice.ts'), model, agent, swarm];
+ */
+export function toolFile<Module extends object>(
+  base: string | URL,
+  file: FileOf<Module>,
+): Extract<ResourceDefinition, { readonly kind: 'Tool' }> {
+  const url = new URL(file, base);
+  const path = fileURLToPath(url);
+  const stem = basename(path, extname(path));
+  const name = stem === 'index' ? basename(dirname(path)) : stem;
+  return { kind: 'Tool', metadata: { name }, spec: { entry: url.href } };
+}

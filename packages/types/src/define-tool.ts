@@ -1,0 +1,80 @@
+/** Tools whose parameters are in code, beside the function that gets them. */
+import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
+import type { ToolContext } from './tool.ts';
+
+/** Marks a value of {@link defineTool}, also for another copy of this package. */
+const mark: unique symbol = Symbol.for('goondan.tool');
+
+/**
+ * A schema of zod, ArkType, Valibot or another library, as [Standard Schema](https://standardschema.dev) describes it.
+ * Only the parts that a tool needs are named here: its JSON Schema for the model, and its check of the arguments.
+ */
+export interface StandardParameters<Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    /** Exists for the type checker only. */
+    readonly types?: { readonly input: unknown; readonly output: Input } | undefined;
+    readonly jsonSchema: { readonly input: (options: { readonly target: 'draft-07' }) => Record<string, unknown> };
+    /** Absent in a schema that only describes: then the JSON Schema alone checks the arguments. */
+    readonly validate?: (value: unknown) => CheckedArguments<Input> | Promise<CheckedArguments<Input>>;
+  };
+}
+
+interface CheckedArguments<Input> {
+  readonly value?: Input;
+  /** Absent when the arguments fit. */
+  readonly issues?:
+    | readonly {
+        readonly message: string;
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+      }[]
+    | undefined;
+}
+
+/** One tool: its description for the model, and the function that runs it. */
+export interface ToolDefinition<Input extends object = JsonObject> {
+  /** The part after `__` in the tool's name; the name of the module's export when absent. */
+  readonly name?: string;
+  readonly description: string;
+  /** A Standard Schema with a JSON Schema, or a plain JSON Schema; no arguments when absent. */
+  readonly parameters?: StandardParameters<Input> | JsonSchema;
+  /** Whether it may run at the same time as other calls of the step; `false` when absent. */
+  readonly parallel?: boolean;
+  /** Whether it may run again after a crash left its outcome unknown; `false` when absent. */
+  readonly idempotent?: boolean;
+  /** The reach of its effects; `external` when absent. */
+  readonly effects?: 'none' | 'local' | 'external';
+  /** Runs the tool, as a `ToolHandler` does. `input` is the output of the schema, with its defaults and transformations. */
+  run(ctx: ToolContext, input: Input): JsonValue | void | Promise<JsonValue | void>;
+}
+
+/** A tool that a module exports, for a `Tool` resource without `exports`. */
+export interface DefinedTool<Input extends object = JsonObject> extends ToolDefinition<Input> {
+  readonly [mark]: true;
+}
+
+/**
+ * Describes a tool in code. Export it from the module that a `Tool` resource names, and leave `exports` of that resource
+ * out: the model sees the export `roll` of `Tool/dice` as `dice__roll`.
+ *
+ * **When it is checked** — when an agent with the tool starts. `gdn validate` runs no code and says "schema in code".
+ * **Rules** — the type of `input` follows from a Standard Schema. For a plain JSON Schema it is a `JsonObject`, or the type
+ * that you name: `defineTool<{ sides: number }>({ … })`.
+ * **Errors** — at the start of the agent: `E_TOOL_SCHEMA`, `E_TOOL_NAME`, `E_TOOL_LOAD`.
+ *
+ * @example
+ * export const roll = defineTool({
+ *   description: 'Rolls a die.',
+ *   parameters: z.object({ sides: z.int().min(2) }),
+ *   run: (_ctx, { sides }) => 1 + Math.floor(Math.random() * sides),
+ * });
+ */
+export function defineTool<Input extends object = JsonObject>(tool: ToolDefinition<Input>): DefinedTool<Input> {
+  return Object.freeze({ ...tool, [mark]: true as const });
+}
+
+/** Whether a value is one of {@link defineTool}; its fields are unchecked, because a module may be plain JavaScript. */
+export function isDefinedTool(value: unknown): value is DefinedTool<object> {
+  return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true;
+}
