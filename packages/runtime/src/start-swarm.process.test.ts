@@ -143,7 +143,7 @@ describe('a stopped swarm', () => {
     const swarm = await start({ onLog: (line) => void lines.push(line) });
     await swarm.ask({ input: 'one' });
     const [instance] = (await swarm.status()).instances;
-    // Until its used spare is replaced.
+    // Waits until the used spare is replaced.
     await Bun.sleep(300);
     await swarm.stop();
     // The guardian had nothing to end.

@@ -46,7 +46,7 @@ const LISTENING_AFTER_MS = 1_000;
 const LAST_ANSWERS_MS = 50;
 /** Before the end of the grace: callers that wait for a turn are told while the answer can still be passed on. */
 const TOLD_BEFORE_MS = 500;
-/** For an orchestrator that reads slowly. */
+/** The time for an orchestrator that reads slowly to get the last messages. */
 const LAST_WORDS_MS = 2_000;
 
 export class ConnectorRun {

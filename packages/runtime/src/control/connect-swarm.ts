@@ -78,7 +78,7 @@ async function stopSwarm(socket: ControlSocket, options: StopOptions): Promise<v
 
 async function whenStopped(socket: ControlSocket): Promise<void> {
   try {
-    // The rarest notices.
+    // Only the end of the watch matters here, so it asks for the rarest notices.
     const { ended } = await watchSwarm(socket, { types: ['dropped'] }, () => undefined);
     await ended;
   } catch (error) {

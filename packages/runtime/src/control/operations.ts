@@ -57,7 +57,7 @@ export interface Operation<Request, Answer> {
   readonly stream?: 'always' | 'accepted';
 }
 
-/** A JSON object. */
+/** The shape of a JSON object. */
 interface Part<Value> {
   /** Its fields; optional ones end with a question mark. */
   readonly fields: readonly string[];

@@ -62,7 +62,7 @@ export interface DroppedCounts {
 
 /** The parts of a loaded agent. */
 export interface AgentDescription {
-  /** In the order of loading. */
+  /** Names in the order of loading. */
   readonly extensions: readonly string[];
   /** Outermost first, kind by kind. */
   readonly layers: readonly LayerSummary[];

@@ -50,7 +50,7 @@ export type ToAgent =
   | { readonly type: 'agents.listed'; readonly callId: string; readonly instances: readonly AgentInstance[] }
   | { readonly type: 'approval.ended'; readonly callId: string; readonly outcome: ApprovalEnd }
   /**
-   * An agent that this turn asked waits for people, or no longer does: the deadlines of the turn are paused meanwhile.
+   * Pauses the deadlines of a turn while an agent that it asked waits for people; with `isHeld` false they run again.
    */
   | { readonly type: 'turn.held'; readonly eventId: string; readonly isHeld: boolean }
   /** The agents of the swarm from now on. */

@@ -22,7 +22,7 @@ export const MASKED = '***';
 /** Shorter values are not secrets: replacing them would damage ordinary text. */
 export const SHORTEST_SECRET = 8;
 
-/** For texts without secrets. */
+/** A mask for texts without secrets. */
 export const noSecrets: SecretMask = Object.assign((text: string) => text, { forms: [], longest: 0 });
 
 export function maskSecrets(secrets: readonly string[]): SecretMask {

@@ -44,7 +44,7 @@ export const flag: Check<boolean> = (value) => {
   return value;
 };
 
-/** 0, 1, 2 … */
+/** A whole number: 0, 1, 2, … */
 export const count: Check<number> = (value) => {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
     throw new Misfit(`is ${describe(value)}, not a whole number from 0`);

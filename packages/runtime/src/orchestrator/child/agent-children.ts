@@ -20,7 +20,7 @@ export interface AgentChildrenDeps {
   readonly folder: string;
   readonly restart: RestartPolicy;
   readonly clock: Clock;
-  /** 0 or 1. */
+  /** The number of spares: 0 or 1. */
   readonly spares: number;
 }
 

@@ -72,7 +72,7 @@ describe('a stream of notices', () => {
     try {
       for (let round = 0; round < 300; round++) (await stormy.connect(watching)).end();
       await until(() => stormy.server.open === 0 && stormy.swarm.watching === 0);
-      // Late readers included.
+      // Gives late readers time to appear.
       await Bun.sleep(50);
       expect([stormy.swarm.watching, stormy.server.open, clock.pending]).toEqual([0, 0, 0]);
     } finally {

@@ -5,7 +5,7 @@
 import { socketWire } from '../../ipc/channel/socket-wire.ts';
 
 export interface Line {
-  /** Does nothing when the line is cut. */
+  /** Sends a line of text; does nothing when the connection is cut. */
   say(text: string): void;
   /** Yields the lines of the other side; they end when the line is cut. */
   lines(): AsyncGenerator<string>;

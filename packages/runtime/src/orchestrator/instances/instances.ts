@@ -145,7 +145,7 @@ export class Instances implements SwarmListener {
     action: () => Promise<Value>,
   ): Promise<Value> {
     const key = addressKey(address);
-    // The first of several waiting callers holds it again before the others continue.
+    // When several callers wait, the first one holds the instance again before the others continue.
     while (this.#held.has(key)) await this.until(() => !this.#held.has(key));
     this.#held.set(key, { asked: this.#line.delete(key) || this.#undeclared.delete(key) });
     try {

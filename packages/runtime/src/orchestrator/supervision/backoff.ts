@@ -37,7 +37,7 @@ export function afterCrash(history: RestartHistory, policy: RestartPolicy, now: 
   return { crashes, healthyMs: 0, notBefore: now + backoffMs(crashes, policy) };
 }
 
-/** Adds `ms` of readiness when it ends: call this before {@link afterCrash}. */
+/** Adds `ms` of readiness when a process is no longer ready: call this before {@link afterCrash}. */
 export function afterHealthy(history: RestartHistory, policy: RestartPolicy, ms: number): RestartHistory {
   const healthyMs = history.healthyMs + ms;
   return healthyMs >= policy.healthyMs ? noCrashes : { ...history, healthyMs };

@@ -150,9 +150,9 @@ describe('a swarm with too few processes', () => {
     slots.advance(0);
     for (const key of keys('spammer', 240)) slots.ask(key);
     for (let step = 0; step < 40; step++) slots.advance(step * 7);
-    // The warm process exists.
+    // The agent has a warm process, so no start is needed.
     expect(slots.ask('helper/0!')).toBe(false);
-    // A cold one is next.
+    // An agent without a process is next.
     const before = slots.starts.length;
     expect(slots.ask('other/0!')).toBe(true);
     for (let step = 0; !slots.starts.includes('other/0!'); step++) slots.advance(step * 11);

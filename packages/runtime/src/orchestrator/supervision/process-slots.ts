@@ -119,7 +119,7 @@ function makeRoom(
   return { hibernate: isStuck ? longestIdle(holders) : hibernate, leave: leave.map(({ key }) => key) };
 }
 
-/** Tells whether its slot may become free without a plan. */
+/** Tells whether its slot may become free by itself. */
 function moves(condition: ProcessCondition): boolean {
   return condition === 'starting' || condition === 'working' || condition === 'stopping';
 }

@@ -8,7 +8,7 @@ export interface SupervisionPolicy {
   readonly idle: IdlePolicy;
   /** Processes that may die during the turn of one event; then the event is a dead letter. */
   readonly crashesBeforeDeadLetter: number;
-  /** From the spawn to `ready`. */
+  /** The time from the spawn to `ready`. */
   readonly startTimeoutMs: number;
   /** Failed starts in a row after which requests to the instance fail instead of waiting for the next start. */
   readonly startAttempts: number;

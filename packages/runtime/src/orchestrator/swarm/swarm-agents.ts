@@ -171,7 +171,7 @@ export class SwarmAgents {
   async resetInstance(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
     await this.instances.whileAsleep(address, grace, async () => {
       await reset();
-      // A turn that begins again asks again.
+      // A restarted turn asks for its approvals again.
       this.approvals.drop(address);
       this.#tellChange(address, 'reset');
       // The state that kept it from starting may be gone.
@@ -309,7 +309,7 @@ export class SwarmAgents {
         const message = `Not told: ${delta} deltas, ${log} log lines, ${events} events.`;
         return this.report('warn', 'frames.dropped', message, at);
       }
-      // For the calls and the approvals.
+      // All other frames are for the calls and the approvals.
       default:
     }
   }

@@ -5,7 +5,7 @@
  */
 import { checksum } from './checksum.ts';
 
-/** `,"crc":"01234567"}` */
+/** The length of a seal, `,"crc":"01234567"}`. */
 export const SEAL_LENGTH = 18;
 
 /** Takes JSON texts of objects and returns the bytes of one write, one line per text. */

@@ -19,7 +19,7 @@ export interface World {
   readonly resets: string[];
   /** Turns before or after which a commit of states alone was tried. */
   readonly stateTries: string[];
-  /** Acknowledged tries. */
+  /** Acknowledged commits of states alone. */
   readonly statesKept: string[];
 }
 

@@ -189,7 +189,7 @@ class TurnDraft {
     const id = choice === 4 ? target.id : undefined;
     this.#emit({ type: 'replace', targetId: target.id, message: this.#text('other', id) }, author, stepId);
     if (choice < 6) return;
-    // As a summary does.
+    // Removes messages as a summary does.
     for (const { id: gone } of this.#messages.slice(-2 - random.below(3), -1)) {
       this.#emit({ type: 'remove', targetId: gone }, author, stepId);
     }
