@@ -204,7 +204,7 @@ export type OperationName = keyof typeof operations;
 /** Safe: the compiler sees keys as any text. */
 export const operationNames = Object.keys(operations) as OperationName[];
 
-/** Rejects unknown fields, which are typing errors. */
+/** Rejects unknown fields, which are mistakes of the caller. */
 function request<Request extends object>(shape: NoInfer<ShapeOf<Request>>): Part<Request> {
   // Safe: each field of the shape is checked for its type.
   return { fields: fieldsOf(shape), check: exactObject(shape) as Check<Request> };

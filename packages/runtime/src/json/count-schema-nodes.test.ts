@@ -52,7 +52,7 @@ describe('the nodes of a schema', () => {
     });
     const referring = { $defs: { b: counted }, properties: references(300, '#/$defs/b') };
     expect(countSchemaNodes(referring)).toBeLessThan(MOST_SCHEMA_NODES);
-    // To find the names, to count it in place, and once for all references to it.
+    // Three reads: to find the names, to count the part in place, and once for all references to it.
     expect(reads).toBe(3);
   });
 

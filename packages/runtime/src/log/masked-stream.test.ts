@@ -103,7 +103,7 @@ describe('the mask of a text in pieces', () => {
     const broken = (text: string) => stream.push(text) + stream.breakOff();
     expect(broken('key sk-live')).toBe('key sk-live');
     expect(broken('key sk-live-')).toBe('key ***');
-    // It overlaps a hidden one.
+    // The beginning of the second secret overlaps a hidden one.
     expect(broken('key sk-live-12345-and-mo')).toBe('key ***');
     expect(broken('done')).toBe('done');
   });

@@ -104,7 +104,7 @@ function removeFile(path: string): void {
   try {
     disk().unlinkSync(path);
   } catch {
-    // Not there, or a folder: it is removed with the channel's folder.
+    // A missing file, or a folder, is removed with the channel's folder.
   }
 }
 

@@ -258,7 +258,7 @@ export class Approvals implements SwarmListener {
     const { stage } = entry;
     this.#entries.delete(entry.record.id);
     this.#timers.clear(entry.record.id);
-    // During a write, the writer removes it.
+    // During a write, the writer removes the record.
     if (stage !== 'saving' && stage !== 'deciding') this.#removeFromDisk(entry);
     if (stage !== 'open' && stage !== 'deciding') return;
     this.#tell(entry, 'withdrawn');

@@ -250,7 +250,7 @@ describe('the deadline', () => {
     calls.turnStarted(at('d'), patient.id, 1_000);
     expect(calls.processGone(at('b'), 1_500)).toEqual([]);
     expect(calls.turnStarted(at('b'), own.id, 1_800)).toEqual([]);
-    // It waits for its turn once more.
+    // The request waits for its turn once more.
     expect(calls.processGone(at('d'), 1_500)).toContainEqual({ type: 'timer.set', timer: patient.id, at: 21_500 });
     expect(calls.turnStarted(at('d'), patient.id, 1_800)).toContainEqual({
       type: 'timer.set',

@@ -351,7 +351,7 @@ test('R-03 connectors that cannot start, exit, flood or block are restarted with
       expect(beganAt - endedAt).toBeGreaterThan(backoffMs(index, policy.restart) - 2);
     }
   }
-  // Two of them ignore it.
+  // Two of the connectors ignore the drain.
   await connections.drain(1_000);
   expect(connections.status().map(({ status }) => status)).toEqual(Array(5).fill('stopped'));
 });

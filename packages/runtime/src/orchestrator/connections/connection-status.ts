@@ -35,7 +35,7 @@ function statusOf(phase: Phase): ConnectionStatus['status'] {
     // The process is ending, and the next one has not started.
     case 'killed':
       return phase.afterwards === 'serve' ? 'waiting' : 'stopped';
-    // It receives nothing any more, though its process may still finish received events.
+    // The connection receives nothing any more, though its process may still finish received events.
     case 'absent':
     case 'draining':
     case 'stopped':

@@ -17,7 +17,7 @@ import type { ControlHost } from './control-host.ts';
 import { stopSwarm } from './stop-swarm.ts';
 import { watchEvents } from './watch-events.ts';
 
-/** Throws a rejection. */
+/** Answers one operation. Throws a rejection. */
 export async function answerOperation(
   host: ControlHost,
   name: OperationName,

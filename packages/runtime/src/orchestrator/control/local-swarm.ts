@@ -107,7 +107,7 @@ export function localSwarm(parts: LocalSwarmDeps): Swarm {
       if (isStopping) throw stopped('nothing is deleted any more');
       const at = toAgentAddress({ agent, instanceKey });
       const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
-      // Otherwise its process would be ended before the same rejection.
+      // Otherwise the instance's process would be ended, and then the same rejection would follow.
       if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
       return swarm.discard(at, { graceMs: parts.graceMs() }, () => journal.delete(at, options));
     },
@@ -116,7 +116,7 @@ export function localSwarm(parts: LocalSwarmDeps): Swarm {
       if (isStopping) throw stopped('nothing is forked any more');
       const to = toAgentAddress({ agent, instanceKey: options.as });
       refuseKey(to.instanceKey);
-      // Otherwise the process of the existing instance would be ended before the same rejection.
+      // Otherwise the existing instance's process would be ended, and then the same rejection would follow.
       if (await journal.has(to)) throw takenKey(to);
       const fork = () => journal.fork(toAgentAddress({ agent, instanceKey }), options);
       const forked = await swarm.admit(to, { graceMs: parts.graceMs() }, fork);

@@ -36,11 +36,11 @@ const STAND_DOWN_MS = 7_000;
 /** Resolves when it watches: from then on no process of the run survives this process. Throws `E_PROCESS_START`. */
 export async function startGuardian(options: GuardianOptions): Promise<Guardian> {
   const { bun = process.execPath, warn = () => undefined, clock = systemClock } = options;
-  // It must never keep the orchestrator alive.
+  // The guardian must never keep the orchestrator alive.
   const line = openLine(launch(bun, checkTag(options.tag)), false);
   const greeting = await within(clock, START_MS, line.next());
   if (!isGreeting(greeting)) {
-    // If it still starts, it finds the line cut and exits.
+    // If the guardian still starts, it finds the line cut and exits.
     line.close();
     throw new GoondanError('E_PROCESS_START', `The guardian did not start within ${START_MS} ms.`);
   }

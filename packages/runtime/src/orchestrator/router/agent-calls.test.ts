@@ -47,7 +47,7 @@ async function openSwarm(
     if (isClosed) return;
     isClosed = true;
     const closed = opened.close();
-    // The timer it waits for becomes due.
+    // Advances the clock, because the close waits for timers.
     for (let isOver = false; !isOver; await clock.advance(1_000)) {
       isOver = await Promise.race([closed.then(() => true), Bun.sleep(1).then(() => false)]);
     }

@@ -18,7 +18,7 @@ export interface QueuedEvent {
   readonly isExcused?: true;
 }
 
-/** After the ending process: `serve` more work, or `stop` for good. */
+/** The plan after the process has ended: `serve` more work, or `stop` for good. */
 export type Afterwards = 'serve' | 'stop';
 
 /** Times are on the monotonic clock. */

@@ -64,7 +64,7 @@ export function standDamaged(state: InstanceState, error: FrameError): InstanceS
 /** Invariant 1: spawns the process. No other code does. */
 export function takeSlot(state: InstanceState, { now, policy }: Moment): InstanceStep {
   if (state.phase.name !== 'inLine') {
-    // The instance stopped meanwhile; one with a process keeps its slot.
+    // The instance stopped meanwhile. If it has a process, it keeps its slot.
     return { state, actions: hasProcess(state.phase) ? [] : [{ type: 'slot.release' }] };
   }
   const spawned = state.spawned + 1;

@@ -349,7 +349,7 @@ class Swarm {
     if (process === undefined) return;
     instance.process = undefined;
     for (const frame of process.open.values()) frame.isProcessGone = true;
-    // Its slot is free when it has exited, below.
+    // The slot of a process is free when it has exited, below.
     this.#isPlanning = true;
     this.#do(this.broker.processGone(instance.address, this.#now));
     this.#isPlanning = false;

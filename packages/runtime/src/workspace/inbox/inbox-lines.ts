@@ -1,7 +1,7 @@
 /**
- * The lines of `inbox.jsonl`. The first is the head: the address of the instance, the number before the first line, and
- * the ids of handled events that were removed. Then comes a line for each event and for each cancel mark of an earlier
- * event, numbered without gaps.
+ * The lines of `inbox.jsonl`. The first is the head: the address of the instance, the number that the first line
+ * follows, and the ids of handled events that were removed. Then comes a line for each event and for each cancel mark
+ * of an earlier event, numbered without gaps.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { StoredLine } from '../lines/read-lines.ts';

@@ -228,7 +228,7 @@ export class InstanceWriter {
       const plan = planReset(this.#metadata, this.#extensions, this.#log.length, ports.clock.now());
       await commitPlan(ports, paths, plan);
       await this.#committed(plan);
-      // No later turn in this process would report it.
+      // No later turn in this process would report the failure.
       if (this.failed) throw new GoondanError('E_STORE_WRITE', `The reset of ${paths.folder} is not yet in place`);
     });
   }

@@ -161,8 +161,8 @@ async function finishArchive(
 }
 
 /**
- * Includes the result of the last turn for certain, however long its lines are: its answer may still have to be
- * delivered.
+ * Reads the results of the last turns. The very last one is always included, however long its lines are, because its
+ * answer may still have to be delivered.
  */
 async function lastResults(
   { fs }: StorePorts,

@@ -36,7 +36,10 @@ export interface LockOwner extends ProcessIdentity {
 export interface LockSeeker {
   readonly fs: Fs;
   readonly processes: Processes;
-  /** Identifies the caller within this process; a lock with the same name is left from its own failed attempt. */
+  /**
+   * Identifies the caller within this process. A lock with the same name is left from an earlier attempt of the same
+   * caller.
+   */
   readonly holder: string;
   /** The locked thing, for error messages. */
   readonly what: string;

@@ -209,8 +209,8 @@ async function checkExtensionState(
 }
 
 /**
- * Tells whether a turn keeps its states. It does, however it ended, except that a dead letter keeps those of its last
- * record, so the changes of the last step only if that step has a record.
+ * Tells whether the states of a turn's last step are kept. They are, unless the turn is a dead letter whose last step
+ * has no record.
  */
 function keepsState({ turnId, result, states }: Turn, { script }: Input, world: World): boolean {
   if (result.error?.code !== 'E_DEAD_LETTER') return true;
