@@ -65,7 +65,7 @@ export interface ConnectorAnswer extends ConnectorAcceptance {
   readonly truncated?: boolean;
   /** The error of a failed turn. */
   readonly error?: TurnError;
-  /** Absent when the turn was over before this ask. */
+  /** All counts are 0 when the turn was over before this ask. */
   readonly usage: TokenUsage;
 }
 

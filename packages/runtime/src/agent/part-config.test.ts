@@ -28,7 +28,7 @@ async function start({ config = {}, over, specSchema, moduleSchema }: Declared):
     ...declaration,
     ...(over === undefined ? {} : { config: over }),
     resource: { ...resource, spec: { ...resource.spec, ...(specSchema && { configSchema: specSchema }) } },
-    // Modules are foreign code: theirs may be anything.
+    // The module is foreign code: its schema may be any value.
     module: {
       ...declaration.module,
       ...(moduleSchema !== undefined && { configSchema: moduleSchema }),
@@ -113,7 +113,7 @@ describe("an extension's config", () => {
     ['since is a Date', { since: new Date(0) }],
     ['onDone is a function', { onDone: () => 1 }],
   ])('X-05 a config in which %s is refused: E_EXT_CONFIG', async (problem, config) => {
-    // Embedders may not use TypeScript.
+    // Embedders in plain JavaScript are not checked by the types.
     for (const declared of [{ config: config as JsonObject }, { over: config as JsonObject }]) {
       const error = await start(declared);
       expect(error).toMatchObject({ code: 'E_EXT_CONFIG' });

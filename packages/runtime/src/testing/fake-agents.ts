@@ -42,7 +42,7 @@ export interface FakeAgents {
   readonly children: readonly Child[];
   /** Children that got a plan, with their address, in the order of their start. */
   readonly started: readonly { readonly at: AgentAddress; readonly child: Child }[];
-  /** Runs instead of sending `ready`. */
+  /** Runs instead of sending `ready`, when set. */
   onStart: ((child: Child) => void) | undefined;
 }
 
@@ -72,7 +72,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
     child.channel.onMessage((message) => {
       switch (message.type) {
         case 'start': {
-          // The orchestrator made the plan from an `AgentStart`.
+          // The plan is an `AgentStart`, which the orchestrator made.
           at = (message.plan as unknown as AgentStart).address;
           started.push({ at, child });
           if (agents.onStart !== undefined) return agents.onStart(child);

@@ -99,7 +99,7 @@ export function fakeControl(): FakeControl {
   ]);
 
   return {
-    // Each method is made from the answer with its name.
+    // Each method has the type of the operation with its name.
     ...(Object.fromEntries(methods) as Pick<Swarm, PlainName>),
     calls,
     askers,

@@ -43,7 +43,7 @@ export function fakeSpawn<Down, Up>(options: FakeSpawnOptions = {}): FakeSpawn<D
   const spawn: Spawn = (language, request) => {
     options.beforeSpawn?.(request);
     const started = startChild(language, request, FIRST_PID + children.length, options);
-    // A fake for one set of messages starts children with these messages.
+    // The caller chose the message types of its children.
     children.push(started.child as unknown as FakeChild<Down, Up>);
     return started.process;
   };

@@ -124,7 +124,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
     },
   );
   for (const name of runtimeEvents) {
-    // The payload belongs to the event name.
+    // The payload has the type of its event name.
     agent.parts.bus.on(name, (payload) => told.push({ name, payload } as ToldEvent));
   }
   let count = 0;
@@ -184,7 +184,7 @@ export function extension<Config = JsonObject>(
       spec: { entry: './index.ts', ...(config === undefined ? {} : { config }) },
     },
     root: '.',
-    // The config is declared with the extension; `configSchema` checks that it matches.
+    // The declared config is checked by `configSchema`, not by this type.
     module: { register: register as ExtensionRegister, ...(configSchema === undefined ? {} : { configSchema }) },
     ...(tier === undefined ? {} : { tier }),
   };

@@ -13,7 +13,7 @@ export interface BodyBounds {
   readonly room?: { take(bytes: number): void; give(bytes: number): void };
 }
 
-/** Returns the raw bytes. Throws an error of `refuse`: 413, 408, or 400 when the body breaks off. */
+/** Returns the raw bytes. Throws the error that `refuse` makes: 413, 408, or 400 when the body breaks off. */
 export async function readBody(request: Request, bounds: BodyBounds, refuse: RefuseBody): Promise<Uint8Array> {
   const { longest, withinMs, clock = systemTimers, signal, room } = bounds;
   if (Number(request.headers.get('content-length') ?? 0) > longest) throw tooLong(longest, refuse);
@@ -47,7 +47,7 @@ export async function readBody(request: Request, bounds: BodyBounds, refuse: Ref
   }
 }
 
-/** Throws an error of `refuse`, 400, when the body is not JSON. */
+/** Throws the error that `refuse` makes (400) when the body is not JSON. */
 export function parseJson(bytes: Uint8Array, refuse: RefuseBody): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -56,7 +56,7 @@ export function parseJson(bytes: Uint8Array, refuse: RefuseBody): unknown {
   }
 }
 
-/** Throws an error of `refuse`, 415, unless the content type is JSON. */
+/** Throws the error that `refuse` makes (415), unless the content type is JSON. */
 export function checkJsonType({ headers }: Request, refuse: RefuseBody): void {
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   if (type.trim().toLowerCase() === 'application/json') return;

@@ -70,7 +70,7 @@ async function request(turn: RunningTurn, asker: Asker, params: AgentRequest): P
 /** The timeout of the request, else of the bundle, else the default of the asker. */
 function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy): RequestTimeout | undefined {
   const { requestTimeoutMs, turnTimeoutMs } = policy;
-  // The caller's turn ends then anyway; and a timer cannot count to every number.
+  // No request waits longer than the caller's turn, which also keeps the number small enough for a timer.
   const atMost = (ms: number) => Math.min(ms, turnTimeoutMs);
   if (timeoutMs !== undefined) return { ms: atMost(timeoutMs), field: 'timeoutMs' };
   if (requestTimeoutMs !== undefined) return { ms: atMost(requestTimeoutMs), field: 'requestTimeoutMs' };
@@ -181,7 +181,7 @@ function check<Params extends AgentSend>(params: Params): Params {
   return params;
 }
 
-/** The longest name that is passed to an engine; the engine judges shorter ones. */
+/** At most this many characters of a name are passed to an engine; the engine checks shorter names itself. */
 const LONGEST_NAME = 4_096;
 
 function wrong(problem: string): GoondanError {

@@ -143,7 +143,7 @@ class Game {
     this.plain = { ...applyPlainly(this.plain, { type: 'append', message: input }), inputId: input.id };
   }
 
-  /** An untouched base needs only the new messages to be written. */
+  /** When the base is untouched, only the new messages need to be written. */
   private isBaseTouched(): boolean {
     const isBase = (id: string) => this.base.some((each) => each.id === id);
     return this.plain.events.some(

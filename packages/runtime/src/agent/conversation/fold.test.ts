@@ -129,7 +129,7 @@ function possible(start: readonly Message[], wished: readonly Wish[], inputId?: 
   return events;
 }
 
-/** The meaning of the events once more, in the simplest code. */
+/** Folds the events once more, in the simplest code. */
 function foldNaively(
   start: readonly Message[],
   events: readonly MessageEvent[],

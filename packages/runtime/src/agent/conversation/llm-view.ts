@@ -9,9 +9,9 @@ import type { MessageList } from '../../messages/message-list.ts';
 import { callsOf, pairToolCalls } from './pair-tool-calls.ts';
 
 interface Checkpoint {
-  /** Messages before this place … */
+  /** The place of the first message after the checkpoint. */
   readonly place: number;
-  /** … are shown as this many. */
+  /** The number of shown messages before the checkpoint. */
   readonly shown: number;
 }
 
@@ -35,7 +35,7 @@ export class LlmView {
     this.start = { place: 0, shown: this.shown.length };
   }
 
-  /** Finds the id of the message shown as this one; undefined when the view made it. */
+  /** Returns the id of a shown message; undefined for a message that the view made itself. */
   idOf(shown: ModelMessage): string | undefined {
     return this.ids.get(shown);
   }

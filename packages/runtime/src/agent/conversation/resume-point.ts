@@ -36,7 +36,7 @@ export function fromResumePoint(
     // Only the last step's metadata and states are needed, and `restorePoint` has them.
     steps: steps.map((step) => ({ type: 'step', ...step, metadata: {}, extensionState: {} })),
     restorePoint: restored && { metadata: { ...restored.metadata }, extensionState: { ...restored.extensionState } },
-    // This number only decides whether a turn may be resumed, and the recorded one was.
+    // The number of crashes only decides whether a turn may run again, and the recorded turn did.
     resumes: 0,
   };
 }

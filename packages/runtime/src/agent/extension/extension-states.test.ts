@@ -67,7 +67,7 @@ describe("an extension's state", () => {
   ])('X-10 is refused when %s, and keeps its value', async (problem, value) => {
     const { api } = openState();
     await api.set({ kept: true });
-    // Extensions may not use TypeScript.
+    // Extensions in plain JavaScript are not checked by the types.
     const error: unknown = await api.set(value as JsonValue).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GoondanError);
     const { code, message, suggestion } = error as GoondanError;

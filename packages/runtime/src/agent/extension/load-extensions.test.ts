@@ -136,7 +136,7 @@ describe('the cleanup of extensions', () => {
   });
 
   test('X-17 an extension that returns something else than a function has no cleanup', async () => {
-    // Extensions may not use TypeScript.
+    // Extensions in plain JavaScript are not checked by the types.
     const register = (() => 'bye') as unknown as ExtensionRegister;
     const agent = await scriptedAgent({ extensions: [extension('odd', register)] });
     await agent.close();

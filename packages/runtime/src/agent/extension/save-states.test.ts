@@ -4,7 +4,7 @@ import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 
-/** An extension that counts turns outside of them, in a handler of `turn.completed`. */
+/** An extension that counts turns after their end, in a handler of `turn.completed`. */
 const counter = extension('counter', ({ events, state }) => {
   events.on('turn.completed', () => void state.get().then((count) => state.set(Number(count) + 1)));
 });

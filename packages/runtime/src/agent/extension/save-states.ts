@@ -11,7 +11,7 @@ import { type Clock, sleep } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
 import type { ExtensionStates } from './extension-states.ts';
 
-/** From the first change to the write, so that it is on disk within two seconds. */
+/** The delay between the first change and the write, so that the change is on disk within two seconds. */
 const SAVE_AFTER_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 /** Attempts before the agent ends. */
@@ -87,7 +87,7 @@ export class SaveStates {
 
   /**
    * True when another write is needed. A failed write may have been committed, so one follows it even if the states are
-   * as before.
+   * unchanged.
    */
   get #isUnsaved(): boolean {
     return this.#failures > 0 || this.#deps.states.unsaved.length > 0;

@@ -43,7 +43,7 @@ export async function callModel(turn: RunningTurn, ask: ModelAsk): Promise<Model
       isRepeated: turn.effects.isRecorded(key),
       inspect: () => inspect(call),
       shared: call.messages,
-      // A step's call shows no input: it asks with the conversation itself.
+      // Only a layer's call shows its input; a step sends the conversation.
       ...(call.extensionName === undefined
         ? {}
         : { input: () => previewArguments(call.messages.at(-1)?.content, turn.agent.mask) }),

@@ -10,7 +10,7 @@ export interface ModelRequest {
   readonly params: ModelParams;
   /** Aborted when the turn is cancelled or the call is out of time. */
   readonly signal: AbortSignal;
-  /** For models that count within a turn. */
+  /** The id of the turn, for models that count calls within a turn. */
   readonly turnId: string;
   /** Called for each delta while the reply is written, in order. */
   onDelta(delta: ModelDelta): void;

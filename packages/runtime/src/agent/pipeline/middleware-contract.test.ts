@@ -39,7 +39,7 @@ interface Context {
   next(): Promise<unknown>;
 }
 
-/** Tools for a misbehaving layer, beside its context. */
+/** Helpers for a misbehaving layer, beside its context. */
 interface Surroundings {
   /** A valid result of the kind, with this layer's mark. */
   readonly own: () => unknown;
@@ -58,7 +58,7 @@ interface Behaviour {
 const never = () => new Promise<never>(() => undefined);
 const alone = (outcome: Outcome, ...warnings: string[]): Prediction => ({ outcome, coreRuns: 0, warnings });
 const failing = (code: string) => (layer: string) => alone({ code, blamed: layer });
-/** The inside comes first: this layer makes its own mistake only after the inside succeeded. */
+/** Predicts a layer that makes its mistake only after the inside succeeded. */
 const failingAfter = (code: string) => (layer: string, inside: () => Prediction) => {
   const inner = inside();
   return 'code' in inner.outcome ? inner : { ...inner, outcome: { code, blamed: layer } };

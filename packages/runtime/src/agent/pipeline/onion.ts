@@ -61,7 +61,10 @@ async function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | u
   }
 }
 
-/** One layer's run. The inside reports its end to this object directly, just before the promise of `next()` settles. */
+/**
+ * One layer's run. The next inner layer, or the core, reports its end to this object directly, just before the promise
+ * of `next()` settles.
+ */
 class LayerRun<Result> implements AskingLayer {
   readonly span: LayerSpan | undefined;
   private inner: Promise<Result> | undefined;
@@ -243,7 +246,8 @@ class LayerRun<Result> implements AskingLayer {
 }
 
 /**
- * A rejection that is already handled: an author who drops the promise gets the chain's error, and the process goes on.
+ * Returns a rejection that is already handled: an author who drops the promise gets the chain's error, and the process
+ * continues.
  */
 function refuse(mistake: GoondanError): Promise<never> {
   const refused = Promise.reject(mistake);

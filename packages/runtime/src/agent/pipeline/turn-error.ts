@@ -55,7 +55,7 @@ export function toPlacedError(
   { mask, locate }: { readonly mask: Mask; readonly locate: LocateThrown },
 ): TurnError {
   const error = toTurnError(thrown, fallbackCode, mask);
-  // An error of the core is left out: layers it passed through may be in its stack too.
+  // Only a layer's own error gets a place: the stack of another error may contain layers that it only passed through.
   const place = error.extension === undefined ? undefined : locate(thrown).place;
   return place === undefined ? error : { ...error, place };
 }

@@ -32,7 +32,10 @@ export interface IpcEngineDeps {
   readonly ids?: Ids;
 }
 
-/** The orchestrator answers these calls from memory, or after one write. A later answer is `E_AGENT_TIMEOUT`. */
+/**
+ * The orchestrator answers these calls from memory, or after one write. After this time a call fails with
+ * `E_AGENT_TIMEOUT`.
+ */
 const PROMPT_MS = 30_000;
 /** The longest timer on the other side: about 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;

@@ -239,7 +239,7 @@ function recordTraces(
   return traces;
 }
 
-/** The least time for a turn that just ended to send its answer. */
+/** A turn that just ended gets at least this time to send its answer. */
 const ANSWER_MS = 100;
 
 async function settlesBefore(deadline: number, turns: TurnRunner, clock: Clock): Promise<boolean> {

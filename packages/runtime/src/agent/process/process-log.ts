@@ -68,7 +68,7 @@ export class ProcessLog {
   }
 }
 
-/** A stack without code of a bundle, for developers of goondan. */
+/** The stack of an error that no code of a bundle threw, for developers of Goondan. */
 function stackOf(thrown: unknown): string | null {
   const stack = readField(thrown, 'stack');
   return typeof stack === 'string' ? stack : null;

@@ -104,7 +104,7 @@ function launch({
   }
   async function first<Type extends Kind>(type: Type, count = 1): Promise<Of<Type>> {
     await until(() => all(type).length >= count);
-    // The wait above has found it.
+    // The line above has waited for it.
     return all(type)[count - 1] as Of<Type>;
   }
   return {

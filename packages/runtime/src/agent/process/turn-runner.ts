@@ -58,7 +58,7 @@ export class TurnRunner {
     this.#cancellations.cancel(eventId, reason);
   }
 
-  /** Pauses the turn of this event while an agent that it asked waits for people. */
+  /** Pauses the clock of this event's turn while an agent that it asked waits for people. */
   hold(eventId: string, isHeld: boolean): void {
     const held = this.#clocks.get(eventId);
     if (held === undefined || held.isHeld === isHeld) return;

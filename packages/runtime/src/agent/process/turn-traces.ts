@@ -173,7 +173,7 @@ class WrittenRun implements TurnListener {
     this.halt(reason);
   }
 
-  /** Writes where the turn stopped; without a reason it continues in another process. */
+  /** Writes where the turn stopped. Without a reason, another process continues the turn. */
   halt(reason?: Error): void {
     // Writes the current state of open chains; a chain that ends later gets another line.
     for (const chain of this.#open) this.changed(chain);
@@ -204,7 +204,7 @@ class WrittenRun implements TurnListener {
     }
     if (outcome === 'running') this.#open.add(chain);
     else this.#close(chain);
-    // A chain that ended before this line is written has another line with its end.
+    // A chain that has ended by the time of writing has a later line with its end, so this line is left out.
     const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
     if (this.#turn !== undefined) this.#add(this.#turn, false, describe);
   }
@@ -231,8 +231,9 @@ class WrittenRun implements TurnListener {
   }
 
   /**
-   * Writes running chains whose layers have gone further in. A request from inside a chain depends on the changes of
-   * its layers before `next()`: if the process dies before the chain is over, those changes are in the file.
+   * Writes running chains whose layers have called `next()` since their last line. A request from inside a chain
+   * depends on the changes that its layers made before `next()`: if the process dies before the chain is over, those
+   * changes are in the file.
    */
   #tellWhoWentIn(): void {
     if (this.#written.size === 0) return;

@@ -12,7 +12,7 @@ test('T-05 a conversation that cannot be recovered is reported as such, not as a
   const address = { agentName: 'host', instanceKey: 'default' };
   const reports: [string, unknown][] = [];
   const replies = new UndeliveredReplies({
-    // The code under test uses only these parts of both.
+    // The code under test uses only these members of the journal and the channel.
     journal: { address, isNew: false, open: async () => opened } as unknown as InstanceJournal,
     channel: {} as Channel<FromAgent, ToAgent>,
     isIdle: () => true,

@@ -77,7 +77,7 @@ export class UndeliveredReplies {
   }
 
   /**
-   * Reads the outbox after a recovery: the last answer may not be in the outbox when the previous process died, and
+   * Reads the outbox after a recovery: the previous process may have died before its last answer was in the outbox, and
    * recovery puts it there.
    */
   async #findLeft(): Promise<readonly QueueEntry[]> {

@@ -8,7 +8,7 @@ import type { Divergence } from '../../trace/replay.ts';
 
 export type LayerDifference = Pick<Divergence, 'what' | 'message' | 'changes'>;
 
-/** A layer in the replay: its description, and the marks of its complete data. */
+/** A layer in the replay: its description, which may be cut, and digests of its complete data (`marks`). */
 export interface LayerNow {
   readonly record: LayerRecord;
   readonly marks: LayerMarks;
@@ -42,7 +42,7 @@ export function compareWayOut(
   );
 }
 
-/** Compares marks when the description of either side is cut. */
+/** Compares the digests where the description is cut, on one side or on both. */
 function compareMarks(
   then: LayerRecord,
   now: LayerRecord,
@@ -113,7 +113,7 @@ function value<Side extends 'before' | 'after'>(side: Side, change: Change | und
 }
 
 interface ShownEvent {
-  /** Such as `append system <id>`. */
+  /** A description such as `append system <id>`. */
   readonly event: string;
   readonly said: string | undefined;
 }
@@ -180,7 +180,7 @@ function describeOutcome({ outcome: ended, error = '' }: LayerRecord): string {
   }
 }
 
-/** The difference when the kept data is too short to show it. */
+/** The difference when the shown part of the data is too short to include it. */
 function unshown(then: LayerRecord): LayerDifference {
   const events = all(then).map(({ event }) => event);
   const what = [...events, ...then.changed.map(({ path }) => path), ...then.resultChanged.map(({ path }) => path)];

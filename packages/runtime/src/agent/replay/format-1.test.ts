@@ -108,7 +108,7 @@ test('a recording of format 1 is replayed without a divergence', async () => {
   const recording = assembleRecording(lines);
   if ('problem' in recording) throw new Error(recording.problem);
   const unwatch = watchDraws();
-  // The recording in the file has the types of this version.
+  // The recording is read from the file in the shape of this version.
   const start = { ...around, recording: recording.last.recording } as unknown as ReplaySource;
   const outcome = await replayTurn(plan, start).finally(unwatch);
   const served = { model: 2, tool: 1, agent: 0, approval: 0 };

@@ -50,7 +50,7 @@ function isAskedByLayers({ kind, by }: EffectRecord): boolean {
   return kind !== 'agent' || by !== undefined;
 }
 
-/** Keys without the requests of a tool that had not ended itself. */
+/** Leaves out requests of a tool that had not ended itself. */
 function outermost(keys: readonly string[]): readonly string[] {
   return keys.filter((key) => !keys.some((other) => key.startsWith(`${other}/`)));
 }

@@ -128,7 +128,8 @@ export class ReplayWatch implements TurnObserver {
     const { error, layer } = this.#recording.halt ?? {};
     if (error === undefined) return this.#stopped.resolve();
     const cancel = () => this.#cancel.abort(throwable(error));
-    // A layer that was running at the halt had started with a signal that was not aborted.
+    // A layer that was running at the halt starts with a signal that is not aborted yet, so the cancel comes a moment
+    // later.
     if (layer === undefined) cancel();
     else setImmediate(cancel);
   }
@@ -211,7 +212,7 @@ export class ReplayWatch implements TurnObserver {
     if (this.#isHalted) return;
     const place = here?.place ?? [];
     const message = then === undefined ? `asks ${whom[kind]}, which it had not` : `asks ${whom[kind]} something else`;
-    // Only the first divergence is reported here: another request may follow from it.
+    // After an earlier divergence a different request is only a consequence, and is not reported.
     if (this.#differing.size === 0) {
       const { changes } = diffJson(then?.asked, now);
       const doer = here?.activeLayer ?? here?.by ?? this.#ownerOf(changes);

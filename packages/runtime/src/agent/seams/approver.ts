@@ -20,7 +20,7 @@ export interface ApprovalQuestion {
 }
 
 export interface ApprovalAnswer extends ApprovalOutcome {
-  /** The id for `taken`. */
+  /** The id to pass to `taken`. */
   readonly id: string;
 }
 

@@ -31,7 +31,7 @@ type Part = UserPart | AssistantPart;
 
 export function maskParts<Kind extends Part>(parts: readonly Kind[], mask: Mask): Kind[] {
   const masked = parts.map((part) => maskPart(part, mask));
-  // The array is not changed: the caller gets the one it passed.
+  // Only `readonly` is cast away: the caller gets the same array back.
   return masked.some((part, index) => part !== parts[index]) ? masked : (parts as Kind[]);
 }
 

@@ -62,7 +62,7 @@ describe('an agent event', () => {
   });
 
   test.each([undefined, null, 'hello', 7])('C-10 is refused with a code when it is %p', (event) => {
-    // Wrong on purpose: embedders may not use TypeScript.
+    // Wrong on purpose: embedders in plain JavaScript are not checked by the types.
     expect(() => checkAgentEvent(event as unknown as AgentEvent, 'default')).toThrow(
       expect.objectContaining({ code: 'E_EVENT_INVALID' }),
     );

@@ -21,7 +21,8 @@ export async function askForApproval(
   call: RunningToolCall,
   request: ApprovalRequest,
 ): Promise<ApprovalOutcome> {
-  // Both come before any wait or refusal: from here on the handler waits, and questions are numbered in order.
+  // These two come first, before anything waits or throws: from here on the handler is blocked, and questions are
+  // numbered in order.
   const settle = call.approvals.open();
   const key = turn.effects.nextKey(call.ask.key, 'approval');
   const { reason, expiresInMs } = checkRequest(request);

@@ -1,6 +1,6 @@
 /**
- * The decisions about one tool call, each bound to exact arguments. The handler checks them last: whatever layers do in
- * between, it runs with the approved arguments or not at all.
+ * The decisions about one tool call, each bound to exact arguments. They are checked last, just before the handler:
+ * whatever layers do in between, it runs with the approved arguments or not at all.
  */
 import { type ApprovalOutcome, type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import { digestJson } from '../../json/digest-json.ts';
@@ -34,7 +34,7 @@ export class CallApprovals {
     return (digest, decision) => void Object.assign(binding, { digest, decision });
   }
 
-  /** Throws when the handler must not run with this input, with the reason. */
+  /** Throws the reason when the handler must not run with this input. */
   check(input: JsonObject): void {
     if (this.#bindings.length === 0) return;
     const refused = this.#bindings.find(({ decision }) => decision !== 'approved');

@@ -26,7 +26,7 @@ import type { RegisteredTool } from '../tool/tool-registry.ts';
 export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Promise<ToolCallResult> {
   const { ask } = call;
   try {
-    // The tool started before the crash, so this step cannot be dropped either.
+    // A tool that started before the crash counts as started: its step must not be dropped.
     if (turn.effects.wasBegun(ask.key)) ask.onStart();
     const recorded = turn.effects.recorded(ask.key);
     // A recorded value was a result when it was recorded.
@@ -52,7 +52,7 @@ async function runHandler(
   // The intent must be on disk before anything happens outside: after a crash nothing else is known about the call.
   if (tool.effects !== 'none') await turn.log.flush();
   ask.onStart();
-  // The handler may change its own arguments.
+  // A copy, because the handler may change its arguments.
   const asked = () => ({ tool: ask.toolName, args: copyJsonObject(input) });
   const result = await effects.perform({ key: ask.key, kind: 'tool', asked }, () =>
     callHandler(turn, call, tool, input),

@@ -13,7 +13,7 @@ export function logFailedCall(
   thrown: unknown,
   { fallbackCode, extension }: { readonly fallbackCode: string; readonly extension: string | undefined },
 ): void {
-  // A cancel reaches tools as an error, and is not one.
+  // A cancelled turn aborts its tools, and their errors are not failures.
   if (signal.aborted) return;
   const { code = null, message } = toTurnError(thrown, fallbackCode);
   const origin = agent.locate(thrown);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { Activity } from './activity.ts';
 
-/** An activity that a caller waits to leave; `left` counts how often it could. */
+/** An activity that a caller waits to leave; `left` has one entry each time it could. */
 function open(flush: () => Promise<void> = () => Promise.resolve()) {
   const activity = new Activity();
   activity.begin({ flush });

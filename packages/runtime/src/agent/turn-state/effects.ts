@@ -4,7 +4,7 @@
  * because layers may change a reply or a result in place, and do so again on resume.
  *
  * Everything that reaches the outside does so inside `perform`. So an observer of the turn sees all of it, and a
- * replay, in which nothing may reach the outside, needs no other hook.
+ * replay, in which nothing may reach the outside, serves every effect there.
  */
 import { GoondanError, isErrorCode, type JsonValue } from '@goondan/types';
 import { copyJson } from '../../json/copy-json.ts';

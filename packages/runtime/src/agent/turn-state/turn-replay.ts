@@ -5,7 +5,7 @@ import type { WatchedEffect } from '../../trace/layer-span.ts';
 
 export interface TurnReplay {
   readonly startedAt: Date;
-  /** The log that a resumed run found, when the recorded run was a resumed one. */
+  /** The log with which the recorded run started, when it was a resumed run. */
   readonly before?: TurnLog | undefined;
   /** The recorded time of a message that the runtime made; undefined when the recording has no such message. */
   timeOf(messageId: string): Date | undefined;

@@ -68,8 +68,8 @@ function assign(target: object, field: string, value: unknown): void {
 }
 
 /**
- * The error of the assignment. It must not be thrown in the layer: the error of a toolCall layer becomes a result, and
- * the turn continues.
+ * Returns the error of an assignment. It must not be thrown in the layer: the error of a toolCall layer becomes a
+ * result, and the turn continues.
  */
 function assigning(target: object, field: string, value: unknown): unknown {
   try {
@@ -196,7 +196,7 @@ describe('a context that is used after its turn', () => {
     const { agent } = await lookAt((each, ctx) => each === kind && seen.push(ctx));
     const before = await agent.messages();
     const [ctx] = seen;
-    // The kind was checked: it is one that can emit.
+    // The kind was checked: layers of this kind can emit.
     const { emitMessageEvent } = ctx as Pick<StepMiddlewareContext, 'emitMessageEvent'>;
     expect(() => emitMessageEvent({ type: 'truncate' })).toThrow(
       expect.objectContaining({

@@ -157,12 +157,12 @@ describe('M-06 a store that fails', () => {
   const diskFull = new Error('disk full');
 
   interface Failure {
-    /** Counted from 0. */
+    /** The index of the failing write, from 0. */
     readonly write: number;
     readonly tookEffect: boolean;
   }
 
-  /** A store that fails once, at the write that it was given, and works before and after. */
+  /** A store that fails once, at a chosen write, and works before and after it. */
   function failingStore(inner: ConversationStore) {
     let failure: Failure | undefined;
     let writes = 0;

@@ -30,7 +30,7 @@ const clock: Clock = {
   },
 };
 
-/** One process: its calls, and their numbers. */
+/** One process, with the number of its effects and the layers that ran. */
 interface Process {
   readonly store: ConversationStore;
   readonly done: Record<Exclude<EffectKind, 'approval'>, number>;

@@ -75,7 +75,7 @@ function progressOf(turn: RunningTurn): Progress {
   return progress;
 }
 
-/** Runs one step and records how it ended. A failure to retry is an outcome; any other is thrown. */
+/** Runs one step and records how it ended. A failure that will be retried is returned; any other is thrown. */
 async function tryStep(
   turn: RunningTurn,
   progress: Progress,
@@ -111,7 +111,7 @@ async function tryStep(
   } catch (error) {
     const retry = turn.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
     if (retry === undefined) turn.deltas.brokenOff();
-    // Covers failures after the step's chain had ended, too.
+    // This also covers failures after the step's chain had ended.
     step.span?.fail(error, retry?.delayMs);
     const duration = agent.clock.elapsed() - startedAt;
     const failure = toPlacedError(error, 'E_EXT_MIDDLEWARE', agent);
@@ -136,8 +136,8 @@ async function tryStep(
 }
 
 /**
- * Writes the record that ends the step: once it is on disk the step never runs again. The turn does not wait for it,
- * because until then the step's effects are recorded.
+ * Writes the record that ends the step: once it is on disk the step never runs again. The turn does not wait for the
+ * disk: the effects of the step are recorded anyway.
  */
 function seal(
   turn: TurnIdentity & TurnWriting,

@@ -105,7 +105,7 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
     core: () => enterSteps(turn),
     problemWith: problemWithTurnResult,
   });
-  // Throws for metadata that is not JSON, set by the layers after the last step.
+  // Throws if layers set metadata after the last step that is not JSON.
   recordedMetadata(turn.metadata, agent.mask);
   return withoutSecrets(result, agent.mask);
 }
@@ -121,8 +121,8 @@ async function appendInput(turn: TurnIdentity & TurnWriting): Promise<void> {
 }
 
 /**
- * The origin of the input. For a request of an agent it has the instance key of the last caller in the chain; an agent
- * that only sent a message has no call chain.
+ * The origin of the input. For a request of an agent it includes the instance key of the last caller in the call chain;
+ * a message that was only sent has no call chain.
  */
 function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigin {
   const caller = kind === 'agent' ? callChain?.at(-1) : undefined;
@@ -138,11 +138,11 @@ function refuseDeadLetter(
   isDeadLetter: boolean,
   isExcused: boolean,
 ): void {
-  // A replayed turn did run.
+  // A replayed turn was run, so its event was not a dead letter.
   if (replay !== undefined) return;
   const crashes = before.resumes + (resumed && !isExcused ? 1 : 0);
   if (crashes < agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
-  // The orchestrator may have seen crashes that left nothing in the log.
+  // The orchestrator counts crashes too, also those that left nothing in the log.
   const times = isDeadLetter ? 'too often' : `${crashes} times`;
   throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and was put aside.`);
 }

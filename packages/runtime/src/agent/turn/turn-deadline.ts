@@ -57,7 +57,7 @@ export class TurnDeadline {
   private abort(reason: GoondanError): void {
     if (this.signal.aborted) return;
     this.callOff();
-    // The turn's own clock may be paused, so this timer uses the other one.
+    // The turn's own clock may be paused, so this timer uses the real clock.
     this.callOff = this.clocks.world.after(this.policy.unwindMs, () => this.abandoned.reject(reason));
     this.onAbort?.(reason);
     this.controller.abort(reason);

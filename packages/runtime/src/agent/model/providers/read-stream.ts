@@ -23,7 +23,7 @@ export class StreamedError extends Error {
 export interface StreamReading {
   /** The provider's name, for the kinds of kept parts. */
   readonly provider: string;
-  /** For messages to people. */
+  /** `provider/model`, for messages to people. */
   readonly label: string;
   /** Ends the reading: the rest of the stream is cancelled, and the reply is incomplete. */
   readonly signal: AbortSignal;

@@ -104,7 +104,7 @@ function copyOf(error: unknown, apiKey: string | undefined): Error {
   return copy;
 }
 
-/** A shorter key, as local servers get, is not a secret, and would be found in ordinary words. */
+/** A shorter key, as used for local servers, is not a secret and would match ordinary words. */
 const shortestSecret = 8;
 
 function hide(text: string, apiKey: string | undefined): string {

@@ -22,7 +22,7 @@ interface WatchOptions {
   readonly fetch: Fetch;
   /** Called with the body of the request when it is sent. */
   readonly onSent?: (body: string) => void;
-  /** For messages to people. */
+  /** `provider/model`, for messages to people. */
   readonly label: string;
 }
 

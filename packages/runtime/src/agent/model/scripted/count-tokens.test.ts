@@ -51,7 +51,7 @@ test('a content is converted to JSON once, however often it is sent', () => {
     },
   };
   const count = openUsageCounter();
-  // A function is not a JSON value; here it detects the conversion.
+  // The value has a `toJSON` function, which counts the conversions.
   const output = { type: 'json' as const, value: value as never };
   const content = [{ type: 'tool-result' as const, toolCallId: 'call_1', toolName: 'x__y', output }];
   count([{ role: 'tool', content }], []);
