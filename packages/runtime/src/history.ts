@@ -29,7 +29,7 @@ export type { ArchivedEvent, ArchivedTurn } from './workspace/archive/read-archi
 export { type Blame, blame, type BlameQuestion } from './workspace/history/blame.ts';
 export type { BlamedMessage, ReplacedMessages } from './workspace/history/blamed-message.ts';
 export type { Moment } from './workspace/history/fold-history.ts';
-export type { ExtensionStates, HistoryStart } from './workspace/history/history-start.ts';
+export type { HistoryStart } from './workspace/history/history-start.ts';
 export type { KeptHistory } from './workspace/history/kept-history.ts';
 export { type ConversationAt, readConversationAt } from './workspace/history/read-conversation-at.ts';
 export {

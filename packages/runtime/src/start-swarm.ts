@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { SwarmPlan } from './config/swarm-plan.ts';
 import type { Swarm } from './control/swarm.ts';
+import { defined } from './json/defined.ts';
 import { startOrchestrator } from './orchestrator/start-orchestrator.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { stateRoot } from './workspace/layout/state-root.ts';
@@ -47,19 +48,9 @@ export function startSwarm(options: StartSwarmOptions): Promise<Swarm> {
   const bundleRealPath = realpathSync(bundleFolder);
   return startOrchestrator({
     plan,
-    stateRoot: stateRoot({
-      home: homedir(),
-      ...(root === undefined ? {} : { option: root }),
-      ...(environment === undefined ? {} : { environment }),
-    }),
-    workspaceId: workspaceId({
-      swarmName: plan.name,
-      bundleRealPath,
-      ...(workspace === undefined ? {} : { workspace }),
-    }),
+    stateRoot: stateRoot(defined({ home: homedir(), option: root, environment })),
+    workspaceId: workspaceId(defined({ swarmName: plan.name, bundleRealPath, workspace })),
     bundleFolder: bundleRealPath,
-    ...(flock === undefined ? {} : { flock }),
-    ...(onLog === undefined ? {} : { onLog }),
-    ...(readPlan === undefined ? {} : { readPlan }),
+    ...defined({ flock, onLog, readPlan }),
   });
 }

@@ -40,7 +40,7 @@ export function openTelemetry(settings: TelemetrySettings, { clock, agent, repor
   };
   const scope = { name: '@goondan/runtime', version: VERSION };
   const exporter = new SpanExporter({
-    post: postSpansTo(settings, { clock, send: (url, request) => send(url, request) }),
+    post: postSpansTo(settings, clock, (url, request) => send(url, request)),
     toBody: (spans) => toRequest(ofProcess, scope, spans),
     clock,
     random: Math.random,

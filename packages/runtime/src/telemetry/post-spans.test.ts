@@ -19,7 +19,8 @@ function serve(answer: (request: Request) => Response | Promise<Response>): stri
 const post = (endpoint: string, { timeoutMs = 10_000, signal = new AbortController().signal } = {}) =>
   postSpansTo(
     { endpoint, headers: { 'api-key': 'one', 'content-type': 'text/plain' }, timeoutMs },
-    { clock: systemClock, send: fetch },
+    systemClock,
+    fetch,
   )('{"resourceSpans":[]}', signal);
 
 test('R-08 a post is JSON with the configured headers', async () => {

@@ -11,11 +11,6 @@ export type PostOutcome =
   /** A retry may work. */
   | { readonly type: 'away'; readonly why: string; readonly retryAfterMs?: number };
 
-/** Never rejects. */
-export type PostSpans = (body: string, signal: AbortSignal) => Promise<PostOutcome>;
-
-export type SendRequest = (url: string, request: RequestInit) => Promise<Response>;
-
 /** Names the sender, its language and version, as the OTLP specification requires. */
 const USER_AGENT = `goondan-otlp-exporter-js/${VERSION}`;
 /** The statuses to retry, as the OTLP specification lists them. */
@@ -23,10 +18,12 @@ const LATER: readonly number[] = [429, 502, 503, 504];
 const LONGEST_ANSWER = 64_000;
 const LONGEST_WHY = 200;
 
+/** The function it returns never rejects. */
 export function postSpansTo(
   { endpoint, headers, timeoutMs }: Pick<TelemetrySettings, 'endpoint' | 'headers' | 'timeoutMs'>,
-  { clock, send }: { readonly clock: Clock; readonly send: SendRequest },
-): PostSpans {
+  clock: Clock,
+  send: (url: string, request: RequestInit) => Promise<Response>,
+): (body: string, signal: AbortSignal) => Promise<PostOutcome> {
   return async (body, signal) => {
     const late = new AbortController();
     const callOff = clock.after(timeoutMs, () => late.abort(new Error(`no answer within ${timeoutMs} ms`)));

@@ -2,8 +2,8 @@
  * Checks whether spans would be exported, where to, and whether the collector accepts them, for a person who sets up a
  * machine.
  */
-import { type Clock, systemClock } from '../ports/clock.ts';
-import type { PostOutcome, SendRequest } from './post-spans.ts';
+import { systemClock } from '../ports/clock.ts';
+import type { PostOutcome } from './post-spans.ts';
 import { type Environment, namesCollector, showEndpoint } from '../config/telemetry-settings.ts';
 
 export interface CollectorProbe {
@@ -18,16 +18,13 @@ export interface CollectorProbe {
 const PROBE_MS = 2_000;
 
 /** Sends an empty list of spans the way a swarm sends its own. Never rejects. */
-export async function probeCollector(
-  environment: Environment,
-  { clock = systemClock, send = fetch }: { readonly clock?: Clock; readonly send?: SendRequest } = {},
-): Promise<CollectorProbe> {
+export async function probeCollector(environment: Environment): Promise<CollectorProbe> {
   if (!namesCollector(environment)) return { hasContent: false, problems: [] };
   const { readTelemetrySettings } = await import('./read-telemetry-settings.ts');
   const { settings, warnings } = readTelemetrySettings(environment, 'doctor');
   if (settings === undefined) return { hasContent: false, problems: warnings };
   const { postSpansTo } = await import('./post-spans.ts');
-  const post = postSpansTo({ ...settings, timeoutMs: Math.min(settings.timeoutMs, PROBE_MS) }, { clock, send });
+  const post = postSpansTo({ ...settings, timeoutMs: Math.min(settings.timeoutMs, PROBE_MS) }, systemClock, fetch);
   const problem = problemOf(await post('{"resourceSpans":[]}', new AbortController().signal));
   return {
     endpoint: showEndpoint(settings.endpoint),

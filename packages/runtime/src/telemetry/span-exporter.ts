@@ -11,7 +11,7 @@
  * 5. `finish` tries the remaining spans once more, for a limited time.
  */
 import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
-import type { PostOutcome, PostSpans } from './post-spans.ts';
+import type { PostOutcome } from './post-spans.ts';
 import type { SpanSource } from './turn-spans.ts';
 
 export interface ExporterLimits {
@@ -41,7 +41,8 @@ export const exporterLimits: ExporterLimits = {
 const LAST_MOMENT_MS = 100;
 
 export interface SpanExporterDeps {
-  readonly post: PostSpans;
+  /** Never rejects. */
+  readonly post: (body: string, signal: AbortSignal) => Promise<PostOutcome>;
   /** Makes the body of a post from spans that are already JSON. */
   readonly toBody: (spans: readonly string[]) => string;
   readonly clock: Clock;

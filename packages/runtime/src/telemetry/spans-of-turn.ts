@@ -7,15 +7,16 @@ import { type OtlpSpan, spanKinds, toAttributes, unixNanos } from './otlp.ts';
 import { describeUsage, spansOfLayers } from './to-otlp-spans.ts';
 import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
 
-export interface EndedTurn extends WatchedEnd {
-  /** Its own chain; undefined when the turn ended before it. */
-  readonly chain: RunningSpan | undefined;
-  /** On the monotonic clock. */
-  readonly endedAt: number;
-}
-
-export function spansOfTurn(ended: EndedTurn, place: TurnPlace, hasContent: boolean): OtlpSpan[] {
-  const { result, stepCount, usage, chain, endedAt } = ended;
+/**
+ * `chain` is the turn's own; undefined when the turn ended before it. `endedAt` is on the monotonic clock.
+ */
+export function spansOfTurn(
+  { result, stepCount, usage }: WatchedEnd,
+  chain: RunningSpan | undefined,
+  endedAt: number,
+  place: TurnPlace,
+  hasContent: boolean,
+): OtlpSpan[] {
   const { turnId, agentName, event, spanIds, mask, resumed } = place.turn;
   const { spanId, parentSpanId } = spanIds.fields;
   const { finishReason } = result;

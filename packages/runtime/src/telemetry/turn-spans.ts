@@ -71,8 +71,8 @@ export class TurnSpans implements TurnListener {
     const endedAt = place.startedAt + durationMs;
     const leftAt = { elapsed: endedAt, error: end.result.error };
     for (const chain of this.#open) this.#tell(endedSpan(chain, hasContent, leftAt));
-    const ended = { ...end, chain: this.#chain, endedAt };
-    add({ count: 1 + (this.#chain?.layers.length ?? 0), spans: () => spansOfTurn(ended, place, hasContent) });
+    const chain = this.#chain;
+    add({ count: 1 + (chain?.layers.length ?? 0), spans: () => spansOfTurn(end, chain, endedAt, place, hasContent) });
     this.#place = undefined;
   }
 

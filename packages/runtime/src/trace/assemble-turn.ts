@@ -1,5 +1,6 @@
 /** Assembles a turn from the lines of its file. Pure; missing parts are reported. */
 import { endingOf, type ExtensionStatusChanged } from '@goondan/types';
+import { defined } from '../json/defined.ts';
 import type { EffectRecord } from './effect-record.ts';
 import { reachedBy } from './reached-by.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
@@ -43,10 +44,8 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
     instanceKey,
     traceId,
     spanId,
-    ...(parentSpanId === undefined ? {} : { parentSpanId }),
-    ...(source === undefined ? {} : { source }),
     startedAt: first.time,
-    ...(input === undefined ? {} : { input }),
+    ...defined({ parentSpanId, source, input }),
     ...(last?.type === 'end' ? summariseEnd(first, last) : {}),
     resumes: starts.filter(({ resumed }) => resumed === true).length,
   };
@@ -62,9 +61,7 @@ function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
     ending: endingOf(end),
     ...(truncated === true ? { truncated } : {}),
     stepCount,
-    ...(error === undefined ? {} : { error }),
-    ...(place === undefined ? {} : { place }),
-    ...(stack === undefined ? {} : { stack }),
+    ...defined({ error, place, stack }),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { cutJson, defaultDiffLimits, type Diff, diffJson, type Shorten } from '../json/diff-json.ts';
+import { defined } from '../json/defined.ts';
 import { readField } from '../json/read-field.ts';
 import { shortenMasked } from '../log/shorten-masked.ts';
 import type { LocateThrown, ThrownOrigin } from '../log/locate-thrown.ts';
@@ -13,44 +14,34 @@ import { byName, markFields, markLayer } from './mark-layer.ts';
 import type { RunningSpan } from './running-span.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
-export interface DescribeOptions {
-  /** The start of its turn on the monotonic clock. */
-  readonly turnStartedAt: number;
-  /** Finds the place where code of the bundle threw; without it records have no places. */
-  readonly locate?: LocateThrown | undefined;
-}
-
 /** The most characters for all changes of one chain; changes of further layers are left out. */
 const CHAIN_CHARACTERS = 500_000;
 const LONGEST_ERROR = 1_000;
 /** The end of a text that `markCut` cut. A text that happens to end like this counts as cut, which does no harm. */
 const CUT = /…(?: \(\d+ characters\))?$/;
 
-/** Describes a chain without the chains inside it, which the caller adds. */
-export function describeSpan(recorded: RunningSpan, options: DescribeOptions): ChainRecord {
+/**
+ * Describes a chain without the chains inside it, which the caller adds. `turnStartedAt`: the start of its turn on the
+ * monotonic clock. `locate` finds the place where code of the bundle threw; without it records have no places.
+ */
+export function describeSpan(recorded: RunningSpan, turnStartedAt: number, locate?: LocateThrown): ChainRecord {
   const { chain, layersMore, retryMs, startedAt, totalMs, by } = recorded;
   const { spanIds, kind, label, id, mask } = chain;
-  const writer = new ChangeWriter(mask, options);
-  const input = chain.input?.();
-  const plan = chain.plan?.();
+  const writer = new ChangeWriter(mask, locate);
   const described: ChainRecord = {
     kind,
     label,
     id,
     spanId: spanIds.spanId,
     ...(by === undefined ? {} : { by: { extension: by.extension, name: by.name } }),
-    startMs: startedAt - options.turnStartedAt,
+    startMs: startedAt - turnStartedAt,
     totalMs,
-    layers: recorded.layers.map((layer) => describeLayer(layer, writer, options.turnStartedAt)),
-    ...(layersMore === undefined ? {} : { layersMore }),
+    layers: recorded.layers.map((layer) => describeLayer(layer, writer, turnStartedAt)),
     inside: [],
     called: [],
-    ...(plan === undefined ? {} : { plan }),
-    ...(chain.effect === undefined ? {} : { effect: chain.effect }),
-    ...(input === undefined ? {} : { input }),
+    ...defined({ layersMore, plan: chain.plan?.(), effect: chain.effect, input: chain.input?.(), retryMs }),
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
-    ...(retryMs === undefined ? {} : { retryMs }),
   };
   // Masks names and paths, too. The record is JSON and keeps its shape.
   return maskJson(described as unknown as JsonObject, mask) as unknown as typeof described;
@@ -58,7 +49,7 @@ export function describeSpan(recorded: RunningSpan, options: DescribeOptions): C
 
 /** Describes one layer alone, up to its current stage. */
 export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerRecord {
-  const described = describeLayer(recorded, new ChangeWriter(mask, { turnStartedAt: 0 }), 0);
+  const described = describeLayer(recorded, new ChangeWriter(mask), 0);
   return maskJson(described as unknown as JsonObject, mask) as unknown as LayerRecord;
 }
 
@@ -127,7 +118,7 @@ class ChangeWriter {
   readonly #shorten: Shorten;
   #left = CHAIN_CHARACTERS;
 
-  constructor(mask: Mask, { locate = nowhere }: DescribeOptions) {
+  constructor(mask: Mask, locate: LocateThrown = nowhere) {
     this.locate = locate;
     this.mask = mask;
     const shorten = shortenMasked(mask);

@@ -66,7 +66,7 @@ class TreeRecorder implements TurnRecorder {
 
   private describe(recorded: RunningSpan, effects: ReadonlyMap<string, EffectRecord>): ChainRecord {
     const inside = (recorded.inside ?? []).map((each) => this.describe(each, effects));
-    const own = describeSpan(recorded, { turnStartedAt: this.keeper.startedAt, locate: this.locate });
+    const own = describeSpan(recorded, this.keeper.startedAt, this.locate);
     return { ...own, ...reachedBy(own, effects), inside };
   }
 }

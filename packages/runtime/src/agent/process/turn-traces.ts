@@ -261,7 +261,7 @@ class WrittenRun implements TurnListener {
   #describe(recorded: RunningSpan): TraceLine {
     const { parent, number } = recorded;
     if (recorded.outcome === 'running') this.#written.set(recorded, goneIn(recorded));
-    const chain = describeSpan(recorded, { turnStartedAt: this.#startedAt, locate: this.#locate });
+    const chain = describeSpan(recorded, this.#startedAt, this.#locate);
     return { type: 'chain', n: number, ...(parent === undefined ? {} : { parent: parent.number }), chain };
   }
 }

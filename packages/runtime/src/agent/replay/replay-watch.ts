@@ -283,7 +283,7 @@ export class ReplayWatch implements TurnObserver {
   /** Compares the request of a layer, before the layers of the requested chain run. */
   #compareAsked({ place, now, by }: ReplayedSpan, then: ChainRecord): void {
     this.#atMs = Math.max(this.#atMs, then.startMs);
-    const { asked, input = '' } = describeSpan(now, { turnStartedAt: 0 });
+    const { asked, input = '' } = describeSpan(now, 0);
     if (asked === then.asked) return;
     const message = `asks for a ${then.kind} of ${then.label} with something else`;
     const changes = input === then.input ? [] : [{ path: 'asked', before: then.input ?? '', after: input }];

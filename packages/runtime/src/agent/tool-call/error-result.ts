@@ -1,4 +1,5 @@
 import type { ToolCallResult } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 
@@ -18,9 +19,7 @@ export function errorResult(
     error: {
       ...(thrown instanceof Error ? { name: thrown.name } : {}),
       message: cut(message, limit),
-      ...(code === undefined ? {} : { code }),
-      ...(suggestion === undefined ? {} : { suggestion }),
-      ...(helpUrl === undefined ? {} : { helpUrl }),
+      ...defined({ code, suggestion, helpUrl }),
     },
   };
 }

@@ -11,10 +11,8 @@ import type { LossyKind } from '../codec.ts';
 import type { DroppedCounts } from '../from-agent.ts';
 import type { ChannelLimits } from '../limits.ts';
 
-export type SendLimits = Pick<ChannelLimits, 'mostWaiting' | 'mostWaitingBytes' | 'mostLossy' | 'mostLossyBytes'>;
-
 export interface SendQueueDeps {
-  readonly limits: SendLimits;
+  readonly limits: Pick<ChannelLimits, 'mostWaiting' | 'mostWaitingBytes' | 'mostLossy' | 'mostLossyBytes'>;
   /** See {@link Wire.write}. */
   readonly write: (bytes: Uint8Array) => number;
   /** The bytes of a note about dropped frames. */

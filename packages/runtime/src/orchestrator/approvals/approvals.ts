@@ -24,7 +24,7 @@ import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
-import type { ApprovalRecord, ApprovalRecordAnswer } from '../../workspace/approvals/approval-record.ts';
+import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
 import { shortHash } from '../../workspace/layout/path-segment.ts';
 import { isSameAddress } from '../address/address-key.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
@@ -155,7 +155,7 @@ export class Approvals implements SwarmListener {
    *
    * **Errors** — those of the disk: then nothing is decided.
    */
-  async decide(id: string, given: Omit<ApprovalRecordAnswer, 'decidedAt'>): Promise<boolean> {
+  async decide(id: string, given: Omit<ApprovalRecord['answer'] & {}, 'decidedAt'>): Promise<boolean> {
     const entry = this.#entries.get(id);
     if (entry?.stage !== 'open') return false;
     if (this.#isLate(entry)) {

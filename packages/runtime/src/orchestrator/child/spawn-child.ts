@@ -65,7 +65,7 @@ export function spawnChild<Down, Up>(
 
   async function settle(): Promise<ChildExit> {
     await child.exited;
-    const leftBehind = canReadProcesses() ? (await killTagged(tag, { clock })).ended.length : 0;
+    const leftBehind = canReadProcesses() ? (await killTagged(tag, 0, clock)).ended.length : 0;
     signalGroup('SIGKILL');
     gone = true;
     await waitAtMost(clock, LAST_WORDS_MS, new Promise<void>((resolve) => void channel.onClose(resolve)));

@@ -1,5 +1,5 @@
 /** The limits of the control socket, and what happens at each. */
-import type { SendLimits } from '../../ipc/channel/send-queue.ts';
+import type { SendQueueDeps } from '../../ipc/channel/send-queue.ts';
 
 export interface ControlLimits {
   /** Open streams and waiting requests. One more is rejected with `E_CONTROL_FULL`. */
@@ -16,7 +16,7 @@ export interface ControlLimits {
    * Notices that wait for one reader. The oldest deltas, log lines and runtime events are dropped and counted; when too
    * many others wait, the stream is closed.
    */
-  readonly stream: SendLimits;
+  readonly stream: SendQueueDeps['limits'];
   /** The interval of heartbeats on a quiet stream. */
   readonly heartbeatMs: number;
   /** The time that `close` gives readers to receive waiting notices. */

@@ -1,6 +1,7 @@
 /** Makes an agent event from the delivery of a client. */
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { isSpanId, newTraceId } from '../../trace/span-id.ts';
@@ -35,9 +36,7 @@ export function makeEvent(
     source: { kind: 'cli', name: 'control' },
     traceId: traceId ?? newTraceId(),
     createdAt: clock.now(),
-    ...(parentSpanId === undefined ? {} : { parentSpanId }),
-    ...(isSampled === undefined ? {} : { isSampled }),
-    ...(input === undefined ? {} : { input }),
+    ...defined({ parentSpanId, isSampled, input }),
     ...(metadata === undefined ? {} : { metadata: copyField(metadata, 'metadata') }),
     ...(auth === undefined ? {} : { auth: copyField(auth, 'auth') }),
   };

@@ -13,6 +13,6 @@ export async function endLeftovers(
 ): Promise<number> {
   if (!canReadProcesses()) return 0;
   const runs = [...(previous === undefined ? [] : [previous]), ...earlier];
-  const reports = await Promise.all(runs.map(({ runTag }) => killTagged(runTag, { quietMs: QUIET_MS, clock })));
+  const reports = await Promise.all(runs.map(({ runTag }) => killTagged(runTag, QUIET_MS, clock)));
   return reports.reduce((sum, { ended }) => sum + ended.length, 0);
 }

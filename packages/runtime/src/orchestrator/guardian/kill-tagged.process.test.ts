@@ -81,7 +81,7 @@ describe('killing by tag', () => {
     const tag = newTag('GOONDAN_RUN');
     run(tag, 'f() { sleep 0.01; (setsid sh -c "while :; do sleep 0.02; done" &) ; }; while :; do f; done');
     await until(async () => (await countTagged(tag)) > 10);
-    const { left } = await killTagged(tag, { quietMs: 100 });
+    const { left } = await killTagged(tag, 100);
     expect(left).toEqual([]);
     expect(await countTagged(tag)).toBe(0);
   });
@@ -106,7 +106,7 @@ describe('killing by tag', () => {
 
   test('finds nothing when there is nothing, and waits for the given time', async () => {
     const startedAt = performance.now();
-    expect(await killTagged(newTag('GOONDAN_RUN'), { quietMs: 60 })).toEqual({ ended: [], left: [] });
+    expect(await killTagged(newTag('GOONDAN_RUN'), 60)).toEqual({ ended: [], left: [] });
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(60);
   });
 

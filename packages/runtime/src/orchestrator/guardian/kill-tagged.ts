@@ -7,13 +7,8 @@ import { chooseVictims } from './choose-victims.ts';
 import { checkTag } from './process-tag.ts';
 import { type ProcessEntry, readProcesses } from './read-processes.ts';
 
-export interface KillTaggedOptions {
-  /** The quiet time after which it counts as done: a process may be between fork and exec, without a tag yet. */
-  readonly quietMs?: number;
-  /** The time after which it gives up on processes that do not die (one that waits for a broken disk cannot). */
-  readonly timeoutMs?: number;
-  readonly clock?: Clock;
-}
+/** The time after which it gives up on processes that do not die (one that waits for a broken disk cannot). */
+const TIMEOUT_MS = 5_000;
 
 export interface EndedProcess {
   readonly pid: number;
@@ -27,9 +22,11 @@ export interface KillReport {
   readonly left: readonly EndedProcess[];
 }
 
-/** Ends the processes. Linux only: see `canReadProcesses`. */
-export async function killTagged(tag: string, options: KillTaggedOptions = {}): Promise<KillReport> {
-  const { quietMs = 0, timeoutMs = 5_000, clock = systemClock } = options;
+/**
+ * Linux only: see `canReadProcesses`. `quietMs` is the quiet time after which it counts as done: a process may be between
+ * fork and exec, without a tag yet.
+ */
+export async function killTagged(tag: string, quietMs = 0, clock: Clock = systemClock): Promise<KillReport> {
   const wanted = checkTag(tag);
   const startedAt = clock.elapsed();
   const ended = new Map<number, EndedProcess>();
@@ -44,7 +41,7 @@ export async function killTagged(tag: string, options: KillTaggedOptions = {}): 
     const now = clock.elapsed();
     if (processes.length > 0) lastSeen = now;
     else if (now - lastSeen >= quietMs) return { ended: [...ended.values()], left: [] };
-    if (now - startedAt >= timeoutMs) return { ended: [...ended.values()], left: processes.map(named) };
+    if (now - startedAt >= TIMEOUT_MS) return { ended: [...ended.values()], left: processes.map(named) };
     await sleep(clock, processes.length > 0 ? AFTER_KILL_MS : BETWEEN_LOOKS_MS);
   }
 }

@@ -21,6 +21,6 @@ line.say(JSON.stringify(report));
 process.exit(report.left.length === 0 ? 0 : 1);
 
 async function endRun(groups: readonly number[], quietMs: number): Promise<Omit<GuardianReport, 'reason'>> {
-  const ending = method === 'tag' ? killTagged(tag, { quietMs }) : killGroups(groups);
+  const ending = method === 'tag' ? killTagged(tag, quietMs) : killGroups(groups);
   return { method, ...(await ending) };
 }

@@ -1,18 +1,18 @@
 /** Makes an agent event from a connector event: its sender is the Connection, whatever the connector says. */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { HeardEvent } from '../../ipc/from-connector.ts';
+import { defined } from '../../json/defined.ts';
 import { sha256 } from '../../json/sha256.ts';
 
-export interface Heard {
-  /** The name of the Connection. */
-  readonly connection: string;
-  /** The connector's own id of the event: the same id again is the same event. */
-  readonly id: string;
-  readonly event: HeardEvent;
-}
-
-/** Calls `newTraceId` when the event has no trace. */
-export function addressEvent({ connection, id, event }: Heard, to: AgentAddress, newTraceId: () => string): AgentEvent {
+/**
+ * `connection` is the name of the Connection, and `id` the connector's own id of the event: the same id again is the same
+ * event. Calls `newTraceId` when the event has no trace.
+ */
+export function addressEvent(
+  { connection, id, event }: { readonly connection: string; readonly id: string; readonly event: HeardEvent },
+  to: AgentAddress,
+  newTraceId: () => string,
+): AgentEvent {
   const { input, auth, metadata, traceId = newTraceId() } = event;
   // A span belongs to a trace: without one it is ignored.
   const { parentSpanId, isSampled } = event.traceId === undefined ? {} : event;
@@ -22,12 +22,8 @@ export function addressEvent({ connection, id, event }: Heard, to: AgentAddress,
     instanceKey: to.instanceKey,
     source: { kind: 'connector', name: connection },
     traceId,
-    ...(parentSpanId === undefined ? {} : { parentSpanId }),
-    ...(isSampled === undefined ? {} : { isSampled }),
     createdAt: event.createdAt,
-    ...(input === undefined ? {} : { input }),
-    ...(auth === undefined ? {} : { auth }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ parentSpanId, isSampled, input, auth, metadata }),
   };
 }
 

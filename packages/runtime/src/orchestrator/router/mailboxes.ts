@@ -27,14 +27,10 @@ import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
 import { refuseWhenLineFull } from '../supervision/process-slots.ts';
 import type { UnreadInboxes } from './unread-inboxes.ts';
 
-export interface MailboxLimits {
-  /** Instances that wait for a process; more are rejected with `E_PROCESSES_FULL`. */
-  readonly waitingInstances: number;
-  /** Events of one instance that are being written; more are rejected with `E_INBOX_FULL`. */
-  readonly acceptingPerInstance: number;
-}
-
-export const defaultMailboxLimits: MailboxLimits = { waitingInstances: 10_000, acceptingPerInstance: 1_000 };
+/** Instances that wait for a process; more are rejected with `E_PROCESSES_FULL`. */
+const MOST_WAITING = 10_000;
+/** Events of one instance that are being written; more are rejected with `E_INBOX_FULL`. */
+const MOST_ACCEPTING = 1_000;
 
 export interface MailboxesDeps {
   readonly journal: Pick<Journal, 'accept' | 'cancel'>;
@@ -44,7 +40,6 @@ export interface MailboxesDeps {
   /** Decides whether the trace of an event from outside is exported; returns the event unchanged without an export. */
   readonly sample: (event: AgentEvent) => AgentEvent;
   readonly report: Report;
-  readonly limits?: MailboxLimits;
 }
 
 /** The stored characters of the reason of a cancel. */
@@ -53,14 +48,12 @@ const LONGEST_REASON = 1_000;
 export class Mailboxes {
   readonly #deps: MailboxesDeps;
   readonly #instances: Instances;
-  readonly #limits: MailboxLimits;
   readonly #accepting = new Map<string, { last: Promise<unknown>; count: number }>();
   #isClosed = false;
 
   constructor(deps: MailboxesDeps) {
     this.#deps = deps;
     this.#instances = deps.instances;
-    this.#limits = deps.limits ?? defaultMailboxLimits;
   }
 
   /**
@@ -131,14 +124,14 @@ export class Mailboxes {
     refuseKey(instanceKey);
     const instance = this.#instances.find({ agentName, instanceKey });
     const hasPlace = instance !== undefined && instance.status !== 'asleep';
-    if (!hasPlace) refuseWhenLineFull(this.#instances.waiting, this.#limits.waitingInstances);
+    if (!hasPlace) refuseWhenLineFull(this.#instances.waiting, MOST_WAITING);
   }
 
   /** Invariant 2: runs one action after the other for each instance. */
   async #inOrder<Value>(to: AgentAddress, accept: () => Promise<Value>): Promise<Value> {
     const key = addressKey(to);
     const line = this.#accepting.get(key) ?? { last: Promise.resolve(), count: 0 };
-    if (line.count >= this.#limits.acceptingPerInstance) {
+    if (line.count >= MOST_ACCEPTING) {
       throw new GoondanError(
         'E_INBOX_FULL',
         `${line.count} events for agent "${to.agentName}" are being written already.`,

@@ -19,11 +19,6 @@ export interface ApprovalRecord {
   readonly reason: string;
   readonly askedAt: string;
   readonly expiresAt: string;
-  readonly answer?: ApprovalRecordAnswer;
-}
-
-/** An answer given by a person. A missing answer is not stored: it follows from `expiresAt`. */
-export interface ApprovalRecordAnswer extends ApprovalOutcome {
-  readonly decision: 'approved' | 'denied';
-  readonly decidedAt: string;
+  /** An answer given by a person. A missing answer is not stored: it follows from `expiresAt`. */
+  readonly answer?: ApprovalOutcome & { readonly decision: 'approved' | 'denied'; readonly decidedAt: string };
 }

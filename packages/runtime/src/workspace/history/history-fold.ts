@@ -8,7 +8,7 @@ import { MessageList } from '../../messages/message-list.ts';
 import type { ArchivedEvent, ArchivedTurn } from '../archive/read-archive.ts';
 import type { BlamedMessage } from './blamed-message.ts';
 import { addReplaced, blamedOf, entryOf, type HistoryEntry } from './history-entry.ts';
-import type { ExtensionStates, HistoryStart } from './history-start.ts';
+import type { HistoryStart } from './history-start.ts';
 import { ReplacementGroups } from './replacement-groups.ts';
 
 export class HistoryFold {
@@ -81,7 +81,7 @@ export class HistoryFold {
     });
   }
 
-  states(): ExtensionStates {
+  states(): HistoryStart['states'] {
     return { known: Object.fromEntries(this.#known), unknown: [...this.#unknown] };
   }
 

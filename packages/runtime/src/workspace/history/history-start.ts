@@ -20,14 +20,12 @@ export interface HistoryStart {
   /** The number of events up to this commit. */
   readonly seq: number;
   readonly messages: readonly BlamedMessage[];
-  readonly states: ExtensionStates;
-}
-
-/** The states of extensions at a moment, by extension name. */
-export interface ExtensionStates {
-  readonly known: Readonly<Record<string, JsonValue>>;
-  /** Extensions whose state is not archived, because it is too long. */
-  readonly unknown: readonly string[];
+  /** The states of extensions at that moment, by extension name. */
+  readonly states: {
+    readonly known: Readonly<Record<string, JsonValue>>;
+    /** Extensions whose state is not archived, because it is too long. */
+    readonly unknown: readonly string[];
+  };
 }
 
 export const emptyStart: HistoryStart = { version: 0, seq: 0, messages: [], states: { known: {}, unknown: [] } };
@@ -55,7 +53,7 @@ interface HeadLine {
   readonly seq: 0;
   readonly version: number;
   readonly events: number;
-  readonly states: ExtensionStates;
+  readonly states: HistoryStart['states'];
   readonly messages: number;
 }
 

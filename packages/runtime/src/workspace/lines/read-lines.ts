@@ -51,11 +51,7 @@ export function readLines(bytes: Uint8Array, from = 0, after = -1): ReadLines {
   return { lines, end: start, torn: false };
 }
 
-interface DecodedLine extends StoredLine {
-  readonly writeStart: number;
-}
-
-function decodeLine(bytes: Uint8Array, start: number): DecodedLine | undefined {
+function decodeLine(bytes: Uint8Array, start: number): (StoredLine & { readonly writeStart: number }) | undefined {
   const text = decoder.decode(bytes);
   // The seal is ASCII, so its length in bytes is its length as text.
   const seal = text.slice(-SEAL_LENGTH);

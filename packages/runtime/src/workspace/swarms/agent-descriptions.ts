@@ -31,17 +31,11 @@ export interface RecordedAgent extends LoadedAgent {
   readonly recordedAt: string;
 }
 
-export interface DescriptionRecorder {
-  record(agentName: string, loaded: LoadedAgent): void;
-  /** Resolves when every recorded description is on disk, or a warning was given. */
-  settled(): Promise<void>;
-}
-
 const FORMAT_VERSION = 1;
 /** More than the largest frame in which an agent can send it. */
 const LONGEST_FILE = 16 * 1024 * 1024;
 
-export function recordDescriptions(place: StorePlace): DescriptionRecorder {
+export function recordDescriptions(place: StorePlace) {
   const { stateRoot, workspaceId, clock = systemClock } = place;
   const fs = codedFs(place.fs ?? systemFs);
   const workspace = workspaceFolder(stateRoot, workspaceId);
@@ -51,10 +45,11 @@ export function recordDescriptions(place: StorePlace): DescriptionRecorder {
   const known = new Map<string, LoadedAgent | undefined>();
   let writing: Promise<void> | undefined;
   return {
-    record(agentName, loaded) {
+    record(agentName: string, loaded: LoadedAgent): void {
       waiting.set(agentName, loaded);
       writing ??= writeAll();
     },
+    /** Resolves when every recorded description is on disk, or a warning was given. */
     settled: async () => writing,
   };
 

@@ -15,12 +15,7 @@ export interface SwarmRecord {
   /** The real path of its bundle. Absent when an older version wrote the record. */
   readonly folder?: string;
   /** Swarms that ran here earlier, newest first: bundles that name the same workspace share it. At most 15. */
-  readonly earlier?: readonly RecordedRun[];
-}
-
-export interface RecordedRun {
-  readonly swarm: string;
-  readonly folder: string;
+  readonly earlier?: readonly Required<Omit<SwarmRecord, 'earlier'>>[];
 }
 
 const FORMAT_VERSION = 1;
@@ -52,7 +47,7 @@ export async function recordSwarm(
 }
 
 /** Lists every swarm known to have run there, with its folder; newest first. */
-export function recordedRuns(record: SwarmRecord | undefined): readonly RecordedRun[] {
+export function recordedRuns(record: SwarmRecord | undefined): readonly Required<Omit<SwarmRecord, 'earlier'>>[] {
   if (record === undefined) return [];
   const { swarm, folder, earlier = [] } = record;
   return folder === undefined ? earlier : [{ swarm, folder }, ...earlier];

@@ -25,10 +25,7 @@ export type SystemPlacement = 'in-place' | 'front' | 'joined';
 /** Maps a message to its converted form. */
 export type PromptMemo = WeakMap<ModelMessage, LanguageModelV4Message>;
 
-type SystemMessage = Extract<LanguageModelV4Message, { role: 'system' }>;
-type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
-type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
-type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
+type MessageOf<Role extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: Role }>;
 
 export function toPrompt(
   messages: readonly ModelMessage[],
@@ -36,8 +33,8 @@ export function toPrompt(
   memo: PromptMemo,
 ): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
-  let results: ToolMessage[] = [];
-  let system: SystemMessage[] = [];
+  let results: MessageOf<'tool'>[] = [];
+  let system: MessageOf<'system'>[] = [];
   const settle = () => {
     if (results.length > 0) prompt.push(mergeToolMessages(results));
     results = [];
@@ -84,9 +81,9 @@ function convert(message: ModelMessage): LanguageModelV4Message {
   }
 }
 
-function convertUserContent(content: string | readonly UserPart[]): UserContent {
+function convertUserContent(content: string | readonly UserPart[]): MessageOf<'user'>['content'] {
   const parts: readonly UserPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  const converted: UserContent = [];
+  const converted: MessageOf<'user'>['content'] = [];
   for (const part of parts) {
     if (part.type === 'text') {
       if (part.text !== '') converted.push(part);
@@ -97,9 +94,9 @@ function convertUserContent(content: string | readonly UserPart[]): UserContent 
   return converted;
 }
 
-function convertAssistantContent(content: string | readonly AssistantPart[]): AssistantContent {
+function convertAssistantContent(content: string | readonly AssistantPart[]): MessageOf<'assistant'>['content'] {
   const parts: readonly AssistantPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  const converted: AssistantContent = [];
+  const converted: MessageOf<'assistant'>['content'] = [];
   for (const part of parts) {
     // Empty text with options is kept: it may carry a signature of the provider.
     if (part.type === 'text' && part.text === '' && part.providerOptions === undefined) continue;
@@ -124,10 +121,10 @@ function convertFile(part: ImagePart | FilePart) {
  * Merges tool messages. The options of each message but the last move to its last part, so that they still mark the
  * same place.
  */
-function mergeToolMessages(messages: readonly ToolMessage[]): ToolMessage {
+function mergeToolMessages(messages: readonly MessageOf<'tool'>[]): MessageOf<'tool'> {
   const last = messages.at(-1);
   if (last === undefined || messages.length === 1) return last ?? { role: 'tool', content: [] };
-  const content: ToolMessage['content'] = [];
+  const content: MessageOf<'tool'>['content'] = [];
   for (const message of messages) {
     const part = message.content.at(-1);
     if (message === last || part === undefined || message.providerOptions === undefined) {
@@ -140,7 +137,7 @@ function mergeToolMessages(messages: readonly ToolMessage[]): ToolMessage {
   return { role: 'tool', content, ...options(last) };
 }
 
-function joinSystem(messages: readonly SystemMessage[]): [SystemMessage] {
+function joinSystem(messages: readonly MessageOf<'system'>[]): [MessageOf<'system'>] {
   const content = messages.map((message) => message.content).join('\n\n');
   const providerOptions = mergeProviderOptions(...messages.map((message) => message.providerOptions));
   return [{ role: 'system', content, ...options({ providerOptions }) }];
