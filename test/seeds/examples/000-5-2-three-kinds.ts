@@ -1,4 +1,6 @@
 // Registers one layer of each kind.
+import type { ExtensionApi } from '@goondan/types';
+
 // verbatim from seed 000, 5.2
 // extension entry point
 export function register(api: ExtensionApi): void {

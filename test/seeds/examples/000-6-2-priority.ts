@@ -1,8 +1,10 @@
 // Three step layers with priorities 10, 5 and 10.
+import type { ExtensionApi, StepMiddlewareContext } from '@goondan/types';
+
 /** Which layer was entered, in order. */
 export const entered: string[] = [];
 
-const note = (name: string) => (ctx) => {
+const note = (name: string) => (ctx: StepMiddlewareContext) => {
   entered.push(name);
   return ctx.next();
 };
@@ -10,7 +12,7 @@ const stepMiddlewareA = note('A');
 const stepMiddlewareB = note('B');
 const stepMiddlewareC = note('C');
 
-export function register(api) {
+export function register(api: ExtensionApi) {
 // verbatim from seed 000, 6.2
 // Extension A (등록 순서: 1번째)
 api.pipeline.register('step', stepMiddlewareA, { priority: 10 });

@@ -1,9 +1,9 @@
 // Replaces eligible messages by a summary.
-import { createSystemMessage } from '@goondan/types';
+import { createSystemMessage, type ExtensionApi } from '@goondan/types';
 
-const summarize = async (messages) => `${messages.length} messages about tea`;
+const summarize = async (messages: readonly unknown[]) => `${messages.length} messages about tea`;
 
-export function register(api) {
+export function register(api: ExtensionApi) {
 // verbatim from seed 000, 9.1
 api.pipeline.register('turn', async (ctx) => {
   const { nextMessages } = ctx.conversationState;

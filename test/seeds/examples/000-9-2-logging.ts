@@ -1,5 +1,7 @@
 // Logs steps and tool calls with their times.
-export function register(api) {
+import type { ExtensionApi } from '@goondan/types';
+
+export function register(api: ExtensionApi) {
 // verbatim from seed 000, 9.2
 // Step 실행 시간 측정
 api.pipeline.register('step', async (ctx) => {

@@ -1,5 +1,7 @@
 // Offers only the tools its state names.
-export function register(api) {
+import type { ExtensionApi } from '@goondan/types';
+
+export function register(api: ExtensionApi) {
 // verbatim from seed 000, 9.3
 api.pipeline.register('step', async (ctx) => {
   // ToolSearch Extension의 상태에서 선택된 도구 목록 가져오기

@@ -1,5 +1,7 @@
 // Cuts the command of bash__exec to 10000 characters.
-export function register(api) {
+import type { ExtensionApi } from '@goondan/types';
+
+export function register(api: ExtensionApi) {
 // verbatim from seed 000, 9.4
 api.pipeline.register('toolCall', async (ctx) => {
   // bash 도구의 command 인자 길이 제한

@@ -1,11 +1,13 @@
 // Lets the runtime try a failed step again.
+import type { ExtensionApi } from '@goondan/types';
+
 /** How long it wanted to sleep; nobody waits for it here. */
 export const delays: number[] = [];
 
-const isRetryableError = (error) => error.retryable === true;
+const isRetryableError = (error: unknown) => error instanceof Error && 'retryable' in error && error.retryable === true;
 const sleep = async (ms: number) => void delays.push(ms);
 
-export function register(api) {
+export function register(api: ExtensionApi) {
 // verbatim from seed 000, 9.5
 api.pipeline.register('step', async (ctx) => {
   try {

@@ -1,10 +1,10 @@
 // Adds the tools and the context of a skill to every step.
-import { createSystemMessage } from '@goondan/types';
+import { createSystemMessage, type ExtensionApi } from '@goondan/types';
 
 const loadSkillTools = async () => [{ name: 'tea__brew', description: 'Brews tea.' }];
 const getActiveSkillContext = async () => 'Tea is brewed at 80 degrees.';
 
-export function register(api) {
+export function register(api: ExtensionApi) {
 // verbatim from seed 000, 9.6
 api.pipeline.register('step', async (ctx) => {
   // 스킬 관련 도구를 catalog에 추가

@@ -1,4 +1,6 @@
 // Closes its connection before the process exits.
+import type { ExtensionApi } from '@goondan/types';
+
 /** Every connection that was made. */
 export const connections: { closed: boolean }[] = [];
 

@@ -1,5 +1,5 @@
 // Offers skills as tools and injects the active one.
-import { createSystemMessage } from '@goondan/types';
+import { createSystemMessage, type ExtensionApi } from '@goondan/types';
 
 const scanSkillDirs = async () => ['brew-tea', 'bake-bread'];
 const readSkillMd = async (name: string) => `# How to ${name}`;

@@ -1,4 +1,6 @@
 // Lets the model choose the tools of the next step.
+import type { ExtensionApi } from '@goondan/types';
+
 const searchTools = (query: string) => [{ name: `${query}__get`, description: `What ${query} is.` }];
 
 // verbatim from seed 002, 8.2

@@ -1,7 +1,7 @@
 // Replaces eligible messages by a summary.
-import { createSystemMessage } from '@goondan/types';
+import { createSystemMessage, type ExtensionApi } from '@goondan/types';
 
-const summarize = async (messages) => `${messages.length} messages about tea`;
+const summarize = async (messages: readonly unknown[]) => `${messages.length} messages about tea`;
 
 // verbatim from seed 002, 8.3
 export function register(api: ExtensionApi): void {

@@ -1,4 +1,6 @@
 // Logs steps and tool calls, failed steps too.
+import type { ExtensionApi } from '@goondan/types';
+
 // verbatim from seed 002, 8.4
 export function register(api: ExtensionApi): void {
   // Step 실행 시간 로깅

@@ -1,9 +1,11 @@
 // Offers the tools of an MCP server.
+import type { ExtensionApi } from '@goondan/types';
+
 /** What the server was started with and asked for. */
 export const asked: unknown[] = [];
 export const connection = { open: true };
 
-const connectToMcpServer = (options) => {
+const connectToMcpServer = (options: unknown) => {
   asked.push(options);
   return {
     tools: [
@@ -14,7 +16,7 @@ const connectToMcpServer = (options) => {
       },
       { name: 'whoami', description: 'Says who is asking.', inputSchema: { type: 'object', properties: {} } },
     ],
-    callTool: async (name: string, input) => {
+    callTool: async (name: string, input: unknown) => {
       asked.push({ name, input });
       return { issues: [1, 2] };
     },

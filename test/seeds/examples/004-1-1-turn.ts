@@ -1,5 +1,7 @@
 // Removes the oldest messages of a long conversation.
-export function register(api) {
+import type { ExtensionApi } from '@goondan/types';
+
+export function register(api: ExtensionApi) {
 // verbatim from seed 004, 1.1
 api.pipeline.register('turn', async (ctx) => {
   // Pre: inspect or manipulate messages before the Turn executes

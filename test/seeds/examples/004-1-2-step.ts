@@ -1,5 +1,7 @@
 // Hides dangerous tools.
-export function register(api) {
+import type { ExtensionApi } from '@goondan/types';
+
+export function register(api: ExtensionApi) {
 // verbatim from seed 004, 1.2
 api.pipeline.register('step', async (ctx) => {
   // Pre: filter tools for this step

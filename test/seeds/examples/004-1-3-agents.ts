@@ -1,5 +1,7 @@
 // Asks one agent before the turn and tells another one after it.
-export function register(api) {
+import type { ExtensionApi } from '@goondan/types';
+
+export function register(api: ExtensionApi) {
 // verbatim from seed 004, 1.3
 api.pipeline.register('turn', async (ctx) => {
   const preload = await ctx.agents.request({

@@ -1,5 +1,7 @@
 // Cuts the command of bash__exec, and logs what came of calls.
-export function register(api) {
+import type { ExtensionApi } from '@goondan/types';
+
+export function register(api: ExtensionApi) {
 // verbatim from seed 004, 1.4
 api.pipeline.register('toolCall', async (ctx) => {
   // Pre: validate or transform args

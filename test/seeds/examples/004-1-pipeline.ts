@@ -1,4 +1,6 @@
 // Logs how long steps take.
+import type { ExtensionApi } from '@goondan/types';
+
 // verbatim from seed 004, 1
 export function register(api: ExtensionApi): void {
   api.pipeline.register('step', async (ctx) => {

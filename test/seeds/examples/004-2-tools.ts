@@ -1,4 +1,6 @@
 // Offers a tool that shows its state.
+import type { ExtensionApi } from '@goondan/types';
+
 // verbatim from seed 004, 2
 export function register(api: ExtensionApi): void {
   api.tools.register(

@@ -1,4 +1,6 @@
 // Counts steps in its state.
+import type { ExtensionApi } from '@goondan/types';
+
 // verbatim from seed 004, 3
 export function register(api: ExtensionApi): void {
   api.pipeline.register('step', async (ctx) => {

@@ -1,4 +1,6 @@
 // Listens to the runtime and tells other extensions that it is there.
+import type { ExtensionApi } from '@goondan/types';
+
 // verbatim from seed 004, 4
 export function register(api: ExtensionApi): void {
   // Subscribe to runtime events

@@ -1,7 +1,9 @@
 // Logs on every level.
+import type { ExtensionApi } from '@goondan/types';
+
 const error = new Error('the disk is full');
 
-export function register(api) {
+export function register(api: ExtensionApi) {
 // verbatim from seed 004, 5
 // Available methods (standard Console interface)
 api.logger.info('Extension initialized');
