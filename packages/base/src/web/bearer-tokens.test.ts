@@ -14,7 +14,7 @@ const failure = (work: () => unknown) => {
 };
 
 describe('a bearer token', () => {
-  test('lets in, and says whose it is', () => {
+  test('gives access, and names its client', () => {
     const check = bearerTokens(config, { token, 'token-ci': 'another-token-of-it' });
     expect(check(asked(`Bearer ${token}`))).toEqual({ client: 'default' });
     expect(check(asked('bearer  another-token-of-it '))).toEqual({ client: 'ci' });
@@ -34,7 +34,7 @@ describe('a bearer token', () => {
     `Basic ${token}`,
     `Basic ${btoa(`user:${token}`)}`,
     token,
-  ])('that is none does not: %p', (authorization) => {
+  ])('gives none when it is wrong: %p', (authorization) => {
     const check = bearerTokens(config, { token });
     expect(failure(() => check(asked(authorization)))).toMatchObject({ status: 401, code: 'E_HTTP_AUTH' });
   });
@@ -61,7 +61,7 @@ describe('a connector refuses to start', () => {
     });
   });
 
-  test('but not on this machine alone, when it is told to ask for none', () => {
+  test('but not on this machine alone, when configured without one', () => {
     for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) {
       expect(bearerTokens({ ...config, insecure: true, host }, {})(asked())).toEqual({});
     }

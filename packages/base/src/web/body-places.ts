@@ -1,9 +1,9 @@
 /**
- * The places for bodies that are still coming. A body is read before anybody knows whether its sender is who it says, so
- * these places are others than those of requests that are being answered.
+ * Places for bodies that are still arriving. A body is read before its sender is verified, so these places are separate
+ * from those of requests that are being answered.
  *
- * Invariant: a body that comes at once is read, however many senders keep others open: when all places are taken, the body
- * that has been coming for the longest time loses its place.
+ * Invariant: a body that arrives quickly is read, however many senders keep others open: when all places are taken, the
+ * body that has been arriving for longest loses its place.
  */
 export class BodyPlaces {
   readonly #most: number;
@@ -12,18 +12,18 @@ export class BodyPlaces {
   readonly #coming = new Set<() => void>();
   #size = 0;
 
-  /** `checkRoom` throws when no request more can be answered. */
+  /** `checkRoom` throws when no further request can be answered. */
   constructor(most: number, checkRoom: () => void) {
     this.#most = most;
     this.#checkRoom = checkRoom;
   }
 
-  /** Bodies that are coming. */
+  /** The number of arriving bodies. */
   get size(): number {
     return this.#size;
   }
 
-  /** `giveUp` is called when another body needs the place; `read` ends then. */
+  /** Calls `giveUp` when another body needs the place; `read` ends then. */
   async hold<Value>(giveUp: () => void, read: () => Promise<Value>): Promise<Value> {
     if (this.#coming.size >= this.#most) this.#endOldest();
     this.#coming.add(giveUp);
@@ -36,7 +36,7 @@ export class BodyPlaces {
     }
   }
 
-  /** To be asked once a body has come: from then on its request is being answered. */
+  /** Call it when a body has arrived: from then on its request is being answered. */
   checkRoom(): void {
     this.#checkRoom();
   }

@@ -1,14 +1,14 @@
-/** Where a connector listens, and that nobody can reach it who may not. */
+/** The address of a connector, and a check that only permitted clients can reach it. */
 import { GoondanError } from '@goondan/types';
 
-/** What every connector with a server has in its config; checked against its schema already. */
+/** The fields that every connector with a server has in its config; already checked against its schema. */
 export interface ListenConfig {
   readonly port: number;
   /** 127.0.0.1 when absent. */
   readonly host?: string;
-  /** No secret is needed: for servers that only this machine can reach. */
+  /** True: no secret is needed. For servers that only this machine can reach. */
   readonly insecure?: boolean;
-  /** Requests answered at once, and bodies that are coming: so many of each. */
+  /** The most requests answered at once, and the most arriving bodies. */
   readonly maxConcurrent?: number;
 }
 
@@ -18,7 +18,7 @@ export function isLoopback(host: string): boolean {
   return loopback.test(host);
 }
 
-/** Throws `E_CONNECTOR_CONFIG` for a server that anybody could talk to. */
+/** Throws `E_CONNECTOR_CONFIG` for a server that everybody could use. */
 export function checkExposure(
   { host = DEFAULT_HOST, insecure = false }: ListenConfig,
   secrets: number,

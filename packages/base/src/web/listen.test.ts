@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { listen } from './listen.ts';
 
-test('a port that another server listens on is refused: nobody shares it', async () => {
+test('a port in use is rejected, and not shared', async () => {
   const said: string[] = [];
   const logger = { ...console, info: (text: string) => void said.push(text) };
   const server = { answer: () => Promise.resolve(new Response('')), logger };

@@ -2,11 +2,11 @@
  * The HTTP server of a connector.
  *
  * Invariants:
- * 1. Whatever comes in is answered, and every refusal has a code; what goes wrong inside is told to the log, not outside.
- * 2. No more than `maxConcurrent` requests are answered at once; one more is refused, and nothing of it is read. As many
- *    again may send their bodies: bodies that come slowly keep nobody out.
- * 3. Without a secret, only this machine's own programs are answered: no page of a browser, no other host's name.
- * 4. When it has to go it takes no new connection and finishes what it has begun.
+ * 1. Every request is answered, and every refusal has a code; internal errors go to the log, not to the client.
+ * 2. At most `maxConcurrent` requests are answered at once; one more is refused unread. As many again may send their
+ *    bodies, so slow bodies keep nobody out.
+ * 3. Without a secret, only programs of this machine are answered: no page of a browser, no other host name.
+ * 4. When it stops, it accepts no new connection and finishes the open requests.
  */
 import { type Cleanup, GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
@@ -18,15 +18,15 @@ import { refuse, toCoded } from './refuse.ts';
 export interface WebServer {
   /** Answers a request; a `GoondanError` it throws is the refusal. `bounds` is for `readBody`. */
   readonly answer: (request: Request, url: URL, bounds: BodyBounds) => Promise<Response>;
-  /** How a refusal looks here. */
+  /** Makes the answer for a refusal. */
   readonly refuse?: (error: GoondanError) => Response;
   readonly logger: Pick<Console, 'info' | 'error'>;
 }
 
-/** Seconds without a byte, until a request is being answered. */
+/** The most seconds without a byte, before a request is being answered. */
 const IDLE_SECONDS = 30;
 
-/** Returns what ends it. Throws when it cannot listen there. */
+/** Returns a function that ends it. Throws when it cannot listen there. */
 export function listen(config: ListenConfig, { answer, refuse: say = refuse, logger }: WebServer): Cleanup {
   const { host = DEFAULT_HOST, port, insecure = false, maxConcurrent = DEFAULT_CONCURRENT } = config;
   const places = new BodyPlaces(maxConcurrent, checkRoom);
@@ -34,14 +34,14 @@ export function listen(config: ListenConfig, { answer, refuse: say = refuse, log
     hostname: host,
     port,
     idleTimeout: IDLE_SECONDS,
-    // Ours are smaller, and say so in words.
+    // Our own limit is smaller, and its error has a message.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    // Bun shares the port with others unless it is told not to.
+    // By default Bun shares the port with other processes.
     reusePort: false,
     async fetch(request) {
       try {
-        // A turn may take its time; bodies have a deadline of their own.
+        // A turn may take long; bodies have a deadline of their own.
         server.timeout(request, 0);
         const url = URL.parse(request.url);
         if (url === null) throw new Refusal(400, 'E_HTTP_BODY', 'The address of the request is not a URL.');
@@ -58,18 +58,18 @@ export function listen(config: ListenConfig, { answer, refuse: say = refuse, log
   logger.info(`Listening on http://${host.includes(':') ? `[${host}]` : host}:${server.port}/`);
   return () => server.stop();
 
-  /** Counted by Bun, which knows when a connection is really gone. The request that asks is one of them. */
+  /** Counted by Bun, which knows when a connection has really ended. The current request is included. */
   function checkRoom(): void {
     if (server.pendingRequests - places.size > maxConcurrent) throw fullError(maxConcurrent);
   }
 }
 
-/** Asks for nothing and tells nothing. */
+/** A health check: it reads and reveals nothing. */
 function isHealthCheck({ method }: Request, { pathname }: URL): boolean {
   return pathname === '/health' && (method === 'GET' || method === 'HEAD');
 }
 
-/** Invariant 3: a name that a stranger's DNS points here would else be as good as ours. */
+/** Keeps invariant 3: otherwise a foreign name that resolves to this machine would be accepted. */
 function checkLocal(request: Request): void {
   const { hostname = '' } = URL.parse(`http://${request.headers.get('host') ?? ''}`) ?? {};
   const isOurs = isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));

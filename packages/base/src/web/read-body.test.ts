@@ -7,7 +7,7 @@ const post = (body: ConstructorParameters<typeof Response>[0], headers: Record<s
 const failure = (work: Promise<unknown>) => work.catch((error: unknown) => error);
 
 describe('a body', () => {
-  test('comes as it was sent, in whatever pieces', async () => {
+  test('arrives as it was sent, in any pieces', async () => {
     const pieces = ['{"a"', ':', '"é"}'].map((piece) => new TextEncoder().encode(piece));
     const body = new ReadableStream({
       pull: (controller) => {
@@ -20,12 +20,12 @@ describe('a body', () => {
     expect(await readBody(new Request('http://localhost/'))).toEqual(new Uint8Array(0));
   });
 
-  test('of just the longest length is read, one byte more is not', async () => {
+  test('is read up to exactly the longest length; one byte more is rejected', async () => {
     expect(await readBody(post('x'.repeat(10)), { longest: 10 })).toHaveLength(10);
     expect(await failure(readBody(post('x'.repeat(11)), { longest: 10 }))).toMatchObject({ status: 413 });
   });
 
-  test('that says it is too long is not even begun', async () => {
+  test('is not read when it announces too long a length', async () => {
     let isRead = false;
     const body = new ReadableStream({ pull: () => void (isRead = true) }, { highWaterMark: 0 });
     const request = post(body, { 'content-length': '1000001' });
@@ -33,12 +33,12 @@ describe('a body', () => {
     expect(isRead).toBe(false);
   });
 
-  test('that never ends is not waited for', async () => {
+  test('is not waited for when it never ends', async () => {
     const body = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
     expect(await failure(readBody(post(body), { withinMs: 20 }))).toMatchObject({ status: 408, code: 'E_HTTP_SLOW' });
   });
 
-  test('T-13 that has been coming for the longest time makes room for the next when all places are taken', async () => {
+  test('T-13 makes room for the next when all places are taken and it has been arriving for longest', async () => {
     const coming = () => {
       let send = (_text: string) => {};
       const body = new ReadableStream({
@@ -62,7 +62,7 @@ describe('a body', () => {
     expect(places.size).toBe(0);
   });
 
-  test('T-13 makes room for one other body only: as many as come at once end as many', async () => {
+  test('T-13 makes room for one other body only: each new body ends one', async () => {
     const places = new BodyPlaces(2, () => undefined);
     const given: string[] = [];
     const hold = (name: string) =>
@@ -74,7 +74,7 @@ describe('a body', () => {
     expect(given).toEqual(['first', 'second']);
   });
 
-  test('T-13 that has come is refused when too many requests are being answered by then', async () => {
+  test('T-13 is rejected after its arrival when too many requests are being answered by then', async () => {
     const full = new Error('full');
     const places = new BodyPlaces(2, () => {
       throw full;
@@ -83,12 +83,12 @@ describe('a body', () => {
     expect(places.size).toBe(0);
   });
 
-  test('that breaks off is refused', async () => {
+  test('is rejected when it breaks off', async () => {
     const body = new ReadableStream({ start: (controller) => controller.error(new Error('gone')) });
     expect(await failure(readBody(post(body)))).toMatchObject({ status: 400, code: 'E_HTTP_BODY' });
   });
 
-  test('is JSON of the right type, whatever else the type says', async () => {
+  test('is JSON of the right type, with any parameters', async () => {
     const type = { 'content-type': 'Application/JSON; charset=utf-8' };
     expect(await readJson(post('{"a":1}', type))).toEqual({ a: 1 });
     expect(await failure(readJson(post('{}', { 'content-type': 'text/plain' })))).toMatchObject({ status: 415 });

@@ -8,11 +8,11 @@ const SLOWEST_MS = 30_000;
 export interface BodyBounds {
   readonly longest?: number;
   readonly withinMs?: number;
-  /** The places of the server; a request without a server needs none. */
+  /** The places of the server; not needed without a server. */
   readonly places?: BodyPlaces;
 }
 
-/** The raw bytes. Throws a `Refusal`: 413, 408, 429, or 400 when it breaks off. */
+/** Returns the raw bytes. Throws a `Refusal`: 413, 408, 429, or 400 when the body breaks off. */
 export async function readBody(
   request: Request,
   { longest = LONGEST_BODY, withinMs = SLOWEST_MS, places }: BodyBounds = {},
@@ -28,7 +28,10 @@ export async function readBody(
   return bytes;
 }
 
-/** A body that has to be a JSON object, of the type `application/json`. Throws a `Refusal`: 415, 400, and those above. */
+/**
+ * Reads a body that must be a JSON object, of the type `application/json`. Throws a `Refusal`: 415, 400, and those
+ * above.
+ */
 export async function readJson(request: Request, bounds?: BodyBounds): Promise<Readonly<Record<string, unknown>>> {
   checkJsonType(request, refuseBody);
   return parseObject(await readBody(request, bounds));
@@ -40,7 +43,7 @@ export function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw refuseBody(400, 'The body of the request must be a JSON object.');
   }
-  // An object from JSON has texts for keys.
+  // An object from JSON has text keys.
   return value as Readonly<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-/** How a connector says no over HTTP. */
+/** Refusals of a connector over HTTP. */
 import { type ErrorCode, GoondanError } from '@goondan/types';
 import {
   headersOf as headersBy,
@@ -8,7 +8,7 @@ import {
   statusOf as statusBy,
 } from '@goondan/types/http';
 
-/** Code of what the swarm says → status; 500 for every other. */
+/** Code of the swarm → status; 500 for every other. */
 const statuses: StatusByCode = {
   ...sharedStatuses,
   E_CONNECTOR_EVENT: 400,
@@ -25,13 +25,13 @@ export const statusOf = (error: GoondanError): number => statusBy(error, statuse
 export const headersOf = (error: GoondanError): Record<string, string> => headersBy(error, statuses);
 export const refuse = (error: GoondanError): Response => refuseBy(error, statuses);
 
-/** Of any code: that of a failed turn may be a tool's or a provider's own. */
+/** Takes any code: that of a failed turn may come from a tool or a provider. */
 export function statusOfCode(code: string | undefined): number {
   // A code that is not in the table has no status there.
   return statuses[code as ErrorCode] ?? 500;
 }
 
-/** An error without a code may quote anything, so whoever asked is not told. */
+/** Replaces an error without a code, which may quote anything and must not reach the client. */
 export function toCoded(thrown: unknown): GoondanError {
   if (thrown instanceof GoondanError) return thrown;
   return new GoondanError('E_CONNECTOR_ENDED', 'The connector failed to answer; its log says why.');

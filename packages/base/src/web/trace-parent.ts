@@ -1,4 +1,6 @@
-/** The trace of whoever asks, from the header `traceparent` of W3C Trace Context; nothing when it is absent or malformed. */
+/**
+ * Reads the caller's trace from the header `traceparent` of W3C Trace Context; nothing when it is absent or malformed.
+ */
 import { readTraceparent, type TraceParent } from '@goondan/types';
 
 export function traceParent(request: Request): Partial<TraceParent> {

@@ -1,4 +1,4 @@
-/** How long somebody waits for a turn: until they leave, or until the time is over. The reason of `signal` says which. */
+/** The wait for a turn: until the client leaves, or until the deadline. The reason of `signal` tells which. */
 import { Refusal } from '@goondan/types/http';
 
 export const DEFAULT_TIMEOUT_SECONDS = 300;
@@ -19,12 +19,12 @@ export class Waiting {
     return this.#leaving.signal;
   }
 
-  /** Nobody is there any more to be answered. */
+  /** The client left, so nobody can be answered. */
   leave(): void {
     this.#leaving.abort(new Refusal(400, 'E_HTTP_BODY', 'The client left.'));
   }
 
-  /** It is over: nothing is waited for any more. */
+  /** Ends the wait. */
   end(): void {
     clearTimeout(this.#timer);
     this.#request.signal.removeEventListener('abort', this.#onLeft);

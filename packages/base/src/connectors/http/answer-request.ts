@@ -1,4 +1,4 @@
-/** One request: who asks, what, and how it is answered. */
+/** Answers one request: checks the caller, reads the message, and sends the answer. */
 import { type ConnectorAnswer, type ConnectorContext, type ConnectorEvent } from '@goondan/types';
 import { encodeEvent, errorBody, EventStream, Refusal } from '@goondan/types/http';
 import type { CheckCaller } from '../../web/bearer-tokens.ts';
@@ -46,7 +46,10 @@ async function answerTurn({ ask, config }: HttpContext, event: ConnectorEvent, w
   }
 }
 
-/** `accepted`, `delta` and `discard`, then `done` or `error`. Before it is accepted, a refusal is an ordinary one. */
+/**
+ * Streams `accepted`, `delta` and `discard`, then `done` or `error`. Before `accepted`, a refusal is an ordinary
+ * answer.
+ */
 async function streamTurn({ ask, config }: HttpContext, event: ConnectorEvent, waiting: Waiting): Promise<Response> {
   const stream = new EventStream();
   stream.onOver(() => waiting.leave());
@@ -72,13 +75,13 @@ async function streamTurn({ ask, config }: HttpContext, event: ConnectorEvent, w
       waiting.end();
       stream.end();
     });
-  // A refusal is thrown here; what comes later is told in the stream.
+  // A refusal is thrown here; later errors go into the stream.
   await Promise.race([accepted.promise, turn]);
   void over;
   return stream.response();
 }
 
-/** Everything but what failed, or all of it. */
+/** Leaves out `error` of a successful answer, and `response` of a failed one. */
 function toJson({ error, response, ...rest }: ConnectorAnswer) {
   return error === undefined ? { response, ...rest } : { error, ...rest };
 }

@@ -1,4 +1,4 @@
-/** The config of `http`, as its schema in connectors.yaml has it. */
+/** The config of `http`, as defined by its schema in connectors.yaml. */
 import type { ListenConfig } from '../../web/listen-config.ts';
 
 export interface HttpConfig extends ListenConfig {

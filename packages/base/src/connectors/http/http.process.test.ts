@@ -1,4 +1,4 @@
-// `http` over real HTTP; the swarm is played, except in the last part.
+// `http` over real HTTP; the test plays the swarm, except in the last part.
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AskSwarm, GoondanError, type TurnDelta } from '@goondan/types';
 import {
@@ -38,7 +38,7 @@ const codeOf = async (response: Response) => [
 const delta = (text: string): TurnDelta => ({ type: 'text', text, turnId: 't', stepId: 's', stepIndex: 0 });
 
 describe('a message', () => {
-  test('is answered when the turn is over', async () => {
+  test('is answered at the end of the turn', async () => {
     const { url, events } = await open();
     const response = await post(url, { input: 'hello', room: 7, deep: { a: [1] } });
     expect(response.status).toBe(200);
@@ -48,7 +48,7 @@ describe('a message', () => {
     ]);
   });
 
-  test('streams when the client wants that', async () => {
+  test('streams when the client asks for it', async () => {
     const ask: AskSwarm = async (_event, options) => {
       options?.onAccepted?.(acceptance);
       options?.onDelta?.(delta('Hel'));
@@ -68,14 +68,14 @@ describe('a message', () => {
     expect(JSON.parse(events[4]?.[1] ?? '')).toEqual(answerOf('Hello.'));
   });
 
-  test('is accepted, when that is what the connection is for', async () => {
+  test('is only accepted when the connection says so', async () => {
     const { url, events } = await open({ config: { mode: 'accept', path: '/in' } });
     const response = await post(`${url}/in`, { input: 'hello' });
     expect([response.status, await response.json()]).toEqual([202, { accepted: true }]);
     expect(events).toHaveLength(1);
   });
 
-  test('has the id that the client gives it, and another client cannot have the same', async () => {
+  test('has the id of the client, and another client cannot have the same', async () => {
     const { url, events } = await open({ secrets: { token, 'token-ci': 'another-token-of-it' } });
     await post(url, { input: 'a' }, { 'idempotency-key': 'one' });
     await post(url, { input: 'a', id: 'one' });
@@ -93,7 +93,7 @@ describe('a message', () => {
     expect(await codeOf(await post(url, { input: 'a', id: 'x'.repeat(201) }))).toEqual([400, 'E_HTTP_BODY']);
   });
 
-  test('stays in the trace of whoever sends it', async () => {
+  test('stays in the trace of its sender', async () => {
     const { url, events } = await open();
     const trace = '0af7651916cd43dd8448eb211c80319c';
     await post(url, { input: 'a' }, { traceparent: `00-${trace}-b7ad6b7169203331-01` });
@@ -101,8 +101,8 @@ describe('a message', () => {
   });
 });
 
-describe('a request is refused', () => {
-  test('without its token: 401, and nothing is heard', async () => {
+describe('a request is rejected', () => {
+  test('without its token: 401, and nothing is emitted', async () => {
     const { url, events } = await open();
     for (const headers of [{ authorization: '' }, { authorization: 'Bearer wrong-wrong-wrong-wrong' }]) {
       const response = await post(url, { input: 'a' }, headers);
@@ -135,7 +135,7 @@ describe('a request is refused', () => {
     expect(events).toEqual([]);
   });
 
-  test('413 also when its length is not said before', async () => {
+  test('413 also when its length is not announced', async () => {
     const { url, events } = await open();
     const chunk = new TextEncoder().encode('x'.repeat(100_000));
     let sent = 0;
@@ -159,7 +159,7 @@ describe('a request is refused', () => {
     [503, 'E_AGENT_START'],
     [503, 'E_SWARM_STOPPED'],
     [507, 'E_DISK_FULL'],
-  ])('%i %s, as the swarm says, streaming or not', async (status, code) => {
+  ])('%i %s, as the swarm answers, streaming or not', async (status, code) => {
     const refuse = async () => {
       throw new GoondanError(code, 'no', { retryAfterMs: 2_500 });
     };
@@ -186,7 +186,7 @@ describe('a request is refused', () => {
     ]);
   });
 
-  test('500 for a mistake of ours, which only the log tells', async () => {
+  test('500 for an internal error, which only the log shows', async () => {
     const { url, lines } = await open({
       ask: async () => {
         throw new TypeError('internals');
@@ -199,7 +199,7 @@ describe('a request is refused', () => {
   });
 });
 
-describe('whoever waits', () => {
+describe('a waiting client', () => {
   const waits: AskSwarm = (_event, options) => {
     options?.onAccepted?.(acceptance);
     return new Promise((_, reject) => {
@@ -207,7 +207,7 @@ describe('whoever waits', () => {
     });
   };
 
-  test('is told when the time is over', async () => {
+  test('gets an answer at the deadline', async () => {
     const { url } = await open({ ask: waits, config: { timeoutSeconds: 0.05 } });
     expect(await codeOf(await post(url, { input: 'a' }))).toEqual([504, 'E_HTTP_TIMEOUT']);
     const streamed = await (await post(url, { input: 'a' }, { accept: 'text/event-stream' })).text();
@@ -219,7 +219,7 @@ describe('whoever waits', () => {
     ['application/json', true],
     ['text/event-stream', false],
     ['text/event-stream', true],
-  ])('may leave (%s); the turn is cancelled only when that is configured: %p', async (accept, cancelOnDisconnect) => {
+  ])('may leave (%s); the turn is cancelled only when configured: %p', async (accept, cancelOnDisconnect) => {
     const asked = Promise.withResolvers<boolean | undefined>();
     const left = Promise.withResolvers<void>();
     const { url } = await open({
@@ -240,7 +240,7 @@ describe('whoever waits', () => {
     await left.promise;
   });
 
-  test('must not be too many: 429', async () => {
+  test('is rejected when there are too many: 429', async () => {
     const gate = Promise.withResolvers<void>();
     const { url, events } = await open({
       config: { maxConcurrent: 2 },
@@ -254,14 +254,14 @@ describe('whoever waits', () => {
     const third = await post(url, { input: 'c' });
     expect(third.headers.get('retry-after')).toBe('1');
     expect(await codeOf(third)).toEqual([429, 'E_HTTP_FULL']);
-    // Who looks whether it is there is still told.
+    // A health check is still answered.
     expect((await fetch(`${url}/health`)).status).toBe(200);
     gate.resolve();
     expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200]);
     expect((await post(url, { input: 'c' })).status).toBe(200);
   });
 
-  test('R-07 is answered when the connector has to go; nobody else is heard', async () => {
+  test('R-07 is answered when the connector stops; other requests are not accepted', async () => {
     const gate = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     const connector = await open({
@@ -296,10 +296,10 @@ describe('without a token', () => {
     { origin: 'null' },
     { host: 'example.org' },
     { host: '127.0.0.1.nip.io' },
-  ])('pages of browsers are not: %p', async (headers) => {
+  ])('pages of browsers are rejected: %p', async (headers) => {
     const { url, events } = await open(insecure);
     const { port } = new URL(url);
-    // By hand: `fetch` chooses its own host.
+    // By hand, because `fetch` sets its own host.
     const lines = Object.entries({ host: '127.0.0.1', ...headers }).map(([name, value]) => `${name}: ${value}`);
     const body = '{"input":"a"}';
     const request = [
@@ -315,7 +315,7 @@ describe('without a token', () => {
     expect(events).toEqual([]);
   });
 
-  test('it refuses to start, unless it is told to', async () => {
+  test('it refuses to start, unless it is configured', async () => {
     const start = runConnector(http, { config: { port: 0 } });
     expect(await start.catch((error: unknown) => error)).toMatchObject({ code: 'E_CONNECTOR_CONFIG' });
   });
@@ -352,7 +352,7 @@ describe('the example, in real processes', () => {
     ]);
   });
 
-  test('R-07 tells whoever waits when the swarm stops before the turn is over', async () => {
+  test('R-07 answers waiting clients when the swarm stops before the end of the turn', async () => {
     const change = (yaml: string) =>
       yaml.replace(/port: \d+/, 'port: 0').replace('options:', 'options:\n    latencyMs: 60000');
     const example = await startExample('http', { environment: { DOOR_TOKEN: token }, change });
@@ -364,12 +364,12 @@ describe('the example, in real processes', () => {
     expect(await codeOf(await answer)).toEqual([503, 'E_SWARM_STOPPED']);
   });
 
-  test('without its secret refuses to start, and says so', async () => {
+  test('without its secret refuses to start, and reports it', async () => {
     const change = (yaml: string) => yaml.replace(/ {2}secrets: .*\n/, '').replace(/port: \d+/, 'port: 0');
     const example = await startExample('http', { change });
     running.push(example);
     await example.logged(/E_CONNECTOR_CONFIG: The secret "token" is missing/);
-    // The connector says so first; the orchestrator knows it with the next frame.
+    // The connector logs it first; the orchestrator knows it with the next frame.
     while ((await example.swarm.status()).connections[0]?.problem === undefined) await Bun.sleep(5);
     expect((await example.swarm.status()).connections[0]?.problem).toContain('The secret "token" is missing');
   });

@@ -1,4 +1,4 @@
-/** `http`: JSON in, and the answer of an agent out, as JSON or as a stream of events. */
+/** `http`: takes JSON, and answers with an agent's response as JSON or as a stream of events. */
 import type { Connector } from '@goondan/types';
 import { bearerTokens } from '../../web/bearer-tokens.ts';
 import { listen } from '../../web/listen.ts';

@@ -15,10 +15,10 @@ export async function readMessage(request: Request, { client }: Caller, bounds: 
   return {
     name: 'message',
     input,
-    // It was parsed from JSON.
+    // The properties were parsed from JSON.
     properties: properties as JsonObject,
     ...(client === undefined ? {} : { auth: { client } }),
-    // A client's ids are its own: another one must not get the answer by guessing them.
+    // The ids of a client are its own: another client must not get an answer by guessing one.
     ...(key === undefined ? {} : { id: JSON.stringify([client ?? null, key]) }),
     ...traceParent(request),
   };

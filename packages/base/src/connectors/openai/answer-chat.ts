@@ -1,4 +1,4 @@
-/** One chat request, from its body to its answer, whole or in pieces. */
+/** Handles one chat request, with a complete or a streamed answer. */
 import {
   type ConnectorAcceptance,
   type ConnectorAnswer,
@@ -66,7 +66,7 @@ async function wholeChat(chat: Chat): Promise<Response> {
     if (answer.error !== undefined) {
       const { code = 'turn_failed', message } = answer.error;
       const status = statusOfCode(code);
-      // It was tried again inside already.
+      // The turn already made all retries.
       return Response.json(errorShape(status, code, message), { status, headers: { 'x-should-retry': 'false' } });
     }
     place.answered(answer.response);
@@ -76,7 +76,7 @@ async function wholeChat(chat: Chat): Promise<Response> {
   }
 }
 
-/** Refusals before it is accepted are ordinary ones; what goes wrong later is told in the stream. */
+/** Refusals before the acceptance are ordinary answers; later errors go into the stream. */
 async function streamChat(chat: Chat): Promise<Response> {
   const { asked, place, waiting } = chat;
   const { includesUsage } = asked;
@@ -121,7 +121,7 @@ async function streamChat(chat: Chat): Promise<Response> {
   return stream.response(headersOf(asked, first));
 }
 
-/** Asks the swarm, and tells the conversation when its message was not answered. */
+/** Asks the swarm, and reports to the conversation when its message was not answered. */
 async function ask(
   { ctx, place, event, waiting }: Chat,
   listeners: Pick<ConnectorAskOptions, 'onAccepted' | 'onDelta'>,
@@ -142,7 +142,7 @@ function headOf({ asked }: Chat, { turnId }: ConnectorAcceptance): CompletionHea
   return { id: `chatcmpl-${turnId}`, created: Math.floor(Date.now() / 1_000), model: asked.model };
 }
 
-/** For people who look: where it went, and what was not obeyed. */
+/** Headers for people: the instance, and the settings that were ignored. */
 function headersOf({ ignored }: ChatRequest, { instanceKey }: ConnectorAcceptance): Record<string, string> {
   const names = ignored.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 20);
   return {

@@ -18,7 +18,7 @@ export function completion(head: CompletionHead, answer: ConnectorAnswer) {
   };
 }
 
-/** One piece. `usage` is null in all but the last when the client asked for it, and absent else. */
+/** Makes one piece. When the client asked for `usage`, it is null in every piece but the last; otherwise absent. */
 export function chunk(
   head: CompletionHead,
   delta: { readonly role?: 'assistant'; readonly content?: string },
@@ -34,12 +34,12 @@ export function chunk(
   };
 }
 
-/** The piece after the last one. */
+/** Makes the piece after the last one. */
 export function usageChunk(head: CompletionHead, usage: TokenUsage) {
   return { ...head, object: 'chat.completion.chunk', choices: [], usage: usageOf(usage) };
 }
 
-/** Either limit, of tokens or of steps, is `length`: the answer is not whole. */
+/** Both limits, of tokens and of steps, are `length`: the answer is incomplete. */
 function reasonOf({ finishReason, truncated }: ConnectorAnswer): 'stop' | 'length' {
   return truncated === true || finishReason === 'max_steps' ? 'length' : 'stop';
 }

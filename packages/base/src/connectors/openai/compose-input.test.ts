@@ -8,12 +8,12 @@ const earlier = [
   { role: 'assistant', text: ' ' },
 ] as const;
 
-test('only what is said, when nothing came before', () => {
+test('only the message, when there was none before', () => {
   expect(composeInput([], 'Hello.', {})).toBe('Hello.');
   expect(composeInput(earlier.slice(0, 1), 'Hello.', {})).toBe('Hello.');
 });
 
-test('what came before, and what is said now', () => {
+test('the earlier messages, and the new one', () => {
   expect(composeInput(earlier, 'Who am I?', {})).toBe(
     'Earlier in this conversation:\n\nUser: My name is Kim.\n\nAssistant: Hello, Kim.\n\nThe new message:\n\nWho am I?',
   );
@@ -22,7 +22,7 @@ test('what came before, and what is said now', () => {
   );
 });
 
-test('the newest of it, when it is long', () => {
+test('the newest part of a long transcript', () => {
   const long = [{ role: 'user', text: `${'x'.repeat(500)} the end` }] as const;
   const input = composeInput(long, 'Go on.', { contextLimit: 20 });
   expect(input).toContain(`\n\n…${'x'.repeat(12)} the end\n\n`);

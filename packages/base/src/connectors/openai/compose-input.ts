@@ -10,7 +10,7 @@ export interface ComposeOptions {
 
 const names = { system: 'Instructions', user: 'User', assistant: 'Assistant' } as const;
 
-/** `earlier` is what the conversation does not know. The newest of it is kept when it is too long. */
+/** `earlier` is the part that the conversation does not have. When it is too long, its newest part is kept. */
 export function composeInput(
   earlier: readonly ChatMessage[],
   input: string,

@@ -27,7 +27,7 @@ function begun(): Conversations {
 }
 
 describe('a chat', () => {
-  test('begins a conversation, and goes on in it', () => {
+  test('begins a conversation, and continues in it', () => {
     const conversations = open();
     const first = conversations.find(kim, [], 'hello');
     expect(first).toMatchObject({ conversation: 'new-1', isKnown: false });
@@ -39,13 +39,13 @@ describe('a chat', () => {
     expect(conversations.find(kim, all, 'x')).toMatchObject({ conversation: 'new-1', isKnown: true });
   });
 
-  test('that begins with the same words is another one', () => {
+  test('with the same first words is another conversation', () => {
     const conversations = open();
     const one = conversations.find(kim, [], 'hello').conversation;
     expect(conversations.find(kim, [], 'hello').conversation).not.toBe(one);
   });
 
-  test('is known whatever the client does to white space and system messages', () => {
+  test('is recognised whatever the client does to white space and system messages', () => {
     const told = [{ role: 'system', text: 'It is 9:01.' } as const, user(' hello\n'), assistant('Hi. ')];
     expect(begun().find(kim, told, 'more')).toMatchObject({ conversation: 'new-1', isKnown: true });
   });
@@ -57,23 +57,23 @@ describe('a chat', () => {
     ['comes from elsewhere', kim, [user('what?'), assistant('That.')]],
     ['is of another client', { ...kim, client: 'ci' }, hello],
     ['is with another agent', { ...kim, agent: 'gardener' }, hello],
-  ])('that %s begins another conversation', (_, parties, earlier) => {
+  ])('begins another conversation when it %s', (_, parties, earlier) => {
     expect(begun().find(parties, earlier, 'more')).toMatchObject({ conversation: 'new-2', isKnown: false });
   });
 
-  test('whose answer is asked for anew begins another conversation: the old one is past that', () => {
+  test('with a regenerated answer begins another conversation, because the old one has moved on', () => {
     const conversations = begun();
     conversations.find(kim, hello, 'more').answered('Yes.');
     expect(conversations.find(kim, hello, 'more')).toMatchObject({ conversation: 'new-2', isKnown: false });
   });
 
-  test('is known after a restart, whatever a crash left', () => {
+  test('is recognised after a restart, even with a line that a crash cut', () => {
     begun();
     appendFileSync(join(folder, 'conversations.jsonl'), '["new-1","abc');
     expect(open().find(kim, hello, 'more')).toMatchObject({ conversation: 'new-1', isKnown: true });
   });
 
-  test('that is old is forgotten, and the file does not grow', () => {
+  test('is forgotten when it is old, and the file does not grow', () => {
     const conversations = open(10);
     for (let n = 0; n < 100; n++) conversations.find(kim, [], `hello ${n}`).answered('Hi.');
     const isKnown = (n: number, where = conversations) =>
@@ -85,7 +85,7 @@ describe('a chat', () => {
 });
 
 describe('a message', () => {
-  test('that is tried again is the same event, while it is answered, after a crash, and when nobody knows its end', () => {
+  test('is the same event when it is repeated: while it is answered, after a crash, and when its end is unknown', () => {
     const conversations = begun();
     const first = conversations.find(kim, hello, 'more');
     expect(first.id).toMatch(/^[0-9a-f]{32}$/);
@@ -95,7 +95,7 @@ describe('a message', () => {
     expect(conversations.find(kim, hello, 'more')).toMatchObject({ conversation: 'new-1', id: first.id });
   });
 
-  test('whose turn failed is another event when it is tried again, in the same conversation', () => {
+  test('is another event when it is repeated after its turn failed, in the same conversation', () => {
     const conversations = begun();
     const first = conversations.find(kim, hello, 'more');
     first.failed();
@@ -114,7 +114,7 @@ describe('a message', () => {
     expect(conversations.find(kim, hello, 'three').conversation).toBe('new-1');
   });
 
-  test('of a first turn that failed leaves nothing to go on from', () => {
+  test('leaves no conversation to continue when its first turn failed', () => {
     const conversations = open();
     conversations.find(kim, [], 'hello').failed();
     expect(conversations.find(kim, hello, 'more').isKnown).toBe(false);
@@ -122,7 +122,7 @@ describe('a message', () => {
 });
 
 describe('a conversation with a name', () => {
-  test('is the one of that name, whatever is sent along', () => {
+  test('is the one with that name, whatever transcript is sent', () => {
     const conversations = open();
     const first = conversations.find(kim, hello, 'more', 'thread-7');
     expect(first).toMatchObject({ conversation: 'thread-7', isKnown: false });
@@ -132,7 +132,7 @@ describe('a conversation with a name', () => {
     expect(open().find(kim, [], 'x', 'thread-7').isKnown).toBe(true);
   });
 
-  test('of another client is another one', () => {
+  test('is another one for another client', () => {
     const conversations = open();
     conversations.find(kim, [], 'x', 'thread-7').answered('Yes.');
     const other = conversations.find({ ...kim, client: 'ci' }, [], 'x', 'thread-7');

@@ -70,7 +70,7 @@ export class Conversations {
     }
   }
 
-  /** `named` is the client's own id of the conversation: then its transcript decides nothing. */
+  /** `named` is the client's own id of the conversation; the transcript is then ignored. */
   find(parties: Parties, earlier: readonly ChatMessage[], input: string, named?: string): Place {
     if (named !== undefined) return this.#named(parties, named);
     const said = earlier.filter(({ role }) => role !== 'system');
@@ -146,7 +146,7 @@ export class Conversations {
 
 export const DEFAULT_CLIENT = 'default';
 
-/** Clients trim what they were sent, and break lines as they like. */
+/** Normalises blanks, because clients trim texts and change line breaks. */
 function transcriptOf({ client, agent }: Parties, said: readonly ChatMessage[]): string {
   return hashOf(client, agent, ...said.flatMap(({ role, text }) => [role, text.trim().replaceAll(/\s+/g, ' ')]));
 }
@@ -161,7 +161,7 @@ function toLine(key: string, { head, attempt }: Conversation): string {
   return `${JSON.stringify([key, head, attempt] satisfies Line)}\n`;
 }
 
-/** Nothing for a line that a crash cut. */
+/** Returns nothing for a line that a crash cut. */
 function parseLine(text: string): Line[] {
   try {
     const line: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Refusals as clients of OpenAI's API know them: `{ "error": { message, type, param, code } }`. */
+/** Refusals in the form of OpenAI's API: `{ "error": { message, type, param, code } }`. */
 import type { GoondanError } from '@goondan/types';
 import { headersOf, statusOf } from '../../web/refuse.ts';
 
@@ -11,7 +11,7 @@ export interface ErrorShape {
   };
 }
 
-/** Their names for what programs look for; ours for everything else. */
+/** OpenAI's names for codes that programs check; other codes keep our names. */
 const theirCodes: Readonly<Record<string, string>> = {
   E_HTTP_AUTH: 'invalid_api_key',
   E_AGENT_UNKNOWN: 'model_not_found',

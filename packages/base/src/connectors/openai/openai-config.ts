@@ -1,4 +1,4 @@
-/** The config of `openai`, as its schema in connectors.yaml has it. */
+/** The config of `openai`, as defined by its schema in connectors.yaml. */
 import type { ListenConfig } from '../../web/listen-config.ts';
 
 export interface OpenaiConfig extends ListenConfig {
@@ -7,7 +7,7 @@ export interface OpenaiConfig extends ListenConfig {
   readonly conversationHeader?: string;
   /** The client's system messages: ignored, or added before the first message. */
   readonly systemMessages?: 'ignore' | 'context';
-  /** Characters of an earlier conversation that a new instance is told. */
+  /** The most characters of an earlier conversation that a new instance gets. */
   readonly contextLimit?: number;
   readonly timeoutSeconds?: number;
   readonly cancelOnDisconnect?: boolean;

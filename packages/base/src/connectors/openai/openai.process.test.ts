@@ -1,4 +1,5 @@
-// The official client over real HTTP; the swarm is played, except in the last part, which is the example in real processes.
+// The official client over real HTTP; the test plays the swarm, except in the last part, which is the example in real
+// processes.
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AskSwarm, type ConnectorAskOptions, GoondanError, type TurnDelta } from '@goondan/types';
 import OpenAI, { APIError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from 'openai';
@@ -50,7 +51,7 @@ const delta = (text: string, step = 0): TurnDelta => ({
   stepIndex: step,
 });
 
-/** A turn that says these texts, one step each, the last of them being the answer. */
+/** A turn with these texts, one step each; the last one is the answer. */
 function speaks(...texts: string[]): AskSwarm {
   return async (_event, options) => {
     options?.onAccepted?.(acceptance);
@@ -111,7 +112,7 @@ describe('a completion', () => {
     expect(events[0]).toMatchObject({ traceId, parentSpanId });
   });
 
-  test('comes in pieces when the client wants that', async () => {
+  test('is streamed when the client asks for it', async () => {
     const { client } = await open({ ask: speaks('I will look.', 'It is warm.') });
     const stream = await client.chat.completions.create({
       model: 'goondan/porter',
@@ -135,7 +136,7 @@ describe('a completion', () => {
     expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
   });
 
-  test('comes in pieces for the helper of the client, and without usage when nobody asks for it', async () => {
+  test('is streamed for the client’s helper, without usage unless requested', async () => {
     const { client, url } = await open({ ask: speaks('It is warm.') });
     const stream = client.chat.completions.stream({ model: 'porter', messages: [say('How warm?')] });
     expect(await stream.finalContent()).toBe('It is warm.');
@@ -149,7 +150,7 @@ describe('a completion', () => {
     expect(text).not.toContain('usage');
   });
 
-  test('is whole, also when a layer of the agent held it back, or a piece was lost', async () => {
+  test('is complete, even when a layer of the agent held it back, or a piece was lost', async () => {
     for (const pieces of [[], ['It is ']]) {
       const { client } = await open({
         ask: async (_event, options) => {
@@ -163,13 +164,13 @@ describe('a completion', () => {
     }
   });
 
-  test('that was cut short says so', async () => {
+  test('with a limit of steps reached says so', async () => {
     const { client } = await open({ ask: async () => answerOf('So far', { finishReason: 'max_steps' }) });
     const answer = await client.chat.completions.create({ model: 'porter', messages: [say('Go!')] });
     expect(answer.choices[0]).toMatchObject({ finish_reason: 'length', message: { content: 'So far' } });
   });
 
-  test('F-02 that ended at a limit of tokens says so, whole and in pieces', async () => {
+  test('F-02 with a limit of tokens reached says so, complete and streamed', async () => {
     const { client } = await open({
       ask: async (_event, options) => {
         options?.onAccepted?.(acceptance);
@@ -185,7 +186,7 @@ describe('a completion', () => {
     expect(reasons.filter((reason) => reason !== null)).toEqual(['length']);
   });
 
-  test('is not ruled by the settings of the client, and says which', async () => {
+  test('ignores the settings of the client, and names them', async () => {
     const { client } = await open();
     const { data, response } = await client.chat.completions
       .create({
@@ -203,8 +204,8 @@ describe('a completion', () => {
   });
 });
 
-describe('a client that sends everything each time', () => {
-  test('goes on in one conversation, and nothing is said twice', async () => {
+describe('a client that sends the whole transcript each time', () => {
+  test('continues one conversation, and nothing is repeated', async () => {
     const { client, events } = await open({
       ask: async ({ input = '' }, options) => {
         options?.onAccepted?.(acceptance);
@@ -223,7 +224,7 @@ describe('a client that sends everything each time', () => {
     }
     expect(events.map(({ input }) => input)).toEqual(['one', 'two', 'three', 'four']);
     expect(new Set(events.map(({ properties }) => properties?.conversation)).size).toBe(1);
-    // An edited message begins another conversation, which is told what came before.
+    // An edited message begins another conversation, which gets the earlier transcript.
     await client.chat.completions.create({ model: 'porter', messages: [...messages.slice(0, 3), say('edited')] });
     expect(events.at(-1)?.input).toBe(
       'Earlier in this conversation:\n\nUser: one\n\nAssistant: Re: one\n\nThe new message:\n\nedited',
@@ -246,7 +247,7 @@ describe('a client that sends everything each time', () => {
     expect(events[0]?.input).toContain('User: zero');
   });
 
-  test('and tries again gets the same event, and another one when the turn has failed', async () => {
+  test('and repeats a message gets the same event, and another one after a failed turn', async () => {
     let failures = 1;
     const { client, events } = await open({
       ask: async ({ input = '' }, options) => {
@@ -267,7 +268,7 @@ describe('a client that sends everything each time', () => {
     expect(again?.id).not.toBe(failed?.id);
   });
 
-  test('is told what goes wrong as it knows it', async () => {
+  test('gets errors in the form it knows', async () => {
     const { client, url, events } = await open();
     const ask = (over: object, who = client) =>
       failure(who.chat.completions.create({ model: 'porter', messages: [say('a')], ...over }));
@@ -301,7 +302,7 @@ describe('a client that sends everything each time', () => {
     expect(events[0]?.input).toBe('Hello');
   });
 
-  test('is told when the agent is busy, or its turn fails, streaming or not', async () => {
+  test('gets an error when the agent is busy or its turn fails, streaming or not', async () => {
     const full = await open({
       ask: async () => {
         throw new GoondanError('E_INBOX_FULL', 'full', { retryable: true });
@@ -334,37 +335,34 @@ describe('a client that leaves', () => {
     [true, true],
     [true, false],
     [false, true],
-  ])(
-    'streaming %p: the turn is cancelled, unless it is configured not to be: %p',
-    async (stream, cancelOnDisconnect) => {
-      const asked = Promise.withResolvers<ConnectorAskOptions | undefined>();
-      const left = Promise.withResolvers<void>();
-      const { client } = await open({
-        ...(cancelOnDisconnect ? {} : { config: { cancelOnDisconnect } }),
-        ask: (_event, options) => {
-          options?.onAccepted?.(acceptance);
-          asked.resolve(options);
-          return new Promise((_, reject) => {
-            options?.signal?.addEventListener('abort', () => {
-              left.resolve();
-              reject(options.signal?.reason);
-            });
+  ])('streaming %p: the turn is cancelled, unless configured otherwise: %p', async (stream, cancelOnDisconnect) => {
+    const asked = Promise.withResolvers<ConnectorAskOptions | undefined>();
+    const left = Promise.withResolvers<void>();
+    const { client } = await open({
+      ...(cancelOnDisconnect ? {} : { config: { cancelOnDisconnect } }),
+      ask: (_event, options) => {
+        options?.onAccepted?.(acceptance);
+        asked.resolve(options);
+        return new Promise((_, reject) => {
+          options?.signal?.addEventListener('abort', () => {
+            left.resolve();
+            reject(options.signal?.reason);
           });
-        },
-      });
-      const leaving = new AbortController();
-      const answer = client.chat.completions
-        .create({ model: 'porter', messages: [say('a')], stream }, { signal: leaving.signal })
-        .then(async (each) => {
-          if (!('choices' in each)) for await (const _ of each);
         });
-      const options = await asked.promise;
-      leaving.abort();
-      await failure(answer);
-      await left.promise;
-      expect(options?.cancelOnAbort).toBe(cancelOnDisconnect);
-    },
-  );
+      },
+    });
+    const leaving = new AbortController();
+    const answer = client.chat.completions
+      .create({ model: 'porter', messages: [say('a')], stream }, { signal: leaving.signal })
+      .then(async (each) => {
+        if (!('choices' in each)) for await (const _ of each);
+      });
+    const options = await asked.promise;
+    leaving.abort();
+    await failure(answer);
+    await left.promise;
+    expect(options?.cancelOnAbort).toBe(cancelOnDisconnect);
+  });
 });
 
 test('without a token it refuses to start', async () => {
@@ -381,7 +379,7 @@ describe('the example, in real processes', () => {
     return Object.assign(example, { client: clientFor(url) });
   }
 
-  test('a chat with tool use inside, streaming and not, in one conversation that has everything once', async () => {
+  test('a chat with tool calls, streaming and not, is one conversation with everything once', async () => {
     const { client, swarm, messages: kept } = await openExample();
     expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['porter', 'gardener']);
     const tools: unknown[] = [];
@@ -419,7 +417,7 @@ describe('the example, in real processes', () => {
     expect(roles).toEqual([...withTool, ...withTool, 'user', 'assistant']);
   });
 
-  test('another agent, and what is not there', async () => {
+  test('another agent, and an unknown one', async () => {
     const { client } = await openExample();
     const answer = await client.chat.completions.create({ model: 'gardener', messages: [say('Hello.')] });
     expect(answer.choices[0]?.message.content).toBe('You said: Hello.');

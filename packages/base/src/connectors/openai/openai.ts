@@ -1,4 +1,4 @@
-/** `openai`: a swarm for every client of OpenAI's chat completions. Its agents are the models. */
+/** `openai`: makes a swarm available to every client of OpenAI's chat completions. Its agents are the models. */
 import type { Connector } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { bearerTokens } from '../../web/bearer-tokens.ts';

@@ -1,4 +1,4 @@
-/** The body of a chat request, checked: what is asked of whom, and what came before. */
+/** Checks the body of a chat request: the agent, the new message, and the earlier ones. */
 import { Refusal } from '@goondan/types/http';
 
 export interface ChatMessage {
@@ -7,7 +7,7 @@ export interface ChatMessage {
 }
 
 export interface ChatRequest {
-  /** As the client wrote it. */
+  /** In the client's spelling. */
   readonly model: string;
   readonly agent: string;
   /** The earlier messages, without tool messages. */
@@ -17,7 +17,7 @@ export interface ChatRequest {
   readonly isStream: boolean;
   readonly includesUsage: boolean;
   readonly user?: string;
-  /** Settings that are not obeyed here: the agent has its own. */
+  /** Settings that have no effect here, because the agent has its own. */
   readonly ignored: readonly string[];
 }
 
@@ -25,10 +25,10 @@ const PREFIX = 'goondan/';
 const LONGEST_USER = 200;
 const MOST_MESSAGES = 10_000;
 const understood = new Set(['model', 'messages', 'stream', 'stream_options', 'user', 'n', 'response_format']);
-/** Nothing is lost by leaving these out. */
+/** Settings that can be ignored without a loss. */
 const harmless = new Set(['metadata', 'store']);
 
-/** Throws a `Refusal`: 404 for a model that is none of `agents`, else 400. */
+/** Throws a `Refusal`: 404 for a model that is not one of `agents`, otherwise 400. */
 export function readChat(body: Readonly<Record<string, unknown>>, agents: readonly string[]): ChatRequest {
   const { model, messages, stream, stream_options: options, user } = body;
   if (typeof model !== 'string') throw invalid('`model` must be a text.');
@@ -49,7 +49,7 @@ export function readChat(body: Readonly<Record<string, unknown>>, agents: readon
   };
 }
 
-/** `coder` or `goondan/coder`. Throws a `Refusal` with 404. */
+/** Reads `coder` or `goondan/coder`. Throws a `Refusal` with 404. */
 export function findAgent(model: string, agents: readonly string[]): string {
   const name = model.startsWith(PREFIX) ? model.slice(PREFIX.length) : model;
   if (agents.includes(name)) return name;

@@ -18,7 +18,7 @@ const discard = (stepIndex: number): TurnDelta => ({
 });
 const reasoning: TurnDelta = { type: 'reasoning', text: 'hm', turnId: 't', stepId: 's0', stepIndex: 0 };
 
-/** All that leaves. */
+/** Returns everything that is sent. */
 function stream(deltas: readonly TurnDelta[], response: string): string {
   const streamed = new StreamedText();
   const pieces = deltas.map((delta) => streamed.add(delta));
@@ -45,7 +45,7 @@ describe('streamed text', () => {
     expect(stream(deltas, response)).toBe(sent);
   });
 
-  test('always has the answer in it, whole, at its end', () => {
+  test('always ends with the whole answer', () => {
     const piece = fc.tuple(fc.nat(2), fc.constantFrom('a', 'ab', ' ', 'b\n', ''));
     fc.assert(
       fc.property(fc.array(piece), fc.array(fc.constantFrom('a', 'ab', ' ', 'b\n')), (pieces, words) => {

@@ -1,6 +1,6 @@
 /**
- * A turn's text as a client gets it piece by piece: what has left cannot be taken back, and in the end the answer has to be
- * there. Texts of several steps, and one that is tried again, are parted by an empty line.
+ * The text of a turn, streamed to a client: sent text cannot be taken back, and at the end the whole answer must have
+ * been sent. Texts of several steps, and of a retried step, are separated by an empty line.
  */
 import type { TurnDelta } from '@goondan/types';
 
@@ -8,11 +8,11 @@ const PART = '\n\n';
 
 export class StreamedText {
   #sent = '';
-  /** The text of the present step. */
+  /** The text of the current step. */
   #ofStep = '';
   #stepId: string | undefined;
 
-  /** All that has left. */
+  /** Everything that was sent. */
   get sent(): string {
     return this.#sent;
   }

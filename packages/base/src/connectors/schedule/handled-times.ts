@@ -1,6 +1,6 @@
 /**
- * Up to when the times of each entry are dealt with, in `schedule.json` of the connection's folder: how a restart knows what
- * was missed. A file that cannot be read counts as none, and nothing was missed then.
+ * The last handled time of each entry, in `schedule.json` of the connection's folder, from which a restart knows the
+ * missed times. An unreadable file counts as empty, and then nothing was missed.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,13 +15,13 @@ export class HandledTimes {
   readonly #file: string;
   readonly #handled = new Map<string, Handled>();
 
-  /** An entry without a record, or with that of another rule, begins now. Records of entries that are gone go too. */
+  /** An entry without a record, or with one of another rule, begins now. Records of removed entries are deleted. */
   constructor(folder: string, entries: readonly OpenEntry[], now: number) {
     this.#file = join(folder, 'schedule.json');
     const recorded = readRecords(this.#file);
     for (const { entry, rule } of entries) {
       const known = recorded.get(entry.name);
-      // A clock that was set back must not stop it until it has caught up.
+      // After the clock was set back, the entry must not stop until it has caught up.
       const until = known?.rule === rule ? Math.min(known.until, now) : now;
       this.#handled.set(entry.name, { rule, until });
     }
@@ -32,7 +32,9 @@ export class HandledTimes {
     return this.#handled.get(entry.name)?.until ?? 0;
   }
 
-  /** Durable enough: what is lost of it is emitted again, under an id that was accepted. */
+  /**
+   * Writes without a sync: a lost record means that the event is emitted again, under an id that was already accepted.
+   */
   settle({ entry, rule }: OpenEntry, until: number): void {
     this.#handled.set(entry.name, { rule, until });
     this.#write();

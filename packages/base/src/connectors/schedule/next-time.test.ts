@@ -1,4 +1,4 @@
-// Against an oracle that knows nothing of days: it walks through every minute there is, and looks at the clock on the wall.
+// Compared with an oracle that does not know days: it walks through every minute, and reads the wall clock.
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { cronTimes, everyTimes, newestTime } from './next-time.ts';
@@ -7,7 +7,9 @@ import { wallClock } from './wall-clock.ts';
 
 const MINUTE = 60_000;
 
-/** All times of `cron` in minutes after `from` and up to `to`: each wall minute once, skipped ones when they are skipped. */
+/**
+ * Lists all times of `cron` in minutes after `from` and up to `to`: each wall minute once, skipped ones at the change.
+ */
 function walk(text: string, timeZone: string, from: number, to: number): number[] {
   const cron = parseCron(text);
   const fits = (wall: number) => {
@@ -21,7 +23,7 @@ function walk(text: string, timeZone: string, from: number, to: number): number[
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   const wallAt = (moment: number) => Date.parse(`${format.format(moment).replace(' ', 'T')}Z`);
   const times: number[] = [];
-  // Two days before, to know which wall minutes have been.
+  // Starts two days earlier, to know the past wall minutes.
   let latest = wallAt(from - 2 * 1_440 * MINUTE);
   for (let moment = from - 2 * 1_440 * MINUTE + MINUTE; moment <= to; moment += MINUTE) {
     const wall = wallAt(moment);
@@ -76,7 +78,7 @@ const expression = fc
   .map((parts) => parts.join(' '));
 
 describe('the times of a cron expression', () => {
-  test('are those of the wall clock, minute by minute, also where clocks are changed', () => {
+  test('match the wall clock, minute by minute, also when clocks change', () => {
     fc.assert(
       fc.property(
         expression,
@@ -96,18 +98,18 @@ describe('the times of a cron expression', () => {
     );
   }, 120_000);
 
-  test.each(changes)('of every quarter of an hour in %s around %s', (zone, around) => {
+  test.each(changes)('every quarter of an hour in %s around %s', (zone, around) => {
     const [from, to] = [at(around) - 300 * MINUTE, at(around) + 300 * MINUTE];
     expect(iso(list('*/15 * * * *', zone, from, to))).toEqual(iso(walk('*/15 * * * *', zone, from, to)));
   });
 
-  test('that are skipped are due when clocks are changed, once', () => {
+  test('when skipped, are due once at the change of clocks', () => {
     const times = list('30 2 * * *', 'Europe/Berlin', at('2026-03-28T00:00Z'), at('2026-03-31T00:00Z'));
     expect(iso(times)).toEqual(['2026-03-28T01:30:00.000Z', '2026-03-29T01:00:00.000Z', '2026-03-30T00:30:00.000Z']);
     expect(list('0-59 2 * * *', 'Europe/Berlin', at('2026-03-28T12:00Z'), at('2026-03-29T12:00Z'))).toHaveLength(1);
   });
 
-  test('that come twice are due the first time', () => {
+  test('when repeated, are due the first time', () => {
     const times = list('30 2 * * *', 'Europe/Berlin', at('2026-10-24T12:00Z'), at('2026-10-26T12:00Z'));
     expect(iso(times)).toEqual(['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z']);
   });
@@ -120,12 +122,12 @@ describe('the times of a cron expression', () => {
     ]);
   });
 
-  test('need a time zone that there is', () => {
+  test('need a valid time zone', () => {
     expect(() => wallClock('Europe/Nowhere')).toThrow(RangeError);
   });
 });
 
-describe('every so often', () => {
+describe('a fixed interval', () => {
   test('is counted from 1970, whenever it begins', () => {
     const next = everyTimes(15 * MINUTE);
     expect(iso([next(at('2026-01-01T10:07Z')) ?? 0, next(at('2026-01-01T10:15Z')) ?? 0])).toEqual([
@@ -136,7 +138,7 @@ describe('every so often', () => {
 });
 
 describe('the newest time', () => {
-  test('of a span is the last of those in it, or none', () => {
+  test('in a span is the last one, or none', () => {
     const daily = cronTimes(parseCron('0 9 * * *'), wallClock('UTC'));
     const newest = (after: string, until: string) => newestTime(daily, at(after), at(until));
     expect(newest('2026-01-01T00:00Z', '2026-06-30T08:59Z')).toBe(at('2026-06-29T09:00Z'));
@@ -145,7 +147,7 @@ describe('the newest time', () => {
     expect(newest('2026-06-29T08:59Z', '2026-06-30T08:59Z')).toBe(at('2026-06-29T09:00Z'));
   });
 
-  test('is what a search from the beginning finds', () => {
+  test('equals the result of a search from the beginning', () => {
     fc.assert(
       fc.property(expression, fc.integer({ min: 1, max: 60 * 24 * 40 }), (text, minutes) => {
         const next = cronTimes(parseCron(text), wallClock('Europe/Berlin'));

@@ -1,8 +1,8 @@
-/** When an entry of a schedule is due: the next time after a moment, and the newest one before another. */
+/** Computes when an entry of a schedule is due: the next time after a moment, and the newest one before another. */
 import type { CronTimes } from './parse-cron.ts';
 import type { WallClock } from './wall-clock.ts';
 
-/** The first time after `moment`; `undefined` when there is none for years. */
+/** Returns the first time after `moment`; `undefined` when there is none for years. */
 export type NextTime = (moment: number) => number | undefined;
 
 const DAY = 86_400_000;
@@ -11,15 +11,15 @@ const MINUTE = 60_000;
 /** Leap days are at most eight years apart. */
 const MOST_DAYS = 8 * 366 + 2;
 
-/** Each of its minutes on the wall clock is due once: see `wall-clock.ts` for those that come twice, or never. */
+/** Each matching minute of the wall clock is due once; `wall-clock.ts` says how for those that come twice or never. */
 export function cronTimes(cron: CronTimes, clock: WallClock): NextTime {
   return (moment) => {
-    // Later wall times are never earlier moments: what was due on the days before is over.
+    // Later wall times are never earlier moments, so all times of the days before are past.
     const first = Math.floor(clock.toWall(moment) / DAY) * DAY;
     for (let day = first; day <= first + MOST_DAYS * DAY; day += DAY) {
       if (!isDay(cron, day)) continue;
       for (const hour of cron.hours) {
-        // The last of an hour first: most hours that are looked at are over.
+        // The last minute of an hour first: most of the hours here are past.
         if (clock.toMoment(day + hour * HOUR + (cron.minutes.at(-1) ?? 0) * MINUTE) <= moment) continue;
         for (const minute of cron.minutes) {
           const due = clock.toMoment(day + hour * HOUR + minute * MINUTE);
@@ -36,7 +36,7 @@ export function everyTimes(everyMs: number): NextTime {
   return (moment) => (Math.floor(moment / everyMs) + 1) * everyMs;
 }
 
-/** The newest time after `after` and not after `until`: looks back further and further. */
+/** Returns the newest time after `after` and not after `until`; searches back in growing steps. */
 export function newestTime(next: NextTime, after: number, until: number): number | undefined {
   for (let back = HOUR; ; back *= 2) {
     const from = Math.max(after, until - back);

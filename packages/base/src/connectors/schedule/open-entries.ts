@@ -46,7 +46,7 @@ function timesOf({ name, cron, every }: ScheduleEntry, zone: string): NextTime {
 
 function readDuration(name: string, text: string): number {
   const [, number, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(text) ?? [];
-  // The expression knows no other units.
+  // The regular expression allows no other units.
   const ms = Number(number) * units[unit as keyof typeof units];
   if (ms >= 1_000 && ms <= MOST_MS) return ms;
   throw problem(name, `"${text}" is not a time such as 30s, 15m, 2h or 1d, up to 366 days`);

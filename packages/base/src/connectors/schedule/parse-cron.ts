@@ -1,16 +1,16 @@
 /**
- * A cron expression: minute, hour, day of the month, month, day of the week. Names, ranges, steps, lists, and `@daily` and
- * its like. When both kinds of day are restricted, either will do, as everywhere in cron.
+ * A cron expression: minute, hour, day of the month, month, day of the week. Supports names, ranges, steps, lists, and
+ * macros like `@daily`. When both kinds of day are restricted, either may match, as usual in cron.
  */
 export interface CronTimes {
   /** In order. */
   readonly hours: readonly number[];
   readonly minutes: readonly number[];
-  /** Whether it is one of its days: the date of a wall clock, with the month from 1 and Sunday as 0. */
+  /** Whether a date matches, as on a wall clock, with the month from 1 and Sunday as 0. */
   readonly fitsDay: (day: number, month: number, weekday: number) => boolean;
 }
 
-/** Says what is wrong, for people. */
+/** A problem with a cron expression, described for people. */
 export class CronProblem extends Error {
   override readonly name = 'CronProblem';
 }
@@ -44,7 +44,7 @@ const macros: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-/** The most days a month ever has. */
+/** The most days of each month. */
 const longest = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Throws a {@link CronProblem}. */
@@ -82,7 +82,7 @@ function parseField(text: string, field: Field): Set<number> {
   return values;
 }
 
-/** `*`, `a`, `a-b`, each with or without a step; `a/n` is from `a` on. */
+/** Parses `*`, `a`, `a-b`, each with an optional step; `a/n` means from `a` on. */
 function* parseItem(item: string, field: Field): Generator<number> {
   const [, range = '', first, last, step] = /^(\*|(\w+)(?:-(\w+))?)(?:\/(\d{1,4}))?$/.exec(item) ?? [];
   if (range === '') throw new CronProblem(`the ${field.name} "${item}" is not understood`);
@@ -95,7 +95,7 @@ function* parseItem(item: string, field: Field): Generator<number> {
   for (let value = from; value <= end; value += every) yield value;
 }
 
-/** A week has seven days, though Sunday has two numbers. */
+/** Returns 6 for weekdays, because Sunday has two numbers. */
 function lastOf({ to, names }: Field): number {
   return names === weekdays ? 6 : to;
 }

@@ -1,14 +1,14 @@
-/** The config of `schedule`, as its schema in connectors.yaml has it. */
+/** The config of `schedule`, as defined by its schema in connectors.yaml. */
 import type { JsonObject } from '@goondan/types';
 
 export interface ScheduleConfig {
   readonly entries: readonly ScheduleEntry[];
-  /** For entries that have none of their own. */
+  /** For entries without their own. */
   readonly timeZone?: string;
   readonly catchUp?: CatchUp;
 }
 
-/** Times that were missed are left out, or the newest of them comes late, or all of them do. */
+/** Missed times are skipped, or the newest of them comes late, or all of them do. */
 export type CatchUp = 'none' | 'last' | 'all';
 
 export interface ScheduleEntry {

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const at = (text: string) => Date.parse(text);
 
-/** Time that passes only while somebody waits for it, and ends at `until`. */
+/** A clock that advances only during waits, and ends at `until`. */
 function playedClock(from: string, until: string) {
   const state = { now: at(from) };
   const over = Promise.withResolvers<void>();
@@ -41,7 +41,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** Everything that is emitted between two moments. */
+/** Lists everything that is emitted between two moments. */
 async function play(
   config: ScheduleConfig,
   from: string,
@@ -50,7 +50,7 @@ async function play(
 ): Promise<RunningConnector> {
   const { clock, over } = playedClock(from, until);
   const running = await runConnector(
-    // It is left where its time ends, as by a kill -9.
+    // It stops at the end of its time, as with kill -9.
     (ctx) => Promise.race([runSchedule(ctx, clock), over]),
     { config, folder, ...(emit === undefined ? {} : { emit }) },
   );
@@ -62,7 +62,7 @@ const idsOf = (events: readonly ConnectorEvent[]) => events.map(({ id }) => id?.
 const daily: ScheduleEntry = { name: 'daily', cron: '0 9 * * *' };
 
 describe('a schedule', () => {
-  test('emits an event when it is time, with an id of its own', async () => {
+  test('emits an event when it is due, with its own id', async () => {
     const entry = { ...daily, input: 'It is {{time}}.', properties: { team: 'red', entry: 'mine' } };
     const { events } = await play(
       { entries: [entry], timeZone: 'Europe/Berlin' },
@@ -91,7 +91,7 @@ describe('a schedule', () => {
     expect(idsOf(tokyo.events)).toEqual(['tokyo@2026-06-01T00:00']);
   });
 
-  test('a restart never doubles and never leaves out: not before, at, or after a time', async () => {
+  test('a restart never repeats and never skips a time: not before, at, or after it', async () => {
     const config = { entries: [daily] };
     for (const stop of ['2026-06-01T08:59Z', '2026-06-01T09:00Z', '2026-06-01T09:00:30Z', '2026-06-01T09:05Z']) {
       const folder = newFolder();
@@ -101,7 +101,7 @@ describe('a schedule', () => {
     }
   });
 
-  test('a crash between the event and the record means the same id again', async () => {
+  test('a crash between the event and the record repeats the same id', async () => {
     const folder = newFolder();
     const config = { entries: [daily] };
     await play(config, '2026-06-01T08:00Z', '2026-06-01T08:59:30Z', { folder });
@@ -115,7 +115,7 @@ describe('a schedule', () => {
   test.each<[catchUp: ScheduleConfig['catchUp'], ids: string[]]>([
     ['none', ['daily@2026-06-05T09:00']],
     ['last', ['daily@2026-06-04T09:00', 'daily@2026-06-05T09:00']],
-  ])('what was missed, with catchUp %p', async (catchUp, ids) => {
+  ])('missed times, with catchUp %p', async (catchUp, ids) => {
     const folder = newFolder();
     const config = { entries: [daily], ...(catchUp === undefined ? {} : { catchUp }) };
     await play(config, '2026-06-01T10:00Z', '2026-06-01T10:05Z', { folder });
@@ -128,7 +128,7 @@ describe('a schedule', () => {
     [undefined, ['10:01:20']],
     ['last', ['10:01:20']],
     ['all', ['10:00:20', '10:00:40', '10:01:00', '10:01:20']],
-  ])('F-17 after a restart a schedule of every 20 seconds, with catchUp %p, is late for %j', async (catchUp, late) => {
+  ])('F-17 after a restart, a schedule of every 20 seconds with catchUp %p emits %j late', async (catchUp, late) => {
     const folder = newFolder();
     const entries = [{ name: 'often', every: '20s' }];
     const config = { entries, ...(catchUp === undefined ? {} : { catchUp }) };
@@ -138,7 +138,7 @@ describe('a schedule', () => {
     expect(lines.filter((line) => line.includes('were missed'))).toHaveLength(catchUp === undefined ? 1 : 0);
   });
 
-  test('F-17 with catchUp all a month of missed times comes in rounds, and a full inbox holds it up', async () => {
+  test('F-17 with catchUp all, a month of missed times comes in rounds, and a full inbox delays it', async () => {
     const folder = newFolder();
     const config = { entries: [{ name: 'often', every: '1h' }], catchUp: 'all' } as const;
     await play(config, '2026-05-01T10:00Z', '2026-05-01T10:05Z', { folder });
@@ -150,7 +150,7 @@ describe('a schedule', () => {
     expect([events.length, new Set(idsOf(events)).size]).toEqual([31 * 24 + 2, 31 * 24 + 2]);
   });
 
-  test('nothing is missed at its first start, nor under another rule, nor when its record is broken', async () => {
+  test('nothing is missed at its first start, with another rule, or with a broken record', async () => {
     const folder = newFolder();
     const config = { entries: [daily], catchUp: 'last' } as const;
     await play(config, '2026-06-01T10:00Z', '2026-06-01T10:05Z', { folder });
@@ -160,7 +160,7 @@ describe('a schedule', () => {
     expect((await play(changed, '2026-06-08T20:00Z', '2026-06-08T21:00Z', { folder })).events).toEqual([]);
   });
 
-  test('a machine that slept is no different from a restart', async () => {
+  test('a machine that slept behaves like a restart', async () => {
     const { clock, over, state } = playedClock('2026-06-01T08:00Z', '2026-06-03T12:00Z');
     let isAsleep = false;
     const sleepy: ScheduleClock = {
@@ -179,7 +179,7 @@ describe('a schedule', () => {
     expect(idsOf(running.events)).toEqual(['daily@2026-06-02T09:00', 'daily@2026-06-03T09:00']);
   });
 
-  test('an event that cannot be accepted now is tried again, one that never can is not', async () => {
+  test('an event that is refused for now is tried again, one that is refused for good is not', async () => {
     let tries = 0;
     const busy: EmitEvent = async () => {
       if ((tries += 1) < 4) throw new GoondanError('E_INBOX_FULL', 'full', { retryable: true });
@@ -196,7 +196,7 @@ describe('a schedule', () => {
     expect(lines.join('\n')).toContain('E_INGRESS_RULE');
   });
 
-  test('ends when it has to', async () => {
+  test('ends when it is stopped', async () => {
     const { clock } = playedClock('2026-06-01T08:00Z', '2026-06-01T08:00:01Z');
     const stopping = new AbortController();
     let isOver = false;
@@ -239,25 +239,25 @@ describe('a schedule refuses to start', () => {
   });
 });
 
-describe('what is due', () => {
+describe('the due times', () => {
   const [often] = openEntries({ entries: [{ name: 'often', every: '10s' }] });
   if (often === undefined) throw new Error('It is not there.');
   const now = at('2026-06-01T12:00Z');
 
-  test('F-17 is the newest time of the last minute, and nothing older', () => {
+  test('F-17 are the newest one of the last minute, and nothing older', () => {
     expect(planDue(often, now - 90_000, now)).toEqual({ times: [now], leftOutUntil: now - 1 });
     expect(planDue(often, now - 10_000, now)).toEqual({ times: [now] });
     expect(planDue(often, now, now)).toEqual({ times: [] });
   });
 
-  test('F-17 is a time of exactly a minute ago, and not one before that', () => {
+  test('F-17 include one of exactly a minute ago, and not one before that', () => {
     const [hourly] = openEntries({ entries: [{ name: 'hourly', every: '1h' }] });
     if (hourly === undefined) throw new Error('It is not there.');
     expect(planDue(hourly, now - 1, now + 60_000)).toEqual({ times: [now] });
     expect(planDue(hourly, now - 1, now + 60_001)).toEqual({ times: [], leftOutUntil: now });
   });
 
-  test('F-17 is the newest of all with catchUp last, and with catchUp all every one, 100 in a round', () => {
+  test('F-17 are the newest of all with catchUp last, and every one with catchUp all, 100 in a round', () => {
     const handled = now - 5_000_000;
     expect(planDue({ ...often, catchUp: 'last' }, handled, now)).toEqual({ times: [now] });
     const { times } = planDue({ ...often, catchUp: 'all' }, handled, now);
@@ -265,13 +265,13 @@ describe('what is due', () => {
     expect(planDue({ ...often, catchUp: 'all' }, now - 20_000, now)).toEqual({ times: [now - 10_000, now] });
   });
 
-  test('is nothing while a clock that was set back catches up', () => {
+  test('are none while a clock that was set back catches up', () => {
     expect(planDue(often, now + 3_600_000, now).times).toEqual([]);
   });
 });
 
 describe('the example, in real processes', () => {
-  test('ticks, each time once, also over a restart of its connector', async () => {
+  test('ticks, each time once, also across a restart of its connector', async () => {
     const example = await startExample('schedule');
     cleanups.push(() => example.stop());
     const turns: string[] = [];

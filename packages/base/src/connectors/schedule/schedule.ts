@@ -1,7 +1,7 @@
 /**
- * `schedule`: an event when it is time.
+ * `schedule`: emits events at planned times.
  *
- * Invariants: 1. The id of an event is its entry and the time it was due: however often it is tried, it counts once.
+ * Invariants: 1. The id of an event is its entry and the time it was due, so it counts once, however often it is tried.
  * 2. The position is written after the event was accepted: a crash in between repeats the event and never skips it.
  */
 import {
@@ -16,14 +16,14 @@ import { openEntries, type OpenEntry } from './open-entries.ts';
 import { planDue } from './plan-due.ts';
 import type { ScheduleConfig, ScheduleEntry } from './schedule-config.ts';
 
-/** Time, for tests. */
+/** The clock, replaceable for tests. */
 export interface ScheduleClock {
   now(): number;
   /** Resolves after `ms`, or when `signal` aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** How long it ever waits: clocks are set, and machines sleep. */
+/** The longest wait, because clocks are set and machines sleep. */
 const LONGEST_WAIT_MS = 30_000;
 const RETRY_MS = 5_000;
 
@@ -45,7 +45,7 @@ export async function runSchedule(ctx: ConnectorContext<ScheduleConfig>, clock: 
   }
 }
 
-/** False when something has to be tried again. */
+/** Returns false when a time must be tried again. */
 async function emitDue(
   ctx: ConnectorContext<ScheduleConfig>,
   open: OpenEntry,
@@ -55,7 +55,7 @@ async function emitDue(
   const { times, leftOutUntil } = planDue(open, handled.until(open), now);
   if (leftOutUntil !== undefined) {
     ctx.logger.warn(`Times of "${open.entry.name}" were missed and are skipped.`);
-    // Said once, also when the one that is due has to be tried again.
+    // Reported once, even when the due time must be tried again.
     handled.settle(open, leftOutUntil);
   }
   for (const time of times) {
@@ -83,7 +83,10 @@ async function emitOne(
   }
 }
 
-/** About the event itself: it would be refused again. Anything else may pass, and the same id is never accepted twice. */
+/**
+ * Codes about the event itself, which would be refused again. Other errors may pass, and the same id is never accepted
+ * twice.
+ */
 const refusedForGood: ReadonlySet<string> = new Set<ErrorCode>([
   'E_AGENT_UNKNOWN',
   'E_CONNECTOR_EVENT',

@@ -1,10 +1,10 @@
 /**
- * The clocks on the walls of a time zone. A wall time is a number too: the milliseconds that UTC would have at that date
- * and time, so that counting days and comparing needs no calendar of its own.
+ * The wall clock of a time zone. A wall time is a number: the milliseconds that UTC would have at that date and time,
+ * so that counting days and comparing needs no calendar.
  *
- * Invariants: 1. A wall time that comes twice, because clocks go back, is the first of the two. 2. A wall time that never
- * comes, because clocks go forward, is the moment at which they do. So each wall time is one moment, and later ones are
- * never earlier moments.
+ * Invariants: 1. A wall time that comes twice, because clocks go back, is the first of the two. 2. A wall time that
+ * never comes, because clocks go forward, is the moment at which they do. So each wall time is one moment, and later
+ * wall times are never earlier moments.
  */
 export interface WallClock {
   toWall(moment: number): number;
@@ -13,10 +13,10 @@ export interface WallClock {
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** Of looked-up minutes; past it they are looked up again. */
+/** The most cached minutes; then the cache starts over. */
 const MOST_KNOWN = 20_000;
 
-/** Throws a `RangeError` for a zone that is none. */
+/** Throws a `RangeError` for an unknown zone. */
 export function wallClock(timeZone: string): WallClock {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -30,7 +30,7 @@ export function wallClock(timeZone: string): WallClock {
   });
   const known = new Map<number, number>();
 
-  /** What has to be added to a moment. Constant within a minute. */
+  /** Returns the offset to add to a moment. Constant within a minute. */
   const offsetAt = (moment: number): number => {
     const minute = Math.floor(moment / MINUTE) * MINUTE;
     const found = known.get(minute);
@@ -53,7 +53,7 @@ export function wallClock(timeZone: string): WallClock {
   return { toWall, toMoment };
 }
 
-/** The first minute whose wall time is later. `from` is before it, or at it. */
+/** Finds the first minute with a later wall time. `from` is before it, or at it. */
 function firstAfterGap(toWall: WallClock['toWall'], wall: number, from: number): number {
   let [early, late] = [from - 2 * DAY, from + 2 * DAY];
   while (late - early > MINUTE) {

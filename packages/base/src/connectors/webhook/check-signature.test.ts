@@ -10,7 +10,7 @@ const schemeOf = (config: Partial<WebhookConfig>): SignatureScheme => {
 };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-describe('the examples of those who sign', () => {
+describe('the published examples of signatures', () => {
   test('GitHub', () => {
     const headers = new Headers({
       'X-Hub-Signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
@@ -47,7 +47,7 @@ describe('the examples of those who sign', () => {
   });
 });
 
-describe('a connection is refused', () => {
+describe('a connection is rejected', () => {
   const header = 'x-signature';
   test.each<[problem: string, config: Partial<WebhookConfig>]>([
     ['`signature` is missing', {}],

@@ -1,9 +1,9 @@
 /**
- * Whether a delivery is what its sender signed, and signed just now.
+ * Checks that a delivery is what its sender signed, and was signed recently.
  *
- * Invariants: 1. Only the raw bytes count; nothing of them is parsed before. 2. A signature is compared as the text it
- * should be, in constant time: another case, length, prefix or encoding is another text. 3. A delivery whose time is
- * outside of the tolerance is refused, in either direction.
+ * Invariants: 1. Only the raw bytes count; nothing of them is parsed before. 2. A signature is compared as text, in
+ * constant time: another case, length, prefix or encoding is another text. 3. A delivery with a time outside of the
+ * tolerance is refused, in either direction.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '@goondan/types/http';
@@ -12,12 +12,12 @@ import type { SignatureScheme } from './signature-scheme.ts';
 export interface SignedDelivery {
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** From its header, when the scheme signs it. */
+  /** The value of its header, when the scheme signs it. */
   readonly id: string;
   readonly now: number;
 }
 
-/** The signature, when one of the secrets made it. Throws a `Refusal` with 401. */
+/** Returns the signature if one of the secrets made it. Throws a `Refusal` with 401. */
 export function checkSignature(scheme: SignatureScheme, secrets: readonly string[], delivery: SignedDelivery): string {
   const given = delivery.headers.get(scheme.header);
   if (given === null || given === '') throw refuse(`The header ${scheme.header} is missing.`);
@@ -38,14 +38,14 @@ function readTimestamp({ timestamp }: SignatureScheme, { headers, now }: SignedD
   if (timestamp === undefined) return '';
   const given = headers.get(timestamp.header) ?? '';
   const ms = /^\d{1,15}$/.test(given) ? Number(given) * (timestamp.unit === 'seconds' ? 1_000 : 1) : NaN;
-  // Not a number is not within it either.
+  // `NaN` fails this comparison, too.
   if (Math.abs(now - ms) <= timestamp.toleranceSeconds * 1_000) return given;
   throw refuse(
     `The header ${timestamp.header} is missing, or not within ${timestamp.toleranceSeconds} seconds of now.`,
   );
 }
 
-/** Hashes are of one length, whatever was sent. */
+/** Compares hashes, which all have one length. */
 function isSame(given: string, wanted: string): boolean {
   const [left, right] = [given, wanted].map((text) => createHash('sha256').update(text).digest());
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);

@@ -19,7 +19,7 @@ test.each([
   expect(fillTemplate(template, values)).toBe(text);
 });
 
-test('only what is there has a value', () => {
+test('only own properties have a value', () => {
   expect(valueAt(values, 'body.toString')).toBeUndefined();
   expect(valueAt(values, 'body.a.b.2')).toBeUndefined();
 });

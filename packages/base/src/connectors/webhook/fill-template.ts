@@ -1,7 +1,7 @@
-/** Values of a delivery by their place, such as `body.issue.title`, and texts with `{{…}}` filled from them. */
+/** Reads values of a delivery by path, such as `body.issue.title`, and fills texts with `{{…}}` from them. */
 import type { JsonPrimitive } from '@goondan/types';
 
-/** `undefined` for what is not there; only what an object itself has counts. */
+/** Returns `undefined` for a missing value; only own properties count. */
 export function valueAt(root: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
@@ -9,7 +9,9 @@ export function valueAt(root: unknown, path: string): unknown {
   }, root);
 }
 
-/** Texts as they are, nothing for what is not there, the rest as JSON. Filled-in values are not expanded again. */
+/**
+ * Inserts texts unchanged, nothing for missing values, and the rest as JSON. Inserted values are not expanded again.
+ */
 export function fillTemplate(template: string, values: unknown): string {
   return template.replaceAll(/\{\{\s*([\w.-]+)\s*\}\}/g, (_, path: string) => {
     const value = valueAt(values, path);

@@ -1,4 +1,7 @@
-/** A delivery whose signature fits, as an event: its id, its properties for the rules, and what the agent is told. */
+/**
+ * Turns a delivery with a valid signature into an event: its id, its properties for the rules, and the text for the
+ * agent.
+ */
 import type { ConnectorEvent, JsonObject } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { traceParent } from '../../web/trace-parent.ts';
@@ -11,7 +14,7 @@ const LONGEST_ID = 200;
 /** The longest property, because it may become an instance key. */
 const LONGEST_PROPERTY = 1_000;
 
-/** `signature` is the delivery's id when it has none of its own. Throws a `Refusal`. */
+/** `signature` is the delivery's id when it has no other. Throws a `Refusal`. */
 export function readDelivery(
   request: Request,
   bytes: Uint8Array,
@@ -35,7 +38,7 @@ export function readDelivery(
   };
 }
 
-/** As it stands in its header, where a signature may cover it; empty when it does not stand in one. */
+/** Returns the id from its header, where a signature may cover it; '' when it is not in a header. */
 export function headerId(request: Request, { id }: DeliveryScheme): string {
   return id !== undefined && 'header' in id ? (request.headers.get(id.header) ?? '') : '';
 }

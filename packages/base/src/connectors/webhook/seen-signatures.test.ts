@@ -46,7 +46,7 @@ test('the newest are known, and the file does not grow', () => {
   expect(isBound(new SeenSignatures(folder, 10), 's99', 'x')).toBe(false);
 });
 
-test('what is kept would let nobody in', () => {
+test('the stored hashes are not valid signatures', () => {
   new SeenSignatures(folder).bind('sha256=757107ea', 'delivery');
   const file = join(folder, 'signatures.jsonl');
   expect(readFileSync(file, 'utf8')).not.toMatch(/757107ea|delivery/);

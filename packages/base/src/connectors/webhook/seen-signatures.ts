@@ -1,9 +1,9 @@
 /**
- * The delivery id of each known signature. Where an id is not signed, whoever got hold of a delivery could send it
- * again under another id; here a signature belongs to the first id it came with.
+ * The delivery id of each known signature. Where ids are not signed, an attacker with a copy of a delivery could send
+ * it again under another id; so a signature belongs to the first id it came with.
  *
  * The newest `MOST` are known, also after a restart: a line for each in `signatures.jsonl` of the connection's folder,
- * which is written anew when it has twice as many. A line that a crash cut is skipped.
+ * which is rewritten when it has twice as many. A line that a crash cut is skipped.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,9 @@ export class SeenSignatures {
     this.#forget();
   }
 
-  /** Before anything is done with the delivery. Throws a `Refusal` with 401 when it came with another id before. */
+  /**
+   * Call it before the delivery is used. Throws a `Refusal` with 401 when the signature came with another id before.
+   */
   bind(signature: string, id: string): void {
     const [key, value] = [hashOf(signature), hashOf(id)];
     const known = this.#ids.get(key);
@@ -70,7 +72,7 @@ function parseLine(line: string): Line[] {
   return signature === undefined || id === undefined ? [] : [[signature, id]];
 }
 
-/** Short, and no secret of anybody: what is kept is not what would let somebody in. */
+/** Short, and not a secret: the stored hash cannot be used as a signature. */
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -1,4 +1,7 @@
-/** How deliveries are signed and told apart: the config in one form, GitHub's ways filled in, gaps refused. */
+/**
+ * Describes how deliveries are signed and identified: the config in one form, with GitHub's scheme filled in and gaps
+ * rejected.
+ */
 import { GoondanError } from '@goondan/types';
 import type { HmacSignature, WebhookConfig } from './webhook-config.ts';
 
@@ -8,12 +11,12 @@ export interface SignatureScheme extends Required<Omit<HmacSignature, 'timestamp
 }
 
 export interface DeliveryScheme {
-  /** Absent: nothing is checked. */
+  /** Absent when nothing is checked. */
   readonly signature?: SignatureScheme;
   readonly id?: WebhookConfig['id'];
   readonly eventHeader?: string;
   readonly properties: Readonly<Record<string, string>>;
-  /** The id is in a header that the signature does not cover: whoever sends it again could change it. */
+  /** True when the id is in a header that the signature does not cover, so that a sender of a copy could change it. */
   readonly hasLooseId: boolean;
 }
 

@@ -1,14 +1,14 @@
-/** The config of `webhook`, as its schema in connectors.yaml has it. */
+/** The config of `webhook`, as defined by its schema in connectors.yaml. */
 import type { ListenConfig } from '../../web/listen-config.ts';
 
 export interface WebhookConfig extends ListenConfig {
   readonly path?: string;
   readonly signature?: 'github' | HmacSignature;
-  /** The position of the delivery's id. */
+  /** Where the delivery's id is. */
   readonly id?: { readonly header: string } | { readonly body: string };
   /** The header with the kind of event. */
   readonly eventHeader?: string;
-  /** Properties for the rules: name → where the value stands, such as `body.repository.full_name`. */
+  /** Properties for the rules: name → path of the value, such as `body.repository.full_name`. */
   readonly properties?: Readonly<Record<string, string>>;
   /** The text for the agent, with `{{body.…}}`, `{{event}}` and `{{id}}`; the delivery as JSON when absent. */
   readonly input?: string;

@@ -1,4 +1,4 @@
-// `webhook` over real HTTP; the swarm is played, except in the last part.
+// `webhook` over real HTTP; the test plays the swarm, except in the last part.
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -51,14 +51,14 @@ const github = (over: Record<string, string | undefined> = {}, text = body): Sen
     'x-github-delivery': 'delivery-1',
     ...over,
   };
-  // A header of no value is not sent.
+  // A header without a value is not sent.
   return { headers: JSON.parse(JSON.stringify(headers)) as Record<string, string>, body: text };
 };
 
 describe('a delivery of GitHub', () => {
   const config = { signature: 'github' } as const;
 
-  test('is an event under its own id, accepted before it is acknowledged', async () => {
+  test('is an event with its own id, accepted before it is acknowledged', async () => {
     let isAccepted = false;
     const { url, events } = await open({
       config,
@@ -89,7 +89,7 @@ describe('a delivery of GitHub', () => {
     expect(events[1]).not.toHaveProperty('traceId');
   });
 
-  test('is told to the agent as the connection says', async () => {
+  test('reaches the agent as the connection defines', async () => {
     const input = '{{body.sender.login}} {{body.action}} {{body.issue.number}}: {{body.issue.title}}{{body.nothing}}';
     const { url, events } = await open({ config: { ...config, input, properties: { number: 'body.issue.number' } } });
     await post(url, github());
@@ -97,20 +97,20 @@ describe('a delivery of GitHub', () => {
     expect(events[0]?.properties).toMatchObject({ number: 7, action: 'opened' });
   });
 
-  test('has no property that is an object, or too long for a key', async () => {
+  test('has no properties that are objects, or too long for a key', async () => {
     const properties = { issue: 'body.issue', long: 'body.long', open: 'body.open', gone: 'body.gone' };
     const { url, events } = await open({ config: { ...config, properties } });
     await post(url, github({}, JSON.stringify({ issue: {}, long: 'x'.repeat(1_001), open: false, gone: null })));
     expect(events[0]?.properties).toEqual({ event: 'issues', open: false, gone: null });
   });
 
-  test('that is long is cut for the agent', async () => {
+  test('is cut for the agent when it is long', async () => {
     const { url, events } = await open({ config: { ...config, inputLimit: 100, input: '{{body.text}}' } });
     await post(url, github({}, JSON.stringify({ text: 'x'.repeat(200) })));
     expect(events[0]?.input).toBe(`${'x'.repeat(100)}… (100 more characters)`);
   });
 
-  test('that nobody has a rule for is not an error of the sender', async () => {
+  test('without a matching rule is not an error of the sender', async () => {
     const { url } = await open({
       config,
       emit: async () => {
@@ -121,7 +121,7 @@ describe('a delivery of GitHub', () => {
     expect([response.status, await response.json()]).toEqual([200, { accepted: false, reason: 'no rule fits it' }]);
   });
 
-  test('that cannot be taken now is asked for again', async () => {
+  test('gets a retryable answer when it cannot be accepted now', async () => {
     const { url } = await open({
       config,
       emit: async () => {
@@ -159,7 +159,7 @@ describe('a delivery of GitHub', () => {
     const { url, events } = await open({ config });
     expect(await codeOf(await post(url, sent()))).toEqual([401, 'E_WEBHOOK_SIGNATURE']);
     expect(events).toEqual([]);
-    // The same connector takes a good one.
+    // The same connector accepts a valid one.
     expect((await post(url, github())).status).toBe(202);
   });
 
@@ -182,7 +182,7 @@ describe('a delivery of GitHub', () => {
     expect(events).toEqual([]);
   });
 
-  test('T-13 is heard though 200 others have sent half of theirs, which is all they will send', async () => {
+  test('T-13 is read though 200 others have sent only half of theirs', async () => {
     const { url, events } = await open({ config });
     const port = Number(new URL(url).port);
     const half = `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"half"`;
@@ -197,7 +197,7 @@ describe('a delivery of GitHub', () => {
       }),
     );
     try {
-      // All but the newest 64 have lost their places, and are told.
+      // All but the newest 64 have lost their places, and get an answer.
       while (heard.length < 136) await Bun.sleep(5);
       expect(heard.every((answer) => answer.startsWith('HTTP/1.1 408'))).toBe(true);
       for (let each = 0; each < 70; each += 1) {
@@ -210,7 +210,7 @@ describe('a delivery of GitHub', () => {
     }
   });
 
-  test('again is the same event; under another id: 401, also after a restart', async () => {
+  test('repeated is the same event; with another id: 401, also after a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'webhook-'));
     const first = await open({ config, folder });
     for (const _ of [1, 2]) expect((await post(first.url, github())).status).toBe(202);
@@ -234,7 +234,7 @@ describe('a delivery of GitHub', () => {
     [400, 'E_HTTP_BODY', () => github({}, '{"a":')],
     [415, 'E_HTTP_TYPE', () => github({ 'content-type': 'application/x-www-form-urlencoded' }, 'payload=%7B%7D')],
     [413, 'E_HTTP_SIZE', () => github({}, JSON.stringify({ a: 'x'.repeat(1_000_000) }))],
-  ])('that is signed and still none: %i %s', async (status, code, sent) => {
+  ])('with a valid signature but wrong content: %i %s', async (status, code, sent) => {
     const { url, events } = await open({ config });
     expect(await codeOf(await post(url, sent()))).toEqual([status, code]);
     expect(events).toEqual([]);
@@ -246,7 +246,7 @@ describe('a delivery of GitHub', () => {
   });
 });
 
-describe('a delivery with an HMAC of its own', () => {
+describe('a delivery with a custom HMAC', () => {
   const config: Partial<WebhookConfig> = {
     path: '/hook',
     signature: {
@@ -307,7 +307,7 @@ describe('a delivery with an HMAC of its own', () => {
     ['an old time', () => send({}, body, now(-62))],
     ['a time to come', () => send({}, body, now(62))],
     ['a time in milliseconds', () => send({}, body, String(Date.now()))],
-    ['a time that is none', () => send({}, body, 'now')],
+    ['an invalid time', () => send({}, body, 'now')],
     ['a time in another notation', () => send({}, body, `0x${Number(now()).toString(16)}`)],
     ['a negative time', () => send({}, body, `-${now()}`)],
   ])('with %s: 401, and no event', async (_, sent) => {
@@ -317,7 +317,7 @@ describe('a delivery with an HMAC of its own', () => {
     expect((await post(`${url}/hook`, send())).status).toBe(202);
   });
 
-  test('again under another id: 401', async () => {
+  test('again with another id: 401', async () => {
     const { url, events } = await open({ config });
     const sent = send();
     expect((await post(`${url}/hook`, sent)).status).toBe(202);
@@ -326,7 +326,7 @@ describe('a delivery with an HMAC of its own', () => {
     expect(events.map(({ id }) => id)).toEqual(['1']);
   });
 
-  test('has the id of its body, or the one that is signed, or its signature', async () => {
+  test('has the id from its body, the signed one, or its signature', async () => {
     const header = 'x-signature';
     const cases: [Partial<WebhookConfig>, Sent, string][] = [
       [
@@ -366,7 +366,7 @@ describe('a webhook refuses to start', () => {
     });
   });
 
-  test('but takes anything of this machine when it is told to', async () => {
+  test('but accepts everything from this machine when configured', async () => {
     const { url, events } = await open({ config: { insecure: true }, secrets: {} });
     expect((await post(url, { headers: {}, body: '{}' })).status).toBe(202);
     expect(events).toEqual([{ name: 'delivery', input: '{}', properties: {} }]);
@@ -376,7 +376,7 @@ describe('a webhook refuses to start', () => {
 describe('the example, in real processes', () => {
   const change = (yaml: string) => yaml.replace(/port: \d+/, 'port: 0');
 
-  test('takes an issue once, in the instance of its repository, and no bad delivery', async () => {
+  test('accepts an issue once, in the instance of its repository, and no bad delivery', async () => {
     const example = await startExample('webhook', { environment: { GITHUB_WEBHOOK_SECRET: secret }, change });
     running.push(example);
     const answers: string[] = [];
@@ -398,7 +398,7 @@ describe('the example, in real processes', () => {
     expect(answers).toHaveLength(1);
   });
 
-  test('without its secret refuses to start, and says so', async () => {
+  test('without its secret refuses to start, and reports it', async () => {
     const example = await startExample('webhook', { change: (yaml) => change(yaml).replace(/ {2}secrets: .*\n/, '') });
     running.push(example);
     await example.logged(/E_CONNECTOR_CONFIG: The secret "secret" is missing/);

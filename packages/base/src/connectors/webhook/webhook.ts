@@ -1,8 +1,8 @@
 /**
- * `webhook`: signed deliveries of other services, each an event.
+ * `webhook`: turns signed deliveries of other services into events.
  *
- * Invariants: 1. Nothing of a delivery is parsed, and nothing is emitted, before its signature fits. 2. The sender is told
- * 202 when the event is on disk, not before. 3. The same delivery again is the same event.
+ * Invariants: 1. Nothing of a delivery is parsed, and nothing is emitted, before its signature is checked. 2. The
+ * sender gets 202 when the event is on disk, not before. 3. The same delivery again is the same event.
  */
 import { type Connector, type ConnectorContext, GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
@@ -57,14 +57,14 @@ async function receive(
   try {
     await emit(event);
   } catch (error) {
-    // It is signed, and nobody here wants it: the sender has nothing to mend, and need not try again.
+    // The delivery is signed but no rule matches: the sender has nothing to fix, and need not try again.
     if (!(error instanceof GoondanError) || error.code !== 'E_INGRESS_RULE') throw error;
     return Response.json({ accepted: false, reason: 'no rule fits it' });
   }
   return Response.json({ accepted: true }, { status: 202 });
 }
 
-/** `secret`, and `secret-<name>` while one is being replaced. Throws `E_CONNECTOR_CONFIG`. */
+/** Reads `secret`, and `secret-<name>` while one is being replaced. Throws `E_CONNECTOR_CONFIG`. */
 function readSecrets(secrets: Readonly<Record<string, string>>): string[] {
   return Object.entries(secrets).map(([name, secret]) => {
     if (!/^secret(?:-.+)?$/.test(name)) {
