@@ -1,7 +1,7 @@
 /**
- * `.mcp.lock.json` in the folder of the bundle: the tools of MCP servers that a person has looked at, by their
- * fingerprints. It is written by `gdn mcp approve` and belongs into version control, so that every instance and every
- * machine trusts the same tools.
+ * `.mcp.lock.json` in the folder of the bundle: the tools of MCP servers that a person has approved, by their
+ * fingerprints. `gdn mcp approve` writes it. Keep it in version control, so that every instance and every machine
+ * trusts the same tools.
  */
 import { join } from 'node:path';
 import { GoondanError, type JsonObject } from '@goondan/types';
@@ -9,18 +9,18 @@ import type { Fingerprints } from './judge-tools.ts';
 
 export const APPROVALS_FILE = '.mcp.lock.json';
 
-/** `{"approved": {"extension": {"tool": "sha256:…"}}}`; `{}` when there is none. **Errors** — `E_MCP_FILE`. */
+/** Reads `{"approved": {"extension": {"tool": "sha256:…"}}}`; `{}` when there is no file. **Errors** — `E_MCP_FILE`. */
 export async function readApprovalsFile(bundleFolder: string): Promise<JsonObject> {
   const path = join(bundleFolder, APPROVALS_FILE);
   const file = Bun.file(path);
   if (!(await file.exists())) return {};
   const value: unknown = await file.json().catch(() => undefined);
   if (isObject(value) && (value.approved === undefined || isObject(value.approved))) return value;
-  // Not as if nothing were approved: then what has changed might pass as new.
+  // Not treated as empty: a changed tool could then pass as a new one.
   throw new GoondanError('E_MCP_FILE', `${path} cannot be used: it is not what \`gdn mcp approve\` writes.`);
 }
 
-/** Of one extension. */
+/** Returns the approvals of one extension. */
 export function approvedOf(file: JsonObject, extension: string): Fingerprints {
   const { approved } = file;
   const own = isObject(approved) && Object.hasOwn(approved, extension) ? approved[extension] : undefined;

@@ -1,12 +1,12 @@
 import type { JsonSchema, JsonValue } from '@goondan/types';
 import { cleanText } from './clean-text.ts';
 
-/** Keywords that are only text. */
+/** Keywords with text for people. */
 const prose: ReadonlySet<string> = new Set(['description', 'title', '$comment']);
-/** Where a key is the name of something, or a value is meant as it stands. */
+/** Keywords with data: their values must stay unchanged. */
 const data: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
-/** The schema with its prose cleaned; what decides about arguments stays as it is. */
+/** Cleans the texts of a schema; the parts that decide about arguments stay unchanged. */
 export function cleanSchema(schema: JsonSchema, longest: number): JsonSchema {
   // A cleaned object is an object.
   return clean(schema) as JsonSchema;

@@ -1,8 +1,8 @@
-/** Time as a parameter. */
+/** The clock, replaceable for tests. */
 export interface Clock {
-  /** Milliseconds that only ever grow. */
+  /** The monotonic time in milliseconds. */
   elapsed(): number;
-  /** Runs `action` once after `ms`; returns what calls it off. */
+  /** Runs `action` once after `ms`; returns a function that cancels it. */
   after(ms: number, action: () => void): () => void;
 }
 
@@ -10,7 +10,7 @@ export const systemClock: Clock = {
   elapsed: () => performance.now(),
   after(ms, action) {
     const timer = setTimeout(action, ms);
-    // Waiting for a server is no reason for a process to stay.
+    // A timer for a server must not keep the process alive.
     timer.unref();
     return () => clearTimeout(timer);
   },

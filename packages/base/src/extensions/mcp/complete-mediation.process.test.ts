@@ -1,6 +1,6 @@
 /**
- * P-19 for tools of MCP servers: nothing reaches the server that did not pass the toolCall chain. The server itself counts
- * what it gets; sentinels stand outermost and innermost.
+ * P-19 for tools of MCP servers: every call that reaches the server passed the toolCall chain. The server itself counts
+ * its calls; sentinels are the outermost and the innermost layer.
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { ExtensionRegister } from '@goondan/types';
@@ -45,7 +45,7 @@ async function start(options: ScriptedAgentOptions, more: ExtensionRegister = ()
   });
 }
 
-/** What the server says that it got. */
+/** Returns the number of calls that the server reports. */
 const counted = async () => {
   const results = (await agent.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
   return results.findLast(({ toolName }) => toolName === 'files__count')?.output;
@@ -80,7 +80,7 @@ test('P-19 MCP tools, one by one, together, and called by layers: both sentinels
     },
   );
   await agent.say('go');
-  // The turn layer's, the model's three, and one for each of the two steps.
+  // The turn layer's call, the model's three, and one for each of the two steps.
   const expected = ['write', 'look', 'look', 'write', 'look', 'look'].map((tool) => `files__${tool}`);
   expect(seen.outer.toSorted()).toEqual(expected.toSorted());
   expect(seen.inner.toSorted()).toEqual(expected.toSorted());

@@ -12,7 +12,7 @@ const target: ServerTarget = { type: 'http', url: 'http://a.example/', headers: 
 const signal = new AbortController().signal;
 const down = () => Promise.reject(new McpFailure('unreached', 'nobody is there.'));
 
-/** A connection to a server of which the test says what happens to it. */
+/** A connection to a server that the test controls. */
 function setUp({ isSupervised = true } = {}) {
   const clock = manualClock();
   const lines: string[] = [];
@@ -72,7 +72,7 @@ async function connected(options?: { isSupervised?: boolean }) {
   return all;
 }
 
-/** Lets everything that does not wait for the clock happen. */
+/** Waits for everything that does not depend on the clock. */
 const settle = () => Bun.sleep(1);
 const codeOf = (work: Promise<unknown>) =>
   work.then(
@@ -81,14 +81,14 @@ const codeOf = (work: Promise<unknown>) =>
   );
 
 describe('a connection', () => {
-  test('B-06 is made once, however many need it', async () => {
+  test('B-06 is made once for any number of callers', async () => {
     const { connection, server, lists } = setUp();
     await connection.aim(target);
     await Promise.all([connection.need(), connection.need(), connection.need(signal)]);
     expect({ connects: server.connects, lists }).toEqual({ connects: 1, lists: [1] });
   });
 
-  test('B-06 whose list cannot be read is none', async () => {
+  test('B-06 fails when its list cannot be read', async () => {
     const { connection, server } = setUp();
     await connection.aim(target);
     server.list = () => Promise.reject(new McpFailure('timeout', 'no answer.'));
@@ -96,7 +96,7 @@ describe('a connection', () => {
     expect({ isConnected: connection.isConnected, closes: server.closes }).toEqual({ isConnected: false, closes: 1 });
   });
 
-  test('B-06 that failed is not tried again within a second, and then when it is needed', async () => {
+  test('B-06 is not tried again within a second of a failure, and then when it is needed', async () => {
     const { connection, server, clock } = setUp();
     await connection.aim(target);
     server.connect = down;
@@ -109,7 +109,7 @@ describe('a connection', () => {
     expect(server.connects).toBe(2);
   });
 
-  test('B-06 that breaks is made again, later each time, and at last only when it is needed', async () => {
+  test('B-06 is made again after a break, later each time, and at last only when needed', async () => {
     const { connection, server, clock } = await connected();
     await clock.advance(60_000);
     server.connect = down;
@@ -130,7 +130,7 @@ describe('a connection', () => {
     expect(connection.isConnected).toBe(true);
   });
 
-  test('B-06 that breaks again and again at once counts as failed', async () => {
+  test('B-06 counts as failed when it breaks at once again and again', async () => {
     const { connection, server, clock } = await connected();
     for (let seconds = 0; seconds < 600; seconds += 0.5) {
       if (connection.isConnected) server.events?.onClosed();
@@ -139,7 +139,7 @@ describe('a connection', () => {
     expect(server.connects).toBe(MOST_ATTEMPTS);
   });
 
-  test('B-06 is not made again by itself when nobody supervises it', async () => {
+  test('B-06 is not made again automatically when it is not supervised', async () => {
     const { connection, server, clock } = await connected({ isSupervised: false });
     server.events?.onClosed();
     await clock.advance(100_000);
@@ -149,7 +149,7 @@ describe('a connection', () => {
     expect(server.connects).toBe(2);
   });
 
-  test('B-06 to another place ends the one before', async () => {
+  test('B-06 to another address ends the one before', async () => {
     const { connection, server } = await connected();
     await connection.aim({ ...target });
     expect(server.closes).toBe(0);
@@ -157,7 +157,7 @@ describe('a connection', () => {
     expect({ closes: server.closes, isConnected: connection.isConnected }).toEqual({ closes: 1, isConnected: false });
   });
 
-  test('B-06 after close nothing is started', async () => {
+  test('B-06 starts nothing after close', async () => {
     const { connection, server, clock } = await connected();
     server.events?.onClosed();
     await connection.close();
@@ -167,7 +167,7 @@ describe('a connection', () => {
     expect(server.connects).toBe(1);
   });
 
-  test('B-06 one that is closed while it is made is none', async () => {
+  test('B-06 closed while it is made does not exist', async () => {
     const { connection, server } = setUp();
     await connection.aim(target);
     const held = Promise.withResolvers<void>();
@@ -181,7 +181,7 @@ describe('a connection', () => {
     expect(connection.isConnected).toBe(false);
   });
 
-  test('B-06 who gives up waiting does not stop the others', async () => {
+  test('B-06 a caller that stops waiting does not stop the others', async () => {
     const { connection, server } = setUp();
     await connection.aim(target);
     const held = Promise.withResolvers<void>();
@@ -196,7 +196,7 @@ describe('a connection', () => {
   });
 });
 
-describe('what is asked', () => {
+describe('a request', () => {
   const failing = (...kinds: ConstructorParameters<typeof McpFailure>[0][]) => {
     const left = [...kinds];
     const asked = { times: 0 };
@@ -210,7 +210,7 @@ describe('what is asked', () => {
   };
 
   test.each(['unreached', 'session-lost'] as const)(
-    'B-06 is asked again after %s: the server did nothing',
+    'B-06 is repeated after %s: the server did nothing',
     async (kind) => {
       const { connection, server } = await connected();
       const { work, asked } = failing(kind);
@@ -219,7 +219,7 @@ describe('what is asked', () => {
     },
   );
 
-  test('B-06 is not asked again when it may have taken effect, unless that does no harm', async () => {
+  test('B-06 is not repeated when it may have taken effect, unless that does no harm', async () => {
     const { connection } = await connected();
     const once = failing('broken');
     expect(await codeOf(connection.ask(once.work, { signal }))).toBe('E_MCP_CONNECT');
@@ -228,7 +228,7 @@ describe('what is asked', () => {
     expect(await connection.ask(again.work, { signal, mayRepeat: true })).toBe('answer');
   });
 
-  test('B-06 is asked twice at most', async () => {
+  test('B-06 is made twice at most', async () => {
     const { connection } = await connected();
     const { work, asked } = failing('session-lost', 'session-lost', 'session-lost');
     expect(await codeOf(connection.ask(work, { signal }))).toBe('E_MCP_CONNECT');
@@ -238,15 +238,15 @@ describe('what is asked', () => {
   test.each([
     ['timeout', 'E_MCP_TIMEOUT'],
     ['refused', 'E_MCP_CALL'],
-  ] as const)('B-06 a %s ends no connection', async (kind, code) => {
+  ] as const)('B-06 with a %s does not end the connection', async (kind, code) => {
     const { connection } = await connected();
     expect(await codeOf(connection.ask(failing(kind).work, { signal, mayRepeat: true }))).toBe(code);
     expect(connection.isConnected).toBe(true);
   });
 });
 
-describe('a list that changes', () => {
-  test('B-06 is read again, also when it changed while it was read', async () => {
+describe('a changed list', () => {
+  test('B-06 is read again, even when it changed while it was read', async () => {
     const { connection, server, clock, lists } = await connected();
     const held = Promise.withResolvers<void>();
     server.list = () => held.promise;
@@ -262,7 +262,7 @@ describe('a list that changes', () => {
     expect(lists).toEqual([1, 3, 3]);
   });
 
-  test('B-06 changed while the connection was made: it is read again', async () => {
+  test('B-06 is read again when it changed while the connection was made', async () => {
     const { connection, server, lists } = setUp();
     await connection.aim(target);
     let first = true;
@@ -275,7 +275,7 @@ describe('a list that changes', () => {
     expect(lists).toEqual([1, 1]);
   });
 
-  test('B-06 that cannot be read again ends the connection: nobody knows what is offered', async () => {
+  test('B-06 ends the connection when it cannot be read again, because the offered tools are unknown', async () => {
     const { connection, server, lines } = await connected();
     server.list = () => Promise.reject(new McpFailure('timeout', 'no answer.'));
     server.events?.onToolsChanged();
@@ -284,7 +284,7 @@ describe('a list that changes', () => {
     expect(lines.some((line) => line.startsWith('mcp.lost'))).toBe(true);
   });
 
-  test('B-06 a step does not wait for it for ever', async () => {
+  test('B-06 delays a step only for a while', async () => {
     const { connection, server, clock } = await connected();
     server.list = () => new Promise<void>(() => {});
     server.events?.onToolsChanged();
@@ -294,7 +294,7 @@ describe('a list that changes', () => {
     await waited;
   });
 
-  test('B-06 trouble beside all requests is looked into, once a second', async () => {
+  test('B-06 an error outside all requests is examined, once a second', async () => {
     const { connection, server, clock, lists } = await connected();
     await clock.advance(5_000);
     server.events?.onTrouble('the stream ended');
@@ -310,8 +310,8 @@ describe('a list that changes', () => {
   });
 });
 
-describe('how it is', () => {
-  test('F-10 is told at every change: connecting, connected, lost, tried again, back', async () => {
+describe('the status', () => {
+  test('F-10 is reported at every change: connecting, connected, lost, tried again, back', async () => {
     const { connection, server, clock, statuses } = setUp();
     await connection.aim(target);
     await connection.need();
@@ -347,7 +347,7 @@ describe('how it is', () => {
     });
   });
 
-  test('F-10 one that never came up is failed, with its code and its last lines; then connected, and nothing of that', async () => {
+  test('F-10 is failed for a server that never started, with code and last lines; then connected, without them', async () => {
     const { connection, server, clock, statuses } = setUp();
     await connection.aim(target);
     server.connect = down;
@@ -365,7 +365,7 @@ describe('how it is', () => {
     expect(statuses.at(-1)).toEqual({ state: 'connected', target: 'http://a.example/' });
   });
 
-  test('F-10 one that is connected when it is needed is idle between', async () => {
+  test('F-10 is idle between uses of a connection that is made on demand', async () => {
     const { connection, statuses } = await connected({ isSupervised: false });
     await connection.release();
     expect(statuses.at(-1)).toEqual({ state: 'idle', target: 'http://a.example/' });

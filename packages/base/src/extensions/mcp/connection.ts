@@ -1,5 +1,5 @@
 /**
- * One server, kept within reach.
+ * Keeps one server connected.
  *
  * 1. There is one attempt to connect at a time; callers wait for it.
  * 2. Connected means that its tools are listed and judged. No call is made before.
@@ -36,7 +36,7 @@ export interface ConnectionOptions {
 
 /** The shortest time between two attempts. */
 const GAP_MS = 1_000;
-/** A connection that held this long was a good one. */
+/** A connection that lasted this long counts as healthy. */
 const HEALTHY_MS = 10_000;
 /** The shortest time between two lists, when the server reports many changes. */
 const LIST_GAP_MS = 200;
@@ -107,7 +107,7 @@ export class Connection {
     return this.#ports.clock.elapsed() - last.at < (retryDelay(this.#failures) ?? LONGEST_REST_MS);
   }
 
-  /** `mayRepeat`: asking twice does no harm. **Errors** — as `need`, and what `work` throws. */
+  /** `mayRepeat`: a second request does no harm. **Errors** — as `need`, and those of `work`. */
   async ask<Value>(
     work: (client: McpClient) => Promise<Value>,
     { signal, mayRepeat = false }: { readonly signal: AbortSignal; readonly mayRepeat?: boolean },
@@ -141,7 +141,7 @@ export class Connection {
   async close(): Promise<void> {
     this.#phase = 'closed';
     this.#callOffRetry();
-    // An attempt that is under way is not waited for: closing its client ends it.
+    // A running attempt is not waited for: closing its client ends it.
     await this.#client?.close();
     await this.#attempt?.catch(() => undefined);
   }
@@ -192,7 +192,7 @@ export class Connection {
     await this.need(signal);
     await this.settled();
     try {
-      // Connected, so there is one.
+      // A connected server has a client.
       return { value: await work(this.#client as McpClient) };
     } catch (thrown) {
       if (!(thrown instanceof McpFailure)) throw thrown;
@@ -209,7 +209,7 @@ export class Connection {
     };
   }
 
-  /** A request shows whether the connection is over. */
+  /** Makes a request, which shows whether the connection is lost. */
   #examine(problem: string): void {
     const now = this.#ports.clock.elapsed();
     if (this.#phase !== 'connected' || now - this.#examinedAt < GAP_MS) return;
@@ -293,7 +293,7 @@ export class Connection {
   }
 }
 
-/** When the background has given up. */
+/** The longest delay after the background attempts have ended. */
 const LONGEST_REST_MS = 30_000;
 
 function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {

@@ -1,9 +1,9 @@
-/** `${NAME}` and `${NAME:-otherwise}`, as `.mcp.json` has them. A `$` that is followed by anything else is a `$`. */
+/** `${NAME}` and `${NAME:-otherwise}`, as in `.mcp.json`. A `$` before anything else is a plain `$`. */
 const pattern = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 export type LookUp = (name: string) => string | undefined;
 
-/** Puts the values in; the names of those that are not set go to `missing`. An empty value is not set. */
+/** Inserts the values; names that are not set go to `missing`. An empty value counts as not set. */
 export function expandVariables(text: string, lookUp: LookUp, missing: Set<string>): string {
   return text.replaceAll(pattern, (_written, name: string, otherwise: string | undefined) => {
     const value = lookUp(name) || otherwise;

@@ -10,7 +10,7 @@ export function fingerprintOf({ name, description = '', inputSchema, annotations
   return `sha256:${new Bun.CryptoHasher('sha256').update(text).digest('hex')}`;
 }
 
-/** Equal values give equal text, whatever the order of their keys. */
+/** Returns equal text for equal values, whatever the order of their keys. */
 function canonical(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

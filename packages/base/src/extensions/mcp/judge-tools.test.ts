@@ -26,42 +26,42 @@ describe('a fingerprint', () => {
     ['hint', tool('a', 'Does it.', { annotations: { readOnlyHint: true } })],
   ];
 
-  test.each(changes)('B-06 is another one when the %s is', (_what, changed) => {
+  test.each(changes)('B-06 differs when the %s differs', (_what, changed) => {
     expect(fingerprintOf(changed)).not.toBe(fingerprintOf(tool('a')));
   });
 
-  test('B-06 is the same whatever the order of keys', () => {
+  test('B-06 is the same in any order of keys', () => {
     const one = tool('a', 'Does it.', { inputSchema: { type: 'object', title: 'x' } });
     const other = tool('a', 'Does it.', { inputSchema: { title: 'x', type: 'object' } });
     expect(fingerprintOf(one)).toBe(fingerprintOf(other));
   });
 });
 
-describe('which tools are offered', () => {
-  test('B-06 those that are seen first, and as they were seen', () => {
+describe('the offered tools', () => {
+  test('B-06 are those seen first, in their first version', () => {
     const first = judgeTools([tool('a'), tool('b')], knowing());
     expect(names(first.offered)).toEqual(['a', 'b']);
     const second = judgeTools([tool('a', 'Another.'), tool('b'), tool('c')], knowing({ seen: first.seen }));
     expect(names(second.offered)).toEqual(['b', 'c']);
     expect(second.withheld).toMatchObject([{ tool: { name: 'a' }, reason: 'changed' }]);
-    // What it was is what it is held to, however often it comes.
+    // The first version stays the reference.
     expect(second.seen.get('a')).toBe(fingerprintOf(tool('a')));
   });
 
-  test('B-06 one that is taken away and comes back as another is still another', () => {
+  test('B-06 a tool that is removed and comes back changed counts as changed', () => {
     const { seen } = judgeTools([tool('a')], knowing());
     const gone = judgeTools([], knowing({ seen }));
     expect(judgeTools([tool('a', 'Another.')], knowing({ seen: gone.seen })).withheld).toHaveLength(1);
   });
 
-  test('B-06 what a person approved counts more than what was seen', () => {
+  test('B-06 an approval overrides the first version', () => {
     const { seen } = judgeTools([tool('a')], knowing());
     const approved = new Map([['a', fingerprintOf(tool('a', 'Another.'))]]);
     expect(names(judgeTools([tool('a', 'Another.')], knowing({ seen, approved })).offered)).toEqual(['a']);
     expect(judgeTools([tool('a')], knowing({ seen, approved })).withheld).toMatchObject([{ reason: 'changed' }]);
   });
 
-  test('B-06 pinned: only what is approved; any: all', () => {
+  test('B-06 pinned: only approved tools; any: all', () => {
     const approved = new Map([['a', fingerprintOf(tool('a'))]]);
     const pinned = judgeTools([tool('a'), tool('b')], knowing({ approved, trust: 'pinned' }));
     expect(names(pinned.offered)).toEqual(['a']);
@@ -70,20 +70,20 @@ describe('which tools are offered', () => {
     expect(names(any.offered)).toEqual(['a', 'b']);
   });
 
-  test('B-06 a name that objects have already is a name like any other', () => {
+  test('B-06 a name like `constructor` is a name like any other', () => {
     const { seen, offered } = judgeTools([tool('__proto__'), tool('constructor')], knowing());
     expect(names(offered)).toEqual(['__proto__', 'constructor']);
     expect(judgeTools([tool('__proto__', 'Another.')], knowing({ seen })).withheld).toHaveLength(1);
   });
 
-  test('B-06 each name once, and only so many', () => {
+  test('B-06 have each name once, up to a limit', () => {
     expect(judgeTools([tool('a'), tool('a', 'Another.')], knowing()).offered).toEqual([tool('a')]);
     const many = Array.from({ length: MOST_TOOLS + 1 }, (_, index) => tool(`tool-${index}`));
     expect(judgeTools(many, knowing()).offered).toHaveLength(MOST_TOOLS);
   });
 
   test.each(['first-use', 'any'] as const)(
-    'B-06 %s: a server that has had too many tools has to ask for more',
+    'B-06 %s: a server with too many tools so far needs approval for more',
     (trust) => {
       const seen = new Map(Array.from({ length: MOST_SEEN }, (_, index) => [`old-${index}`, 'sha256:0']));
       const { offered, withheld } = judgeTools([tool('new')], knowing({ seen, trust }));
@@ -95,10 +95,10 @@ describe('which tools are offered', () => {
   );
 
   test.each([
-    ['a name that is none', tool('')],
+    ['an invalid name', tool('')],
     ['a schema that is too large', tool('a', '', { inputSchema: { type: 'object', title: 'x'.repeat(70_000) } })],
     ['tasks only', tool('a', '', { execution: { taskSupport: 'required' } })],
-  ])('B-06 not what cannot be used: %s', (_what, unusable) => {
+  ])('B-06 exclude unusable ones: %s', (_what, unusable) => {
     const { offered, withheld } = judgeTools([unusable], knowing({ trust: 'any' }));
     expect({ offered, reasons: withheld.map(({ reason }) => reason) }).toEqual({ offered: [], reasons: ['unusable'] });
   });

@@ -40,7 +40,7 @@ export interface Knowledge {
 export const MOST_TOOLS = 256;
 /** The most remembered tools; past it a new tool needs approval, with any `trust`. */
 export const MOST_SEEN = 1_024;
-/** Characters of a schema, as JSON. */
+/** The most characters of a schema, as JSON. */
 const LARGEST_SCHEMA = 65_536;
 const LONGEST_NAME = 256;
 

@@ -4,7 +4,7 @@ import { LineReader } from './line-reader.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test('B-06 lines are the same however the bytes are cut', () => {
+test('B-06 lines do not depend on how the bytes are split', () => {
   const text = 'one\ntwö\r\n\n日本\nrest';
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 40, maxLength: 40 }), (sizes) => {
@@ -21,7 +21,7 @@ test('B-06 lines are the same however the bytes are cut', () => {
   );
 });
 
-test('B-06 a line without end is let go, and the next one is read', () => {
+test('B-06 an endless line is skipped, and the next one is read', () => {
   const reader = new LineReader(5);
   expect(reader.push(bytes('a\n123456'))).toEqual(['a']);
   expect(reader.isTooLong).toBe(true);

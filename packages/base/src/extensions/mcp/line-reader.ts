@@ -1,4 +1,4 @@
-/** Bytes as they come → whole lines. One that does not end within the bound is said to be too long, for the caller to let go. */
+/** Splits bytes into lines. `isTooLong` reports a line over the limit, which the caller then skips. */
 export class LineReader {
   readonly #longest: number;
   readonly #decoder = new TextDecoder();
@@ -23,12 +23,12 @@ export class LineReader {
     return lines;
   }
 
-  /** The line that has begun is longer than it may be. */
+  /** True when the unfinished line is over the limit. */
   get isTooLong(): boolean {
     return this.#begun.length > this.#longest;
   }
 
-  /** Lets the line that has begun go, to its end. */
+  /** Skips the unfinished line to its end. */
   skipLine(): void {
     this.#begun = '';
     this.#isSkipping = true;

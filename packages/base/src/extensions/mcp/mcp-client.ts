@@ -5,7 +5,7 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import type { ServerTarget } from './server-target.ts';
 
-/** A tool as the server lists it: foreign, and trusted for nothing. */
+/** A tool as the server lists it: untrusted data. */
 export interface ListedTool {
   readonly name: string;
   readonly description?: string;
@@ -15,7 +15,7 @@ export interface ListedTool {
     readonly readOnlyHint?: boolean;
     readonly idempotentHint?: boolean;
   };
-  /** `required`: it can only be called as a task, which this client does not do. */
+  /** `required`: it can only be called as a task, which this client does not support. */
   readonly execution?: { readonly taskSupport?: string };
 }
 
@@ -40,14 +40,14 @@ export interface ServerAbilities {
 export interface AskOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** The server reports progress: the timeout starts over. */
+  /** The server reported progress: the timeout starts over. */
   readonly onProgress?: (said: string) => void;
   /** The call as W3C Trace Context, so the server can continue the trace. */
   readonly traceparent?: string;
 }
 
 export interface ClientEvents {
-  /** The list of tools is another one now. */
+  /** The list of tools changed. */
   onToolsChanged(): void;
   /** The connection was lost. Not reported after `close`. */
   onClosed(): void;
@@ -57,25 +57,25 @@ export interface ClientEvents {
 
 /** Exit and last lines of a server's process that is gone. */
 export interface LastWords {
-  /** How it ended; empty when it has not, or is not a process of ours. */
+  /** How it ended; empty when it has not ended, or is not a process of ours. */
   readonly exit: string;
-  /** The last lines it printed beside messages. */
+  /** The last lines it printed apart from messages. */
   readonly lines: readonly string[];
 }
 
 /** Every method rejects with a `McpFailure`, or with the reason of the signal. */
 export interface McpClient {
-  /** With a new transport. Closes what was connected before. */
+  /** Connects with a new transport, and closes the old connection. */
   connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities>;
   listTools(options: AskOptions): Promise<readonly ListedTool[]>;
   callTool(name: string, args: JsonObject, options: AskOptions): Promise<ToolReply>;
-  /** `{resources, resourceTemplates}`, each as the server gives it. */
+  /** Returns `{resources, resourceTemplates}` as the server sent them. */
   listResources(options: AskOptions): Promise<JsonObject>;
   readResource(uri: string, options: AskOptions): Promise<JsonObject>;
   listPrompts(options: AskOptions): Promise<JsonObject>;
   getPrompt(name: string, args: Readonly<Record<string, string>>, options: AskOptions): Promise<JsonObject>;
-  /** The last words of the server that is connected, or was connected last. */
+  /** Returns the last words of the current or last server process. */
   lastWords(): LastWords;
-  /** Never rejects. Nothing of the server is left afterwards. */
+  /** Ends the server completely. Never rejects. */
   close(): Promise<void>;
 }

@@ -1,13 +1,13 @@
 import { GoondanError } from '@goondan/types';
 
 /**
- * Why the server did not do what it was asked.
+ * Why a request to the server failed.
  *
- * - `unreached`: nothing arrived there. Asking again repeats nothing.
- * - `session-lost`: it does not know us any more; it did nothing. Asking again, in a new session, repeats nothing.
- * - `broken`: the connection went while it was at it. Whether it took effect is unknown.
- * - `timeout`: it is at it for too long.
- * - `refused`: it answered that it will not.
+ * - `unreached`: nothing arrived there. A retry repeats nothing.
+ * - `session-lost`: the server lost our session and did nothing. A retry in a new session repeats nothing.
+ * - `broken`: the connection was lost during the request. Whether it took effect is unknown.
+ * - `timeout`: the request took too long.
+ * - `refused`: the server answered with an error.
  */
 export type FailureKind = 'unreached' | 'session-lost' | 'broken' | 'timeout' | 'refused';
 
@@ -20,18 +20,18 @@ export class McpFailure extends Error {
     this.kind = kind;
   }
 
-  /** The connection is of no use any more. */
+  /** True when the connection cannot be used any more. */
   get endsConnection(): boolean {
     return this.kind === 'unreached' || this.kind === 'session-lost' || this.kind === 'broken';
   }
 
-  /** The server has not begun: the same may be asked again. */
+  /** True when the server has not begun: the same request may be repeated. */
   get leftNothing(): boolean {
     return this.kind === 'unreached' || this.kind === 'session-lost';
   }
 }
 
-/** As the model, or whoever reads the log, gets to see it. */
+/** Makes the error for the model and the log. */
 export function toError(server: string, failure: McpFailure): GoondanError {
   const { kind, message, cause } = failure;
   const options = { cause: cause ?? failure };

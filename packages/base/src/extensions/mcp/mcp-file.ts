@@ -6,7 +6,7 @@ import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 
 export const MCP_FILE = '.mcp.json';
 
-/** Larger ones are not read. */
+/** Larger files are not read. */
 export const MOST_BYTES = 1_000_000;
 
 export type ServerEntry = StdioEntry | HttpEntry;
@@ -25,7 +25,7 @@ export interface HttpEntry {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** `undefined` when there is no such file. **Errors** — `E_MCP_FILE`. */
+/** Returns `undefined` when there is no such file. **Errors** — `E_MCP_FILE`. */
 export async function readMcpFile(path: string): Promise<JsonObject | undefined> {
   const file = Bun.file(path);
   if (!(await file.exists())) return undefined;
@@ -47,7 +47,7 @@ export function serversOf(file: JsonObject): Readonly<Record<string, JsonValue>>
   return isObject(file.mcpServers) ? file.mcpServers : {};
 }
 
-/** **Errors** — `E_MCP_FILE`, naming what is wrong with the entry. */
+/** **Errors** — `E_MCP_FILE`, naming the problem of the entry. */
 export function checkEntry(path: string, name: string, entry: JsonValue | undefined): ServerEntry {
   const refuse = (problem: string) => malformed(path, `mcpServers.${name}${problem}`);
   if (!isObject(entry)) throw refuse(' is no object');

@@ -1,6 +1,6 @@
 /**
- * A server inside an agent: connected when a turn begins, its tools offered, its connection kept or ended with the turn.
- * A server that does not answer costs the agent its tools and nothing else, unless it is required.
+ * A server inside an agent: connects when a turn begins, offers its tools, and keeps or ends the connection with the
+ * turn. A server that does not answer costs the agent only its tools, unless it is required.
  */
 import {
   type ExtensionApi,
@@ -81,16 +81,16 @@ export class McpServer {
       return await ctx.next();
     } finally {
       await this.#save();
-      // Nobody waits for a server to go; who connects next does.
+      // Not awaited here; the next connection waits for the end.
       if (this.#settings.mode === 'stateless') this.#ending = this.#connection.release();
     }
   }
 
   async aroundStep(ctx: StepMiddlewareContext): Promise<StepResult> {
-    // Read only when there is something to take out: reading copies it.
+    // Read only when a tool must be hidden, because reading copies it.
     if (this.#offer.hidesAny) ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => !this.#offer.hides(name));
     const result = await ctx.next();
-    // A tool may have changed the list of tools; the next step is to see that.
+    // A tool may have changed the list of tools; the next step must see that.
     await this.#connection.settled();
     return result;
   }
@@ -115,18 +115,18 @@ export class McpServer {
       if (error instanceof GoondanError && isDeclaration(error)) {
         this.#health.failed(`${error.message} (${error.code})`, { exit: '', lines: [] });
       }
-      // Cancelled, or out of time: that is for the turn to say.
+      // Cancelled, or past its deadline: the turn reports that.
       if (required || signal.aborted || !(error instanceof GoondanError)) throw error;
       this.#api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn continues without it.`);
     }
   }
 
-  /** As long as nobody knows its tools they cannot be offered; but a server that is not there is not waited for in every turn. */
+  /** Unknown tools cannot be offered, so a first turn waits; but not every turn waits for a server that is down. */
   #mustWait(): boolean {
     return !this.#hasConnected && !this.#connection.isResting;
   }
 
-  /** A person may have approved meanwhile what is withheld. */
+  /** A person may have approved withheld tools meanwhile. */
   async #reconsider(): Promise<void> {
     const { withheld } = this.#offer;
     if (!withheld.some(({ reason }) => reason !== 'unusable')) return;
@@ -173,7 +173,7 @@ export class McpServer {
     const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
     const reply = await this.#connection.ask(
       (client) => {
-        // By now it may be another server, with other tools.
+        // It may be another server by now, with other tools.
         this.#offer.check(tool.name);
         return client.callTool(tool.name, input, options);
       },
@@ -185,14 +185,14 @@ export class McpServer {
     return toOutput(reply, maxResultCharacters);
   }
 
-  /** Before and after the steps: what is set before them is put back when an interrupted turn goes on. */
+  /** Saves before and after the steps: a resumed turn restores the state from before them. */
   async #save(): Promise<void> {
     const { seen, withheld } = this.#offer;
     if (seen.size + withheld.length > 0) await this.#api.state.set(toState(seen, withheld));
   }
 }
 
-/** The declaration of the server is wrong, so nothing was tried. */
+/** Whether the declaration of the server is wrong, so that nothing was tried. */
 function isDeclaration({ code }: GoondanError): boolean {
   return code === 'E_MCP_FILE' || code === 'E_MCP_VARIABLE';
 }

@@ -30,7 +30,7 @@ export type TransportConfig =
       readonly protocol?: ProtocolChoice;
     };
 
-/** Patterns over the server's own names; what is denied is not offered, whatever is allowed. */
+/** Patterns for the server's own names; a denied tool is never offered. */
 export interface ToolFilter {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
@@ -42,12 +42,12 @@ export type Trust = 'first-use' | 'pinned' | 'any';
 export interface Timeouts {
   readonly connectMs: number;
   readonly listMs: number;
-  /** Begins anew whenever the server tells of progress. */
+  /** The deadline of a call; it starts over when the server reports progress. */
   readonly callMs: number;
 }
 
 export interface McpSettings {
-  /** `undefined`: what `.mcp.json` says. */
+  /** `undefined`: the server is declared in `.mcp.json`. */
   readonly transport: TransportConfig | undefined;
   readonly file: { readonly server: string; readonly folder: 'bundle' | 'workdir' };
   readonly mode: 'stateful' | 'stateless';
@@ -60,7 +60,7 @@ export interface McpSettings {
   readonly maxResultCharacters: number;
 }
 
-/** So that a tool of the server still has room for a name of its own. */
+/** Leaves room for the name of a tool. */
 const LONGEST_NAME = 40;
 
 /** **Errors** — `E_EXT_CONFIG`, `E_MCP_SCOPE`. */

@@ -1,4 +1,4 @@
-// A server of 2026-07-28, which knows neither handshake nor sessions, as the SDK for servers makes them.
+// A server of 2026-07-28, which has neither handshake nor sessions, made with the SDK for servers.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ afterEach(async () => {
   place[Symbol.dispose]();
 });
 
-/** Whatever is in `tools`, at an address that stays the same. */
+/** Serves everything in `tools`, at a fixed address. */
 function serve(port = 0) {
   const seen: string[] = [];
   const bodies: string[] = [];
@@ -88,7 +88,7 @@ async function call(tool: string): Promise<unknown> {
 const offered = () => agent.requests.at(-1)?.tools.map(({ name }) => name);
 
 describe('a server of 2026 over HTTP', () => {
-  test('B-06 list, call, list_changed; headers go with every request', async () => {
+  test('B-06 list, call, list_changed; headers are sent with every request', async () => {
     site = serve();
     await start({ transport: { type: 'http', url: site.url, headers: { authorization: 'Bearer abc' } } });
     expect(await call('look')).toBe('look was called');
@@ -103,7 +103,7 @@ describe('a server of 2026 over HTTP', () => {
     expect(await call('new')).toBe('new was called');
   });
 
-  test('R-08 a call carries the trace it is part of, and nothing else that is asked does', async () => {
+  test('R-08 a call carries its trace, and other requests do not', async () => {
     site = serve();
     await start({ transport: { type: 'http', url: site.url } });
     expect(await call('look')).toBe('look was called');
@@ -113,7 +113,7 @@ describe('a server of 2026 over HTTP', () => {
     expect(JSON.parse(calls[0] ?? '')).toMatchObject({ method: 'tools/call', params: { _meta: { traceparent } } });
   });
 
-  test('B-06 gone and back: what changed meanwhile is seen', async () => {
+  test('B-06 stopped and back: changes meanwhile are seen', async () => {
     site = serve();
     const { url, port } = site;
     await start({ transport: { type: 'http', url } });
@@ -128,7 +128,7 @@ describe('a server of 2026 over HTTP', () => {
     expect(offered()).toEqual(['server__look', 'server__new']);
   });
 
-  test('B-06 protocol: legacy does not reach it, and says so', async () => {
+  test('B-06 protocol: legacy does not reach it, and reports that', async () => {
     site = serve();
     await start({ transport: { type: 'http', url: site.url, protocol: 'legacy' }, required: true });
     const { result } = await agent.say('hello');
@@ -146,16 +146,16 @@ describe('protocol: auto over stdio', () => {
       return server;
     });`;
 
-  test('B-06 speaks to a server of 2026', async () => {
+  test('B-06 supports a server of 2026', async () => {
     place.write('server.ts', server);
-    // The server's own imports are looked for from where it stands.
+    // The server resolves its imports from its own folder.
     symlinkSync(join(import.meta.dir, '../../../../../node_modules'), join(place.folder, 'node_modules'));
     const transport = { type: 'stdio', command: [process.execPath, 'server.ts'], protocol: 'auto' };
     await start({ transport });
     expect(await call('look')).toBe('modern');
   });
 
-  test('B-06 and to one of 2025', async () => {
+  test('B-06 and one of 2025', async () => {
     place.setTools('look');
     await start({ transport: { ...place.transport, protocol: 'auto' } });
     expect(await call('look')).toStartWith('look ');

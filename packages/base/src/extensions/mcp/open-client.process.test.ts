@@ -1,4 +1,4 @@
-// The client of the SDK and real processes; only the clock is the test's.
+// The client of the SDK with real processes; only the clock is the test's.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 test.each(['legacy', 'auto'] as const)(
-  'F-10 a command that is missing fails each attempt for that reason, and connects once it is there (%s)',
+  'F-10 a missing command fails each attempt for that reason, and connects once it exists (%s)',
   async (protocol) => {
     const clock = manualClock();
     const statuses: ExtensionStatus[] = [];

@@ -1,4 +1,4 @@
-/** The client of the SDK, which is loaded when the first server is connected: importing it takes a tenth of a second. */
+/** The client of the SDK, which is loaded with the first server, because its import takes a tenth of a second. */
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import type {
@@ -17,9 +17,9 @@ import type { ServerTarget } from './server-target.ts';
 type Sdk = typeof import('@modelcontextprotocol/client');
 type SdkClient = InstanceType<Sdk['Client']>;
 
-/** A list that is longer than this is not read to its end. */
+/** The most pages of a list that are read. */
 const MOST_PAGES = 32;
-/** How long a server over HTTP is waited for when it is told that its session is over. */
+/** The longest wait for a server over HTTP when its session is ended. */
 const GOODBYE_MS = 1_000;
 
 export interface OpenClientOptions {
@@ -41,7 +41,7 @@ class SupervisedClient implements McpClient {
   readonly #onServerLine: (line: string) => void;
   #client: SdkClient;
   #process: ServerProcess<never> | undefined;
-  /** The one before, when there is none. */
+  /** The process before, when there is none now. */
   #lastProcess: ServerProcess<never> | undefined;
   #isOpen = false;
   #closing: Promise<void> | undefined;
@@ -56,7 +56,8 @@ class SupervisedClient implements McpClient {
 
   async connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities> {
     await this.close();
-    // The SDK's client keeps a transport that did not start, and refuses the next one: each attempt has its own client.
+    // The SDK's client keeps a transport that failed to start, and rejects the next one: so each attempt has its own
+    // client.
     this.#client = this.#newClient(target.protocol);
     try {
       await this.#client.connect(this.#openTransport(target), toRequest(options));
@@ -76,7 +77,7 @@ class SupervisedClient implements McpClient {
   async listTools(options: AskOptions): Promise<readonly ListedTool[]> {
     try {
       const { tools } = await this.#client.listTools({}, { ...toRequest(options), cacheMode: 'refresh' });
-      // The SDK has checked its shape; `ListedTool` names what is looked at here.
+      // The SDK has checked its shape; `ListedTool` has the fields that are used here.
       return tools as unknown as ListedTool[];
     } catch (error) {
       throw nothingBegun(this.#toFailure(error, options));
@@ -119,7 +120,7 @@ class SupervisedClient implements McpClient {
     });
   }
 
-  /** One at a time: a second one would close what was connected after the first. */
+  /** Closes once at a time: a second call would close a newer connection. */
   close(): Promise<void> {
     this.#closing ??= this.#close().finally(() => void (this.#closing = undefined));
     return this.#closing;
@@ -134,7 +135,7 @@ class SupervisedClient implements McpClient {
       await Promise.race([transport.terminateSession().catch(() => undefined), late]);
     }
     await this.#client.close().catch(() => undefined);
-    // The SDK closes only what it had finished connecting.
+    // The SDK closes only a completed connection.
     await this.#process?.close();
     this.#lastProcess = this.#process ?? this.#lastProcess;
     this.#process = undefined;
@@ -172,12 +173,12 @@ class SupervisedClient implements McpClient {
       });
     }
     const opened = new ServerProcess(target, this.#sdk.deserializeMessage, this.#onServerLine);
-    // Its messages are those of the SDK, which only the SDK reads.
+    // Only the SDK reads its messages.
     this.#process = opened as unknown as ServerProcess<never>;
     return opened;
   }
 
-  /** From 2026 on a server tells of changes on a stream of its own, which may end by itself. */
+  /** Since 2026 a server reports changes on a separate stream, which may end by itself. */
   #watchSubscription(): void {
     const subscription = this.#client.autoOpenedSubscription;
     void subscription?.closed.then((reason) => {
@@ -241,7 +242,7 @@ const neverArrived: ReadonlySet<string> = new Set([
   'EACCES',
 ]);
 
-/** For a request that has no effects: a connection that breaks leaves nothing of it in doubt. */
+/** For a request without effects: a broken connection leaves no doubt about it. */
 function nothingBegun(failure: unknown): unknown {
   if (!(failure instanceof McpFailure) || failure.kind !== 'broken') return failure;
   return new McpFailure('unreached', failure.message, failure.cause);

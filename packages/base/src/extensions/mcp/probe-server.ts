@@ -17,23 +17,23 @@ const LONGEST_DESCRIPTION = 4_096;
 const LONGEST_NAME = 256;
 
 export interface ProbeOptions extends Surroundings {
-  /** The extension, as the agent calls it. */
+  /** The extension's name in the agent. */
   readonly name: string;
   readonly config: McpConfig;
   /** By the server's name of the tool, or the agent's. */
   readonly call?: { readonly tool: string; readonly args: JsonObject };
-  /** The known name that a mistyped one most likely stands for. */
+  /** Finds the known name that a mistyped one most likely means. */
   readonly closestName: (name: string, known: readonly string[]) => string | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface ProbedTool {
-  /** As the agent calls it. */
+  /** The name in the agent. */
   readonly name: string;
-  /** As the server calls it. */
+  /** The name in the server. */
   readonly tool: string;
   readonly description: string;
-  /** Why an agent is not offered it. */
+  /** The reason why it is not offered to an agent. */
   readonly withheld?: string;
 }
 
@@ -42,10 +42,10 @@ export interface ProbedServer {
   readonly target: string;
   readonly connectMs: number;
   readonly tools: readonly ProbedTool[];
-  /** Everything that the agent would offer of it, as the agent calls it: also the tools for resources and prompts. */
+  /** The agent's names of everything that it would offer, including the tools for resources and prompts. */
   readonly offered: readonly string[];
   readonly call?: { readonly tool: string; readonly output: JsonValue };
-  /** The last lines it printed beside messages. */
+  /** The last lines it printed apart from messages. */
   readonly lines: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export async function probeServer(options: ProbeOptions): Promise<ProbedServer> 
   const settings = readSettings(options.config, name);
   const target = await resolveTarget(settings, options);
   const client = await openClient({ events: nobodyListens, onServerLine: () => undefined });
-  // Closing ends what is under way; a process that starts is not waited for.
+  // Closing ends a running request; a starting process is not waited for.
   const stop = () => void client.close();
   signal.addEventListener('abort', stop, { once: true });
   try {

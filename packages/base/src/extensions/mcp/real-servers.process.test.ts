@@ -1,4 +1,4 @@
-// The reference servers of the protocol, as they are published, over stdio and over HTTP.
+// The published reference servers of the protocol, over stdio and over HTTP.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { register } from './register.ts';
 import { obedientModel } from './testing/obedient-model.ts';
 import { isAlive, ServerPlace, until } from './testing/server-place.ts';
 
-// Each server is a Node process that takes its time to start.
+// Each server is a Node process that starts slowly.
 setDefaultTimeout(60_000);
 
 const programOf = (server: string) =>
@@ -36,7 +36,7 @@ async function start(transport: JsonObject, config: JsonObject = {}): Promise<vo
   });
 }
 
-/** The result as the model gets it. */
+/** Returns the result as the model gets it. */
 async function call(tool: string, args: JsonObject = {}): Promise<JsonValue> {
   const { result } = await agent.say(`${tool} ${JSON.stringify(args)}`);
   expect(result.error).toBeUndefined();
@@ -48,7 +48,7 @@ async function call(tool: string, args: JsonObject = {}): Promise<JsonValue> {
 const offered = () => agent.requests.at(-1)?.tools.map(({ name }) => name.replace(/^server__/, '')) ?? [];
 const logged = (event: string) => agent.logs.filter(({ message }) => message.startsWith(`mcp.${event}`));
 
-/** The reference server over HTTP, on a port of its own that outlives the process. */
+/** The reference server over HTTP, on a port that outlives the process. */
 class WebServer {
   readonly #port: number;
   #child: Bun.Subprocess | undefined;
@@ -139,7 +139,7 @@ describe.each(transports)('server-everything over $over', ({ open }) => {
       messages: [{ role: 'user', content: { type: 'text', text: "What's weather in Rome?" } }],
     });
 
-    // What a tool adds to the resources is there at once.
+    // A resource that a tool adds is there at once.
     await call('gzip-file-as-resource', {
       name: 'hi.gz',
       data: 'data:text/plain;base64,aGk=',
@@ -150,12 +150,12 @@ describe.each(transports)('server-everything over $over', ({ open }) => {
 });
 
 describe('server-everything', () => {
-  test('B-06 stdio: list_changed, of a tool that is there only once the client has said hello', async () => {
+  test('B-06 stdio: list_changed, for a tool that exists only after the handshake', async () => {
     await start({ type: 'stdio', command: 'node', args: [everything] });
     await agent.say('hello');
     await until(() => logged('listed').length === 1);
     expect(logged('listed')[0]?.message).toContain('its tools');
-    // The new one is for tasks only.
+    // The new tool is for tasks only.
     expect(logged('withheld')[0]?.message).toContain('"simulate-research-query" is not offered');
   });
 
@@ -184,36 +184,33 @@ describe('server-everything', () => {
     expect(logged('started').length).toBeGreaterThan(1);
   });
 
-  test.each([400, 404])(
-    'B-06 HTTP: a server that has forgotten the session (%d) gets the call in a new one',
-    async (status) => {
-      web = await WebServer.start();
-      const { url } = web;
-      const sessions = new Set<string>();
-      const forgotten = new Set<string>();
-      using proxy = Bun.serve({
-        port: 0,
-        hostname: '127.0.0.1',
-        idleTimeout: 0,
-        async fetch(request) {
-          const session = request.headers.get('mcp-session-id') ?? '';
-          if (forgotten.has(session))
-            return new Response('{"jsonrpc":"2.0","error":{"code":-32000,"message":"?"}}', { status });
-          const { method, headers } = request;
-          const answer = await fetch(url, { method, headers, body: method === 'POST' ? await request.text() : null });
-          sessions.add(answer.headers.get('mcp-session-id') ?? session);
-          return answer;
-        },
-      });
-      await start({ type: 'http', url: `http://127.0.0.1:${proxy.port}/mcp` });
-      expect(await call('echo', { message: 'one' })).toBe('Echo: one');
-      for (const session of sessions) if (session !== '') forgotten.add(session);
-      expect(await call('echo', { message: 'two' })).toBe('Echo: two');
-      expect(logged('lost')[0]?.message).toContain('does not know this session any more');
-    },
-  );
+  test.each([400, 404])('B-06 HTTP: a server that lost the session (%d) gets the call in a new one', async (status) => {
+    web = await WebServer.start();
+    const { url } = web;
+    const sessions = new Set<string>();
+    const forgotten = new Set<string>();
+    using proxy = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      idleTimeout: 0,
+      async fetch(request) {
+        const session = request.headers.get('mcp-session-id') ?? '';
+        if (forgotten.has(session))
+          return new Response('{"jsonrpc":"2.0","error":{"code":-32000,"message":"?"}}', { status });
+        const { method, headers } = request;
+        const answer = await fetch(url, { method, headers, body: method === 'POST' ? await request.text() : null });
+        sessions.add(answer.headers.get('mcp-session-id') ?? session);
+        return answer;
+      },
+    });
+    await start({ type: 'http', url: `http://127.0.0.1:${proxy.port}/mcp` });
+    expect(await call('echo', { message: 'one' })).toBe('Echo: one');
+    for (const session of sessions) if (session !== '') forgotten.add(session);
+    expect(await call('echo', { message: 'two' })).toBe('Echo: two');
+    expect(logged('lost')[0]?.message).toContain('does not know this session any more');
+  });
 
-  test('B-06 a call that takes long tells of progress, which keeps it alive', async () => {
+  test('B-06 a long call reports progress, which extends its deadline', async () => {
     const transport = { type: 'stdio', command: 'node', args: [everything] };
     await start(transport, { timeouts: { callMs: 1_500 } });
     const said = await call('trigger-long-running-operation', { duration: 3, steps: 6 });
@@ -221,7 +218,7 @@ describe('server-everything', () => {
     expect(logged('progress').length).toBeGreaterThan(2);
   });
 
-  test('B-06 its environment is what is declared', async () => {
+  test('B-06 its environment has only declared variables', async () => {
     await start({ type: 'stdio', command: 'node', args: [everything], env: { DECLARED: 'yes' } });
     const environment = JSON.parse((await call('get-env')) as string) as Record<string, string>;
     expect(environment).toMatchObject({ DECLARED: 'yes', PATH: process.env.PATH ?? '' });
@@ -234,7 +231,7 @@ describe('server-everything', () => {
 describe('server-filesystem', () => {
   const transport = { type: 'stdio', command: 'node', args: [filesystem, '${GOONDAN_WORKDIR}'] };
 
-  test('B-06 reads and writes in the folder it is given, and nowhere else', async () => {
+  test('B-06 reads and writes in its folder only', async () => {
     place.write('note.txt', 'Buy flour.');
     await start(transport);
     expect(await call('read_text_file', { path: join(place.folder, 'note.txt') })).toMatchObject({
@@ -246,7 +243,7 @@ describe('server-filesystem', () => {
     expect(await call('read_text_file', { path: '/etc/hostname' })).toMatchObject({ code: 'E_MCP_TOOL' });
   });
 
-  test('B-06 only what is allowed is offered', async () => {
+  test('B-06 only allowed tools are offered', async () => {
     await start(transport, { expose: { tools: { allow: ['read_*', 'list_*'], deny: ['*media*'] } } });
     await agent.say('hello');
     expect(offered()).toEqual(expect.arrayContaining(['read_text_file', 'list_directory']));
@@ -254,7 +251,7 @@ describe('server-filesystem', () => {
   });
 });
 
-/** The one child of this process that is the reference server. */
+/** Finds the child of this process that is the reference server. */
 function serverProcess(): number {
   const { readdirSync, readFileSync } = process.getBuiltinModule('node:fs');
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -263,7 +260,7 @@ function serverProcess(): number {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
       if (parent === String(process.pid) && command.includes('server-everything')) return Number(pid);
     } catch {
-      // Gone meanwhile.
+      // The process ended meanwhile.
     }
   }
   throw new Error('There is no such process.');

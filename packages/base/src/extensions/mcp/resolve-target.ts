@@ -1,4 +1,4 @@
-/** From what is declared about a server to where it is: the file read, the variables put in, the paths made whole. */
+/** Resolves the declaration of a server: reads the file, inserts the variables, makes paths absolute. */
 import { isAbsolute, join, resolve } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { expandVariables } from './expand-variables.ts';
@@ -11,7 +11,7 @@ import type { ServerTarget } from './server-target.ts';
 export interface Surroundings {
   readonly bundleFolder: string;
   readonly workdir: string;
-  /** The variables of the agent's process: the few that every process gets, and those that its resource declares. */
+  /** The variables of the agent process: those of every process, and those that its resource declares. */
   readonly environment: Environment;
 }
 
@@ -69,7 +69,7 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
     const command = expand(first);
     return {
       type: 'stdio',
-      // One with a slash is a file; a name is looked for in PATH.
+      // A command with a slash is a file; a name is searched in PATH.
       command: command.includes('/') && !isAbsolute(command) ? resolve(cwd, command) : command,
       args: [...more, ...args].map(expand),
       environment: serverEnvironment(around.environment, expandEach(env)),

@@ -4,7 +4,7 @@ import { ExtensionStatuses } from '../../../../runtime/src/agent/extension/exten
 import { maskSecrets } from '../../../../runtime/src/log/mask-secrets.ts';
 import { ServerHealth } from './server-health.ts';
 
-test('F-10 a secret at the place where a line is cut is masked as a whole', () => {
+test('F-10 a secret at the cut of a line is masked as a whole', () => {
   const secret = 'tok-0123456789-abcdefghij';
   const told: ExtensionStatusChanged[] = [];
   const statuses = new ExtensionStatuses({
@@ -24,7 +24,7 @@ test('F-10 a secret at the place where a line is cut is masked as a whole', () =
   expect(JSON.stringify(told)).not.toContain('tok-');
 });
 
-test('F-10 a server that is lost again and again is counted, and told once for each change', () => {
+test('F-10 repeated losses of a server are counted, and each change is reported once', () => {
   const told: ExtensionStatus[] = [];
   const health = new ServerHealth((status) => told.push(status));
   health.connecting();

@@ -1,12 +1,12 @@
-/** How a server is, told whenever that changes: `gdn status`, traces and Studio show it. */
+/** Reports each change in the status of a server, which `gdn status`, traces and Studio show. */
 import type { ExtensionStatus } from '@goondan/types';
 import { cleanText } from './clean-text.ts';
 import type { LastWords } from './mcp-client.ts';
 
-/** As much as is read of a line. The runtime masks secrets and cuts then: a cut before would leave half of one. */
+/** The most characters of a line. The runtime masks secrets before it cuts: an earlier cut could leave half of one. */
 const LONGEST_LINE = 2_000;
 
-/** A tool that the server has and that is not offered. */
+/** A tool of the server that is not offered. */
 export interface WithheldName {
   readonly name: string;
   readonly problem: string;
@@ -21,12 +21,12 @@ export class ServerHealth {
     this.#emit = emit;
   }
 
-  /** It is known, and nothing was tried yet. */
+  /** The server is declared, and nothing was tried yet. */
   begin(): void {
     this.#change({});
   }
 
-  /** Where it is; without secrets. */
+  /** Its command or address, without secrets. */
   aimedAt(target: string): void {
     this.#change({ target });
   }
@@ -36,13 +36,13 @@ export class ServerHealth {
     this.#change({ state: wasThere ? 'reconnecting' : 'connecting' });
   }
 
-  /** Its tools are listed. */
+  /** The server's tools are listed. */
   offers(tools: readonly string[], withheld: readonly WithheldName[]): void {
     this.#change({ tools, withheld });
   }
 
   connected(): void {
-    // Why it was lost the last time is still of interest; why the first attempts failed is not.
+    // The reason of the last loss stays; reasons of failed first attempts do not.
     if (this.#status.lost === undefined) {
       const { problem: _, lines: _lines, ...rest } = this.#status;
       this.#status = rest;
@@ -50,7 +50,7 @@ export class ServerHealth {
     this.#change({ state: 'connected' });
   }
 
-  /** `isTriedAgain`: by itself, in the background. */
+  /** `isTriedAgain`: automatically, in the background. */
   lost(problem: string, { exit, lines }: LastWords, isTriedAgain: boolean): void {
     this.#change({
       state: isTriedAgain ? 'reconnecting' : 'idle',

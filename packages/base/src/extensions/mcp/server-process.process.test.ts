@@ -37,7 +37,7 @@ async function start(script: string): Promise<{ server: ServerProcess<unknown>; 
   return { server, heard };
 }
 
-test('B-06 messages are lines, in both directions; what is none is for the log', async () => {
+test('B-06 messages are lines, in both directions; other lines go to the log', async () => {
   const { server, heard } = await start(`echo '{"a":1}'; echo hello; echo oops >&2; cat`);
   await server.send({ b: 2 });
   await until(() => heard.messages.length === 2 && heard.lines.length === 2);
@@ -45,14 +45,14 @@ test('B-06 messages are lines, in both directions; what is none is for the log',
   expect(heard.lines.toSorted()).toEqual(['hello', 'oops']);
 });
 
-test('B-06 a server that ends when its input does is not killed', async () => {
+test('B-06 a server that ends with its input is not killed', async () => {
   const { server, heard } = await start('cat >/dev/null; echo bye >&2');
   await server.close();
   expect({ lines: heard.lines, closed: heard.closed }).toEqual({ lines: ['bye'], closed: 1 });
   expect(server.lastWords()).toBe('Its process ended with code 0. It said: bye');
 });
 
-test('B-06 one that does not want to end is killed, and what it started too', async () => {
+test('B-06 a server that does not end is killed, with its processes', async () => {
   const { server, heard } = await start(
     `trap '' TERM; sleep 1000 & echo $!; setsid sh -c 'echo $$; exec sleep 1000' & echo $$; while true; do sleep 1; done`,
   );
@@ -64,7 +64,7 @@ test('B-06 one that does not want to end is killed, and what it started too', as
   expect(heard.closed).toBe(1);
 });
 
-test('B-06 when it goes by itself, what it left behind goes too', async () => {
+test('B-06 when it ends by itself, its remaining processes are ended, too', async () => {
   const { heard } = await start(`sleep 1000 & echo $!; setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 7`);
   await until(() => heard.closed === 1);
   const pids = heard.messages.map(Number);
@@ -72,20 +72,20 @@ test('B-06 when it goes by itself, what it left behind goes too', async () => {
   await until(() => pids.every((pid) => !isAlive(pid)));
 });
 
-test('B-06 a message without end is not kept', async () => {
+test('B-06 an endless message is not kept', async () => {
   const { heard } = await start(`head -c 12000000 /dev/zero | tr '\\0' x; sleep 1000`);
   await until(() => heard.closed === 1);
   expect(heard.errors[0]).toContain('more than 10485760 bytes');
 });
 
-test('B-06 what it prints is bounded: lines of so many characters, and so many of them', async () => {
+test('B-06 its output is limited: characters of a line, and number of lines', async () => {
   const { heard } = await start(`head -c 100000 /dev/zero | tr '\\0' x >&2; echo >&2; seq 5000 >&2`);
   await until(() => heard.closed === 1);
   expect(heard.lines.length).toBeLessThanOrEqual(1_001);
   expect(Math.max(...heard.lines.map(({ length }) => length))).toBeLessThanOrEqual(2_000);
 });
 
-test('B-06 closing twice is closing once', async () => {
+test('B-06 closing twice is the same as once', async () => {
   const { server, heard } = await start('cat');
   await Promise.all([server.close(), server.close()]);
   await server.close();

@@ -1,10 +1,10 @@
 /**
- * A server as a process of ours: messages as lines on its standard input and output. The SDK has such a transport too;
- * it knows only the process it started, and of `npx some-server` that is the one that does not matter.
+ * A server as our own process: messages are lines on its standard input and output. The SDK has such a transport, too,
+ * but it knows only the process it started, and for `npx some-server` that is not the server itself.
  *
  * 1. All processes of the server end with it, also those between us and the server, such as `npx` or a shell.
- * 2. It has the tags of the agent's process, so the clean-up after a killed agent finds it.
- * 3. Everything that is read from it is bounded.
+ * 2. It has the tags of the agent process, so the clean-up after a killed agent finds it.
+ * 3. Everything that is read from it is limited.
  */
 import { endTree } from '../../process-tree/end-tree.ts';
 import { newProcessTag } from '../../process-tree/read-tree.ts';
@@ -16,14 +16,14 @@ import type { StdioTarget } from './server-target.ts';
 const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
 /** The longest line of its standard error. */
 const LONGEST_LINE = 2_000;
-/** Lines of its standard error that are handed on; after that it is let talk. */
+/** The most lines of its standard error that are passed on; later ones are ignored. */
 const MOST_LINES = 1_000;
-/** Kept, to say why it is gone. */
+/** The number of last lines kept, to explain its end. */
 const LAST_LINES = 5;
-/** Between closing its input, SIGTERM and SIGKILL, and then for it to be gone. */
+/** The wait after closing its input, after SIGTERM and after SIGKILL. */
 const PATIENCE_MS = 400;
 
-/** The transport of one connection; a new one for each. `parse` throws when a line is no message. */
+/** The transport of one connection; each one needs a new transport. `parse` throws when a line is not a message. */
 export class ServerProcess<Message> {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -43,7 +43,7 @@ export class ServerProcess<Message> {
     this.#onServerLine = onServerLine;
   }
 
-  /** **Errors** — what the system says: `ENOENT` when there is no such command. */
+  /** **Errors** — those of the system: `ENOENT` when there is no such command. */
   async start(): Promise<void> {
     const { command, args, environment, cwd } = this.#target;
     const child = Bun.spawn([command, ...args], {
@@ -72,25 +72,25 @@ export class ServerProcess<Message> {
     await this.#child.stdin.flush();
   }
 
-  /** Asks it to go, then makes it. A second call waits for the first. */
+  /** Asks it to end, then kills it. A second call waits for the first. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child === undefined) return this.#ended;
     this.#child = undefined;
-    // Its input may be closed already.
+    // Its input may already be closed.
     await Promise.resolve(child.stdin.end()).catch(() => undefined);
     if (await this.#endsWithin(PATIENCE_MS)) return;
     await endTree({ pid: child.pid, tag: this.#tag }, { graceMs: PATIENCE_MS });
     await this.#endsWithin(PATIENCE_MS);
   }
 
-  /** How it ended, and the last things it printed beside messages. */
+  /** Describes how it ended, and the last lines it printed apart from messages. */
   lastWords(): string {
     const said = this.#lastLines.length === 0 ? '' : `It said: ${this.#lastLines.join(' / ')}`;
     return [this.#exit, said].filter((text) => text !== '').join(' ');
   }
 
-  /** The same, apart. */
+  /** Returns the same as separate fields. */
   get end(): LastWords {
     return { exit: this.#exit, lines: [...this.#lastLines] };
   }
@@ -123,7 +123,7 @@ export class ServerProcess<Message> {
     try {
       message = this.#parse(line);
     } catch {
-      // Servers print where they should not; that is worth a line of the log, and no reason to give up.
+      // Some servers print other text here; that is logged, and not an error.
       return this.#keep(line);
     }
     this.onmessage?.(message);
@@ -142,14 +142,14 @@ export class ServerProcess<Message> {
         if (lines.isTooLong) lines.skipLine();
       }
     } catch {
-      // It is gone; nothing is lost that anybody waits for.
+      // The process ended; nothing that is awaited is lost.
     }
     this.#keep(lines.rest());
   }
 
   #keep(line: string): void {
     if (line === '') return;
-    // One that came whole may be longer than what is waited for.
+    // A line that arrived complete may be longer than the limit.
     const kept = line.slice(0, LONGEST_LINE);
     this.#remember(kept);
     this.#onServerLine(kept);
@@ -161,7 +161,7 @@ export class ServerProcess<Message> {
   }
 }
 
-/** The entry of an environment. */
+/** Splits a tag into the entry of an environment. */
 function entryOf(tag: string): Record<string, string> {
   const [name = '', value = ''] = tag.split('=');
   return { [name]: value };

@@ -1,4 +1,4 @@
-/** Where a server is, with nothing left to look up. */
+/** The address of a server, with nothing left to look up. */
 export type ServerTarget = StdioTarget | HttpTarget;
 
 export interface StdioTarget {
@@ -18,10 +18,10 @@ export interface HttpTarget {
   readonly protocol: ProtocolChoice;
 }
 
-/** `auto` asks the server whether it speaks 2026-07-28 or later; `legacy` is the handshake of 2025. */
+/** `auto` asks the server whether it supports 2026-07-28 or later; `legacy` uses the handshake of 2025. */
 export type ProtocolChoice = 'auto' | 'legacy';
 
-/** For people, with no value that may be a secret: no environment, no headers, no query. */
+/** Describes it for people, without values that may be secrets: no environment, no headers, no query. */
 export function describeTarget(target: ServerTarget): string {
   if (target.type === 'stdio') return [target.command, ...target.args].map(quote).join(' ');
   const url = URL.parse(target.url);

@@ -1,4 +1,4 @@
-/** The resources and prompts of a server, as tools: a model has no other way to ask for something. */
+/** Offers the resources and prompts of a server as tools, because a model can use nothing else. */
 import type { ExtensionToolsApi, JsonObject, JsonValue, ToolContext } from '@goondan/types';
 import type { Connection } from './connection.ts';
 import type { AskOptions, ContentBlock, McpClient, ServerAbilities } from './mcp-client.ts';
@@ -8,7 +8,7 @@ import { asText, Budget, showBlock, showContents } from './tool-result.ts';
 const RESOURCE_TOOLS = ['list_resources', 'read_resource'];
 const PROMPT_TOOLS = ['list_prompts', 'get_prompt'];
 
-/** Their names, without the extension before them: all that are asked for, or those of them that a server has. */
+/** Lists their names without the extension's prefix: all that are configured, or those that the server supports. */
 export function sharedNames(
   { resources, prompts }: Pick<McpSettings, 'resources' | 'prompts'>,
   server: Pick<ServerAbilities, 'resources' | 'prompts'> = { resources: true, prompts: true },
@@ -71,7 +71,7 @@ function registerPrompts(parts: SharedParts): string[] {
         required: ['name'],
         additionalProperties: false,
       },
-      // The arguments were checked against the schema above.
+      // The arguments were checked against the schema.
       run: (client, { name, arguments: args = {} }, options) =>
         client.getPrompt(asText(name), args as Record<string, string>, options),
       show: ({ description, messages }) => {
@@ -115,7 +115,7 @@ function texts(properties: Readonly<Record<string, string>>): JsonObject {
   };
 }
 
-/** Pictures for people, and what only programs read. */
+/** Removes icons and other fields that a model does not need. */
 function withoutIcons(listed: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(listed).map(([key, items]) => [
@@ -133,7 +133,7 @@ function showMessage(message: JsonValue, budget: Budget): JsonValue {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) return null;
   const { role = '', content } = message;
   const isBlock = typeof content === 'object' && content !== null && !Array.isArray(content);
-  // The SDK has checked that it has a type.
+  // The SDK has checked that the block has a type.
   return { role, content: isBlock ? showBlock(content as unknown as ContentBlock, budget) : null };
 }
 

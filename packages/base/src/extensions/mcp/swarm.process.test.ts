@@ -1,4 +1,4 @@
-// Real swarms: whatever ends an agent's process, its servers end with it.
+// Real swarms: when an agent process ends for any reason, its servers end with it.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -71,8 +71,8 @@ async function agentProcess(): Promise<number> {
   return agents[0]?.pid ?? 0;
 }
 
-describe('the server of an agent in a process of its own', () => {
-  test('B-06 ends with it: killed, restarted, or stopped with the swarm', async () => {
+describe('the server of an agent in its own process', () => {
+  test('B-06 ends with the agent: killed, restarted, or stopped with the swarm', async () => {
     await place.write('bundle', { 'goondan.yaml': bundle(JSON.stringify({ transport: server.transport })) });
     const { stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach');
     expect({ stderr, exitCode }).toMatchObject({ exitCode: 0 });
@@ -94,7 +94,7 @@ describe('the server of an agent in a process of its own', () => {
     await until(() => !isAlive(third), 30_000);
   });
 
-  test('B-06 L-02 a reload that changes nothing keeps it; gdn mcp approve lets a changed tool through', async () => {
+  test('B-06 L-02 a reload without changes keeps it; gdn mcp approve allows a changed tool', async () => {
     const yaml = bundle(JSON.stringify({ transport: server.transport }));
     await place.write('bundle', { 'goondan.yaml': yaml });
     await place.run('run', 'bundle', '--trust', '--detach');
@@ -126,7 +126,7 @@ describe('the server of an agent in a process of its own', () => {
     const env = { TOKEN: 'canary-4711-canary', OTHER: 'never-declared' };
     const asked = ['run', 'bundle', '--trust', '--input', 'environment', '--json'];
     const { stdout } = await place.runWith({ env }, ...asked);
-    // It has the one and not the other; what it says of it is masked.
+    // It has only the first one; its value is masked in the answer.
     expect((JSON.parse(stdout) as { response: string }).response).toBe('***, .');
     const log = (await place.run('logs', '--bundle', 'bundle')).stdout;
     expect(log).toContain('mcp.started');
@@ -134,8 +134,8 @@ describe('the server of an agent in a process of its own', () => {
   });
 });
 
-describe('how a server is', () => {
-  /** In this process: what only reads needs none of its own. */
+describe('the status of a server', () => {
+  /** Runs the command in this process, because it only reads. */
   const read = async (command: string, ...args: string[]) => {
     const where = ['--bundle', join(place.folder, 'bundle'), '--state-root', place.stateRoot];
     return (await runCaptured([...command.split(' '), ...where, ...args])).stdout;
@@ -149,7 +149,7 @@ describe('how a server is', () => {
   };
   const explain = () => read('explain');
   const trace = () => read('trace last');
-  /** What Studio shows of the workspace. */
+  /** Returns Studio's view of the workspace. */
   const view = async () => {
     const [workspaceId = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
     const nobody = { warn: () => undefined } as unknown as StudioHost;
@@ -161,13 +161,13 @@ describe('how a server is', () => {
     return place.write('bundle', { '.mcp.json': JSON.stringify({ mcpServers: { files: entry } }) });
   };
 
-  test('F-10 F-11 dead, alive, killed and back: status, trace, Studio and explain say so', async () => {
+  test('F-10 F-11 dead, alive, killed and back: status, trace, Studio and explain show it', async () => {
     const dead = 'console.error(`first line`); console.error(`bad token ${process.env.TOKEN}`); process.exit(3);';
     await place.write('bundle', {
       'goondan.yaml': bundle('{}', 'environment: { TOKEN: { valueFrom: { env: TOKEN } } }'),
     });
     await writeServer([process.execPath, '-e', dead]);
-    // Nothing was started yet, and nothing is started to explain it.
+    // Nothing has started yet, and explaining starts nothing.
     expect(await explain()).toContain('Tools:      files: tools unknown: `gdn mcp test files`\n');
 
     const env = { TOKEN: 'canary-4711-canary' };
@@ -208,7 +208,7 @@ describe('how a server is', () => {
     expect(agent?.tools).toEqual(names.split(', '));
     expect(agent?.toolSources[0]).toMatchObject({ name: 'files__look', from: 'Extension/files' });
 
-    // Another process, which has not connected yet, and then none at all: the tools are those that were seen last.
+    // With another process that has not connected yet, and then with none: the tools are those seen last.
     await place.run('restart', '--bundle', 'bundle');
     expect(await explain()).toMatch(listed);
     await place.run('stop', '--bundle', 'bundle');

@@ -19,12 +19,12 @@ export function readSeen(state: JsonValue): Fingerprints {
   );
 }
 
-/** A tool that waits for a person, as the state has it. */
+/** A tool that waits for a person, as stored in the state. */
 export interface WithheldTool {
   readonly tool: string;
   readonly fingerprint: string;
   readonly reason: string;
-  /** Cleaned, and cut. */
+  /** Cleaned and cut. */
   readonly description: string;
 }
 
@@ -41,7 +41,7 @@ export function readWithheld(state: JsonValue): WithheldTool[] {
 
 export function toState(seen: Fingerprints, withheld: readonly Withheld[]): JsonObject {
   return {
-    // Pairs, because a server may call a tool what no key of an object should be called.
+    // Pairs instead of an object, because a server may use a tool name like `__proto__`.
     seen: [...seen].map(([name, fingerprint]) => [name, fingerprint]),
     withheld: withheld
       .filter(({ reason }) => reason !== 'unusable')

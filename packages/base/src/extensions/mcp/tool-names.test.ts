@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ToolNames } from './tool-names.ts';
 
-/** What the runtime and providers accept. */
+/** Names that the runtime and providers accept. */
 const accepted = /^(?=.{1,64}$)[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 
 function nameAll(tools: readonly string[], extension = 'files', reserved: readonly string[] = []): string[] {
@@ -12,7 +12,7 @@ function nameAll(tools: readonly string[], extension = 'files', reserved: readon
 }
 
 describe('the names of tools', () => {
-  test('B-06 one that fits is kept', () => {
+  test('B-06 a valid name is kept', () => {
     expect(nameAll(['read_file', 'get-env', 'X1'])).toEqual(['files__read_file', 'files__get-env', 'files__X1']);
   });
 
@@ -29,7 +29,7 @@ describe('the names of tools', () => {
     expect(nameAll(odd.toReversed()).toReversed()).toEqual(nameAll(odd));
   });
 
-  test('B-06 no two share one: not by accident, not on purpose, and not one of ours', () => {
+  test('B-06 no two tools share a name: not by accident, not on purpose, and not with ours', () => {
     const [odd = ''] = nameAll(['a.b']);
     const taken = odd.replace('files__', '');
     const [first, second] = nameAll(['a.b', taken]);
@@ -38,7 +38,7 @@ describe('the names of tools', () => {
     expect(nameAll(['read_resource'], 'files', ['read_resource'])[0]).toMatch(/^files__read_resource-[0-9a-f]{8}$/);
   });
 
-  test('B-06 a tool keeps its name when others come', () => {
+  test('B-06 a tool keeps its name when others are added', () => {
     const names = new ToolNames('files', []);
     names.assign(['a.b']);
     const before = names.of('a.b');
@@ -47,7 +47,7 @@ describe('the names of tools', () => {
     expect(names.of(before.replace('files__', ''))).not.toBe(before);
   });
 
-  test('B-06 whatever a server calls its tools: accepted by everybody, and all different', () => {
+  test('B-06 for any names of a server: all are accepted by providers, and different', () => {
     const name = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[\w./ -]{0,80}$/));
     const extension = fc.stringMatching(/^[a-z][a-z0-9-]{0,39}$/);
     fc.assert(

@@ -15,7 +15,7 @@ export class ToolNames {
   readonly #names = new Map<string, string>();
   readonly #taken: Set<string>;
 
-  /** `reserved` are names that the extension itself uses, without its own before them. */
+  /** `reserved` are names that the extension itself uses, without its prefix. */
   constructor(extension: string, reserved: readonly string[]) {
     this.#extension = extension;
     this.#room = LONGEST - extension.length - 2;

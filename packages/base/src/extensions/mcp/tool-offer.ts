@@ -24,11 +24,11 @@ export interface OfferParts {
 
 export class ToolOffer {
   readonly #parts: OfferParts;
-  /** Name in the catalog → what is registered there. */
+  /** Name in the catalog → the registered tool. */
   readonly #registered = new Map<string, string>();
   #listed: readonly ListedTool[] = [];
   #offered: ReadonlyMap<string, ListedTool> = new Map();
-  /** The same by their names in the catalog. */
+  /** The offered tools by their names in the catalog. */
   #offeredNames: ReadonlySet<string> = new Set();
   #withheld: readonly Withheld[] = [];
   #seen: Fingerprints = new Map();
@@ -45,7 +45,7 @@ export class ToolOffer {
     return this.#withheld;
   }
 
-  /** As the catalog has them. */
+  /** The names in the catalog. */
   get offeredNames(): ReadonlySet<string> {
     return this.#offeredNames;
   }
@@ -73,12 +73,12 @@ export class ToolOffer {
     this.#tellOffered(before);
   }
 
-  /** The same tools, judged again. */
+  /** Judges the same tools again. */
   reconsider(knowledge: Omit<Knowledge, 'seen'>): void {
     this.update(this.#listed, knowledge);
   }
 
-  /** Whether a tool of the catalog is one of ours that is not to be offered. */
+  /** Whether a tool of the catalog is one of ours that must not be offered. */
   hides(name: string): boolean {
     return this.#registered.has(name) && !this.#offeredNames.has(name);
   }
@@ -98,7 +98,7 @@ export class ToolOffer {
     throw new GoondanError('E_MCP_TOOL_CHANGED', `"${tool}" of MCP server "${extension}": ${withheld.problem}.`);
   }
 
-  /** False when the name belongs to somebody else. */
+  /** Returns false when the name belongs to another extension. */
   #register(tool: ListedTool): boolean {
     const { tools, names, logger, call } = this.#parts;
     const name = names.of(tool.name);
@@ -127,7 +127,7 @@ export class ToolOffer {
     logger.info(`mcp.tools: ${parts.join('; ')}.`);
   }
 
-  /** Once for each thing that is wrong. */
+  /** Reports each withheld tool once. */
   #tellWithheld(withheld: readonly Withheld[]): void {
     const known = new Set(this.#withheld.map(({ fingerprint }) => fingerprint));
     const { extension, logger } = this.#parts;
@@ -151,7 +151,7 @@ function toItem(name: string, { description = '', inputSchema, annotations = {} 
     annotations: {
       readOnly: readOnlyHint === true,
       idempotent: idempotentHint === true,
-      // A server's claims make its tools faster, never more trusted.
+      // A server's claims can make its tools run in parallel, but not be trusted more.
       effects: 'external',
       ...(typeof title === 'string' ? { title: cleanText(title, 128) } : {}),
     },

@@ -6,8 +6,8 @@ const png = { type: 'image', mimeType: 'image/png', data: Buffer.from('12345').t
 
 test.each([
   ['text is text', { content: [text('a'), text('b')] }, 'a\nb'],
-  ['nothing is no text', { content: [] }, ''],
-  ['what is structured is JSON', { content: [text('{"a":1}')], structuredContent: { a: 1 } }, { a: 1 }],
+  ['an empty text for no content', { content: [] }, ''],
+  ['structured content as JSON', { content: [text('{"a":1}')], structuredContent: { a: 1 } }, { a: 1 }],
   [
     'bytes are named',
     { content: [text('a'), png] },
@@ -35,21 +35,21 @@ test.each([
       ],
     },
   ],
-])('B-06 what the model reads: %s', (_what, reply, expected) => {
+])('B-06 the model reads: %s', (_what, reply, expected) => {
   expect(toOutput(reply, 1_000)).toEqual(expected);
 });
 
-test('B-06 what is too long is cut, and it is said how much', () => {
+test('B-06 a long answer is cut, with the number of missing characters', () => {
   expect(toOutput({ content: [text('x'.repeat(20))] }, 5)).toBe('xxxxx… (15 more characters)');
   expect(toOutput({ content: [text('')], structuredContent: { a: 'x'.repeat(20) } }, 6)).toEqual({
     cut: '{"a":"… (22 more characters)',
   });
-  // One bound for the whole answer.
+  // One limit for the whole answer.
   expect(toOutput({ content: [png, text('1234'), text('5678')] }, 6)).toMatchObject({
     content: [{}, { text: '1234' }, { text: '56… (2 more characters)' }],
   });
 });
 
-test('B-06 the words of an error', () => {
+test('B-06 the text of an error', () => {
   expect(textOf({ content: [text('no'), png, text('way')] })).toBe('no\nway');
 });

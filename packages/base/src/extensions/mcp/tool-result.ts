@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue } from '@goondan/types';
 import type { ContentBlock, ToolReply } from './mcp-client.ts';
 
-/** The text alone when there is nothing else; what the tool itself calls structured before its text. */
+/** Returns the text alone when there is nothing else; structured content takes precedence over text. */
 export function toOutput({ content, structuredContent }: ToolReply, longest: number): JsonValue {
   const budget = new Budget(longest);
   const isText = content.every(({ type }) => type === 'text');
@@ -17,7 +17,7 @@ export function toOutput({ content, structuredContent }: ToolReply, longest: num
     : { content: blocks, structured: budget.cutJson(structuredContent) };
 }
 
-/** The words of an answer, for an error. */
+/** Returns the text of an answer, for an error. */
 export function textOf({ content }: ToolReply): string {
   return content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : [])).join('\n');
 }
@@ -29,13 +29,13 @@ export function showBlock(block: ContentBlock, budget: Budget): JsonObject {
     return { type, mimeType: asText(block.mimeType), ...bytesOf(block.data) };
   }
   if (type === 'resource') return { type, ...showContents(block.resource, budget) };
-  // Links, and what later versions of the protocol know.
+  // Links, and blocks of later versions of the protocol.
   const { _meta, icons: _icons, ...shown } = block;
-  // Made from an object, and one without `undefined`: it came as JSON.
+  // Made from an object without `undefined`: it came as JSON.
   return budget.cutJson(shown as JsonObject) as JsonObject;
 }
 
-/** One thing that was read: its text, or how many bytes it has. */
+/** Shows one resource: its text, or its number of bytes. */
 export function showContents(contents: JsonValue | undefined, budget: Budget): JsonObject {
   if (typeof contents !== 'object' || contents === null || Array.isArray(contents)) return {};
   const { uri, mimeType } = contents;
@@ -53,7 +53,7 @@ export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** How much of an answer is shown in all. */
+/** The limit for all parts of an answer together. */
 export class Budget {
   #left: number;
 
@@ -68,7 +68,7 @@ export class Budget {
     return `${whole.slice(0, room).toWellFormed()}… (${whole.length - room} more characters)`;
   }
 
-  /** Its text, cut, when the value does not fit. */
+  /** Returns the value, or its cut text when it does not fit. */
   cutJson(value: JsonValue): JsonValue {
     const whole = JSON.stringify(value);
     if (whole.length > this.#left) return { cut: this.cut(whole) };

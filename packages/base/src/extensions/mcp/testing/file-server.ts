@@ -1,6 +1,6 @@
 /**
- * An MCP server over stdio for tests: `bun file-server.ts TOOLS.json`. Its tools are those of the file, read anew whenever
- * somebody calls `change`; what a tool does follows from its name. `count` says how many other calls have come.
+ * An MCP server over stdio for tests: `bun file-server.ts TOOLS.json`. It lists the tools of the file, which is read
+ * again with each call of `change`; the name of a tool decides what it does. `count` returns the number of other calls.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-/** A folder with a server in it, and what a test needs to see of its processes. */
+/** A folder with a server in it, and the server's processes, for tests. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const fileServer = join(import.meta.dir, 'file-server.ts');
 export class ServerPlace implements Disposable {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-mcp-')));
 
-  /** What the file-server lists: from its start, or from the next call of `change`. */
+  /** Sets the tools that the file-server lists: from its start, or from the next call of `change`. */
   setTools(...tools: readonly (string | JsonObject)[]): void {
     const listed = tools.map((tool) => (typeof tool === 'string' ? toolOf(tool) : tool));
     writeFileSync(join(this.folder, 'tools.json'), JSON.stringify(listed));
@@ -36,14 +36,14 @@ export function toolOf(name: string, description = `The tool ${name}.`, more: Js
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A dead process that nobody has asked about yet is still there.
+    // A zombie process still exists.
     return !process.getBuiltinModule('node:fs').readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
   } catch {
     return false;
   }
 }
 
-/** Until `is` gives something that is not false or undefined. */
+/** Waits until `is` returns a value other than false or undefined. */
 export async function until<Value>(is: () => Value | Promise<Value>, ms = 20_000): Promise<NonNullable<Value>> {
   const end = performance.now() + ms;
   for (;;) {
