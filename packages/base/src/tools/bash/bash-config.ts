@@ -1,20 +1,20 @@
 import type { JsonObject } from '@goondan/types';
 
-/** As `configSchema` in tools.yaml has it; what is left out has the value below. */
+/** Defined by `configSchema` in tools.yaml; absent fields have the defaults below. */
 export interface BashConfig {
-  /** `auto`: bubblewrap when it works. `required`: or nothing runs. `off`: never. */
+  /** `auto`: bubblewrap if it works. `required`: only with bubblewrap. `off`: never. */
   readonly sandbox: 'auto' | 'required' | 'off';
   readonly network: boolean;
-  /** Variables the commands get, beside the few that every command gets. */
+  /** Variables for commands, in addition to the few that every command gets. */
   readonly env: Readonly<Record<string, string>>;
-  /** Folders and files that a sandboxed command may read, or write, beside its own. */
+  /** Folders and files that a sandboxed command may read, or write, in addition to its own. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
-  /** Characters of each stream that the model gets. */
+  /** The most characters of each stream for the model. */
   readonly outputLimit: number;
-  /** Bytes of each stream that are kept in a file. */
+  /** The most bytes of each stream in a file. */
   readonly spillLimit: number;
 }
 
@@ -25,7 +25,7 @@ const defaults: BashConfig = {
   readable: [],
   writable: [],
   timeoutMs: 60_000,
-  // A little less than what a tool may take, so that it is this tool that ends the command and says what it had printed.
+  // A little less than a tool's deadline, so that this tool ends the command and can show its output.
   maxTimeoutMs: 110_000,
   outputLimit: 16_000,
   spillLimit: 10_000_000,

@@ -12,7 +12,7 @@ const workdir = mkdtempSync(join(tmpdir(), 'goondan-bash-agent-'));
 afterAll(() => rmSync(workdir, { recursive: true, force: true }));
 const exports = [{ name: 'exec', description: 'Runs a command.' }];
 
-/** One call of the tool, by a model; what the model reads of it. */
+/** Runs one call of the tool by a model; returns the result that the model reads. */
 async function call(command: string, config: JsonObject, policy = {}) {
   const agent = await scriptedAgent({
     script: [{ when: 'go', call: { tool: 'bash__exec', args: { command } } }, { say: 'done' }],
@@ -26,7 +26,7 @@ async function call(command: string, config: JsonObject, policy = {}) {
 }
 
 describe('bash as a tool of an agent', () => {
-  test('runs a command, and says in the result and once in the log that it is unsandboxed', async () => {
+  test('runs a command, and reports in the result and once in the log that it is unsandboxed', async () => {
     const first = await call('echo hello', { sandbox: 'off' });
     expect(first.read).toContain(String.raw`"stdout":"hello\n"`);
     expect(first.read).toContain('"notice":"unsandboxed: the bundle has switched the sandbox off"');
@@ -47,7 +47,7 @@ describe('bash as a tool of an agent', () => {
     expect(readdirSync(workdir)).toEqual(works ? ['ran'] : []);
   });
 
-  test('past the deadline of tools, the command is ended too', async () => {
+  test('after the deadline of tools, the command is ended, too', async () => {
     const mark = `8${process.pid}.1`;
     const { read } = await call(`sleep ${mark}`, { sandbox: 'off' }, { toolTimeoutMs: 200 });
     expect(read).toContain('E_TOOL_TIMEOUT');

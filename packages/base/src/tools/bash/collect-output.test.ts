@@ -30,7 +30,7 @@ function streamOf(chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> {
 }
 
 describe('collected output', () => {
-  test('that fits is all there, and in no file', async () => {
+  test('is complete and in no file when it fits', async () => {
     const before = files;
     const text = 'é'.repeat(50);
     expect(await collect([Buffer.from(text)], 100)).toEqual({ text, bytes: 100 });
@@ -45,7 +45,7 @@ describe('collected output', () => {
     }
   });
 
-  test('however it comes, nothing is lost: beginning, end, and everything in a private file', async () => {
+  test('is complete for any chunks: beginning, end, and everything in a private file', async () => {
     const chunk = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\n'), maxLength: 300 });
     await fc.assert(
       fc.asyncProperty(fc.array(chunk, { maxLength: 8 }), fc.integer({ min: 20, max: 400 }), async (chunks, limit) => {
@@ -70,7 +70,7 @@ describe('collected output', () => {
     );
   });
 
-  test('past the bound of the file says how much is in it', async () => {
+  test('over the limit of the file says how much is in it', async () => {
     const { text, file = '' } = await collect([Buffer.alloc(500, 'x'), Buffer.alloc(500, 'y')], 100, 600);
     expect(text).toContain(`[… 900 of 1000 bytes left out; the first 600 bytes are in ${file} …]`);
     expect(existsSync(file) && readFileSync(file, 'utf8')).toBe('x'.repeat(500) + 'y'.repeat(100));

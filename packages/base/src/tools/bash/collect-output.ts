@@ -1,19 +1,19 @@
 /**
- * One stream of a command: its beginning and its end for the model, and when that is not all of it, the stream in a file.
- * Both are bounded, however much is printed; what is past the bound of the file is only counted.
+ * Collects one stream of a command: its beginning and its end for the model and, if that is not all, the stream in a
+ * file. Both are limited; bytes over the limit of the file are only counted.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { hideValues, type ValueHider } from './hide-values.ts';
 import { safeText } from '../../text/safe-text.ts';
 
 export interface CollectOptions {
-  /** Bytes that the model gets: half of them from the beginning, half from the end. */
+  /** The most bytes for the model: half from the beginning, half from the end. */
   readonly shownBytes: number;
-  /** Bytes that go into the file. */
+  /** The most bytes in the file. */
   readonly spilledBytes: number;
   /** Values that are replaced, for the model and in the file. */
   readonly hidden: readonly string[];
-  /** The path for a file, when one is needed. */
+  /** Returns a path for a file, if one is needed. */
   readonly newFile: () => string;
 }
 
@@ -21,7 +21,7 @@ export interface CollectedOutput {
   readonly text: string;
   /** The bytes of the whole stream. */
   readonly bytes: number;
-  /** Where the stream is, when the text is not all of it. */
+  /** The file with the stream, if the text is only a part. */
   readonly file?: string;
 }
 
@@ -41,7 +41,7 @@ export class OutputCollector {
     this.#hider = hideValues(options.hidden);
   }
 
-  /** Until the stream ends, or `signal` aborts. */
+  /** Reads until the stream ends, or `signal` aborts. */
   async read(stream: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<void> {
     const reader = stream.getReader();
     const stop = () => void reader.cancel().catch(() => undefined);
@@ -82,7 +82,7 @@ export class OutputCollector {
     if (this.#file === undefined) {
       const path = this.#options.newFile();
       this.#file = { path, descriptor: openSync(path, 'wx', 0o600) };
-      // Everything so far: what was longer went into a file before.
+      // Everything so far: a longer stream already has a file.
       this.#write(this.#start);
     }
     this.#write(chunk);
@@ -113,7 +113,7 @@ function lastOf(bytes: Buffer<ArrayBuffer>, count: number): Buffer<ArrayBuffer> 
   return bytes.subarray(Math.max(0, bytes.length - count));
 }
 
-/** A character of several bytes begins with one that is no continuation. */
+/** Whether a byte continues a UTF-8 character. */
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
 
 function withoutCutStart(bytes: Buffer): Buffer {

@@ -1,4 +1,7 @@
-/** Whether bubblewrap works here. Installed is not enough: many systems and containers forbid it to make a namespace. */
+/**
+ * Checks whether bubblewrap works. Being installed is not enough: many systems and containers forbid it to make a
+ * namespace.
+ */
 import { sandboxArguments } from './sandbox-arguments.ts';
 
 export type Sandbox =
@@ -6,7 +9,9 @@ export type Sandbox =
 
 const PROBE_MS = 5_000;
 
-/** Tries what a command would get, with the network or without it, because the latter alone may be forbidden. */
+/**
+ * Runs bubblewrap as for a command, with or without the network, because removing the network alone may be forbidden.
+ */
 export async function findSandbox(network: boolean, path = process.env.PATH ?? ''): Promise<Sandbox> {
   const program = Bun.which('bwrap', { PATH: path });
   if (program === null) return { works: false, why: 'bubblewrap (bwrap) is not installed' };

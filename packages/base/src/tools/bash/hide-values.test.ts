@@ -7,8 +7,8 @@ function hide(values: readonly string[], chunks: readonly string[]): string {
   return Buffer.concat([...chunks.map((chunk) => hider.push(Buffer.from(chunk))), hider.end()]).toString();
 }
 
-describe('a stream with values that are hidden', () => {
-  test('comes without them, wherever it is cut', () => {
+describe('a stream with hidden values', () => {
+  test('comes without them, however it is split', () => {
     const secret = 'canary-12345';
     const text = `a ${secret} b ${secret}${secret} c`;
     for (let cut = 0; cut <= text.length; cut += 1) {
@@ -17,15 +17,15 @@ describe('a stream with values that are hidden', () => {
     expect(hide([secret], text.split(''))).toBe('a *** b ****** c');
   });
 
-  test('the longer one goes as a whole', () => {
+  test('the longer of two values is replaced as a whole', () => {
     expect(hide(['canary-1', 'canary-12345'], 'x canary-12345 y canary-1 z'.split(''))).toBe('x *** y *** z');
   });
 
-  test('short ones stay', () => {
+  test('short values stay', () => {
     expect(hide(['abc', ''], ['abc'])).toBe('abc');
   });
 
-  test('whatever is printed, however it is cut: only the values are gone', () => {
+  test('for any output in any chunks, exactly the values are replaced', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'b', 'b'), maxLength: 30 })), (chunks) => {
         expect(hide(['abababab', 'bbbbbbbbbbb'], chunks)).toBe(

@@ -1,6 +1,6 @@
-/** Replaces values in a stream of bytes, also where one is cut in two. */
+/** Replaces values in a stream of bytes, also when a value is split between two chunks. */
 
-/** Shorter ones are no secrets: replacing them would maul ordinary text. */
+/** Shorter values are not secrets: replacing them would damage ordinary text. */
 const SHORTEST = 8;
 const HIDDEN = Buffer.from('***');
 
@@ -12,7 +12,7 @@ export interface ValueHider {
 }
 
 export function hideValues(values: readonly string[]): ValueHider {
-  // Longest first, so that a value that contains another one goes as a whole.
+  // Longest first, so that a value that contains another one is replaced as a whole.
   const wanted = values
     .filter((value) => value.length >= SHORTEST)
     .map((value) => Buffer.from(value))
@@ -24,7 +24,7 @@ export function hideValues(values: readonly string[]): ValueHider {
     end: () => take(held, 0),
   };
 
-  /** Values may still begin in the last `open` bytes: those wait for more. */
+  /** A value may still begin in the last `open` bytes, which therefore wait for more. */
   function take(bytes: Buffer, open: number): Buffer<ArrayBuffer> {
     const limit = bytes.length - open;
     const pieces: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** The tool `bash`: one command of a shell, in the agent's working folder, sandboxed where that is possible. */
+/** The tool `bash`: runs one shell command in the agent's working folder, sandboxed where possible. */
 import { GoondanError, type ToolHandler } from '@goondan/types';
 import { readBashConfig } from './bash-config.ts';
 import type { Sandbox } from './find-sandbox.ts';

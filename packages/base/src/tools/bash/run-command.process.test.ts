@@ -1,4 +1,4 @@
-// With real processes: what a command can leave behind is what a shell can start.
+// With real processes: a command can leave behind whatever a shell can start.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ async function run(ask: string | CommandAsk, { settings = {}, ...more }: More = 
 }
 
 let marks = 0;
-/** A number of seconds to sleep that nobody else sleeps. */
+/** A number of seconds that no other process sleeps. */
 const newMark = () => `7${process.pid}.${++marks}`;
 
 const ways: [string, Sandbox, boolean][] = [
@@ -49,7 +49,7 @@ const ways: [string, Sandbox, boolean][] = [
 ];
 
 describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
-  test.if(isThere)('gives its exit code and what it printed', async () => {
+  test.if(isThere)('returns its exit code and its output', async () => {
     expect(await run('echo out; echo err >&2; exit 3', { sandbox })).toMatchObject({
       exitCode: 3,
       stdout: 'out\n',
@@ -59,13 +59,13 @@ describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
     });
   });
 
-  test.if(isThere)('works in the working folder, or in one inside it, and has no input', async () => {
+  test.if(isThere)('runs in the working folder, or in one inside it, and has no input', async () => {
     expect(await run('pwd; cat; touch here', { sandbox })).toMatchObject({ exitCode: 0, stdout: `${workdir}\n` });
     expect(existsSync(join(workdir, 'here'))).toBe(true);
     expect(await run({ command: 'pwd', cwd: 'inner' }, { sandbox })).toMatchObject({ stdout: `${workdir}/inner\n` });
   });
 
-  test.if(isThere)('finds few variables, and what the config gives it', async () => {
+  test.if(isThere)('gets few variables, and those of the config', async () => {
     const environment = { ...process.env, ANTHROPIC_API_KEY: 'canary-of-the-agent', LC_ALL: 'C', SECRET: 'canary' };
     const { stdout } = await run('env', { sandbox, environment, settings: { env: { TEAM: 'blue' } } });
     const names = stdout.split('\n').map((line) => line.split('=')[0]);
@@ -78,7 +78,7 @@ describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
     expect(stdout).not.toContain('canary');
   });
 
-  test.if(isThere)('R-08 finds the trace it is part of, unless the config says otherwise', async () => {
+  test.if(isThere)('R-08 gets its trace, unless the config says otherwise', async () => {
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const command = 'echo "<$TRACEPARENT>"';
     expect(await run(command, { sandbox, traceparent })).toMatchObject({ stdout: `<${traceparent}>\n` });
@@ -87,24 +87,24 @@ describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
     expect(await run(command, { sandbox, traceparent, settings })).toMatchObject({ stdout: '<mine>\n' });
   });
 
-  test.if(isThere)('that is late is gone with its whole tree, though nobody listens to SIGTERM', async () => {
+  test.if(isThere)('past its deadline is ended with its whole tree, even when SIGTERM is ignored', async () => {
     const mark = newMark();
     const startedAt = performance.now();
     const command = `trap '' TERM; (trap '' TERM; setsid sleep ${mark}; sleep ${mark}) & sleep ${mark} & sleep ${mark}`;
     const result = await run({ command, timeoutMs: 300 }, { sandbox });
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
     expect(result).toMatchObject({ timedOut: true, limitMs: 300 });
-    // About a second after its limit; more on a machine that does other things too.
+    // About a second after its deadline; more on a busy machine.
     expect(performance.now() - startedAt).toBeLessThan(300 + 1_000 + 4_000);
   });
 
-  test.if(isThere)('that is late may finish politely, and what it had printed is there', async () => {
+  test.if(isThere)('past its deadline may finish after SIGTERM, and its output is kept', async () => {
     const command = `trap 'echo bye; exit 7' TERM; echo working; while true; do sleep 0.02; done`;
     const result = await run({ command, timeoutMs: 300 }, { sandbox });
     expect(result).toMatchObject({ exitCode: 7, timedOut: true, stdout: 'working\nbye\n' });
   });
 
-  test.if(isThere)('cannot leave anything in the background, and is not waited for because of it', async () => {
+  test.if(isThere)('cannot leave anything in the background, and is not delayed by it', async () => {
     const mark = newMark();
     const command = `(setsid sleep ${mark} &) ; sleep ${mark} & env -i sleep ${mark} & echo started`;
     expect(await run(command, { sandbox })).toMatchObject({ exitCode: 0, stdout: 'started\n' });
@@ -123,29 +123,32 @@ describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
 
-  test.if(isThere)('that is killed says by what', async () => {
-    // Inside the sandbox the shell is not the first process, which tells it as a shell does.
+  test.if(isThere)('killed by a signal names the signal', async () => {
+    // Inside the sandbox the shell is not the first process, which reports the signal as a shell does.
     expect(await run('kill -KILL $$', { sandbox })).toMatchObject(
       sandbox.works ? { exitCode: 137 } : { exitCode: null, signal: 'SIGKILL' },
     );
   });
 
-  test.if(isThere)('long output is cut in the middle, and is in a file that the next command can read', async () => {
-    const spill = new SpillFolder(folder);
-    const settings = { outputLimit: 1_000 };
-    const { stdout, stdoutFile } = await run('seq 1 5000', { sandbox, spill, settings });
-    expect(stdout).toStartWith('1\n2\n3\n');
-    expect(stdout).toEndWith('4999\n5000\n');
-    expect(stdout).toContain(`[… 22893 of 23893 bytes left out; all of it is in ${stdoutFile} …]`);
-    const whole = readFileSync(stdoutFile, 'utf8');
-    expect(whole.split('\n')).toHaveLength(5_001);
-    const next = await run(`sed -n '2500,2501p' ${stdoutFile}`, { sandbox, spill });
-    expect(next.stdout).toBe('2500\n2501\n');
-  });
+  test.if(isThere)(
+    'with long output has it cut in the middle, and in a file that the next command can read',
+    async () => {
+      const spill = new SpillFolder(folder);
+      const settings = { outputLimit: 1_000 };
+      const { stdout, stdoutFile } = await run('seq 1 5000', { sandbox, spill, settings });
+      expect(stdout).toStartWith('1\n2\n3\n');
+      expect(stdout).toEndWith('4999\n5000\n');
+      expect(stdout).toContain(`[… 22893 of 23893 bytes left out; all of it is in ${stdoutFile} …]`);
+      const whole = readFileSync(stdoutFile, 'utf8');
+      expect(whole.split('\n')).toHaveLength(5_001);
+      const next = await run(`sed -n '2500,2501p' ${stdoutFile}`, { sandbox, spill });
+      expect(next.stdout).toBe('2500\n2501\n');
+    },
+  );
 });
 
 describe('the output of a command', () => {
-  test('past the bound of the file is only counted, and so takes no room', async () => {
+  test('over the limit of the file is only counted, and takes no space', async () => {
     const settings = { outputLimit: 400, spillLimit: 5_000 };
     const { stdout, stdoutFile } = await run({ command: 'head -c 20000000 /dev/zero | tr "\\0" x' }, { settings });
     expect(stdout.length).toBeLessThan(700);
@@ -153,24 +156,24 @@ describe('the output of a command', () => {
     expect(readFileSync(stdoutFile, 'utf8')).toBe('x'.repeat(5_000));
   });
 
-  test('that never ends is bounded by the limit of time', async () => {
+  test('without an end is limited by the deadline', async () => {
     const result = await run({ command: 'yes', timeoutMs: 200 }, { settings: { spillLimit: 1_000 } });
     expect(result).toMatchObject({ timedOut: true });
     expect(result.stdout).toEndWith('y\ny\n');
   });
 
-  test('that is binary is told of, kept, and shown to nobody', async () => {
+  test('in binary form is reported and kept, but not shown', async () => {
     const { stdout, stdoutFile } = await run(String.raw`printf 'a\0b\xff'`);
     expect(stdout).toBe(`[binary output of 4 bytes; all of it is in ${stdoutFile}]`);
     expect([...readFileSync(stdoutFile)]).toEqual([0x61, 0, 0x62, 0xff]);
   });
 
-  test('is text that can be shown: no control characters, no half characters', async () => {
+  test('is printable text: no control characters, no half characters', async () => {
     const { stdout } = await run(String.raw`printf '\e[31mred\e[0m \xff\xfe \x08\r\nok\tyes\n'`);
     expect(stdout).toBe('␛[31mred␛[0m \ufffd\ufffd ␈\nok\tyes\n');
   });
 
-  test('does not show what the config gave the command, nor keep it in a file', async () => {
+  test('neither shows the config’s variables nor keeps them in a file', async () => {
     const settings = { env: { TOKEN: 'canary-4711-canary' }, outputLimit: 200 };
     const command = 'for i in $(seq 1 100); do echo "token $TOKEN"; done; echo $TOKEN >&2';
     const { stdout, stderr, stdoutFile } = await run(command, { settings });
@@ -195,12 +198,12 @@ describe('a command that is not started', () => {
     expect(refused).toMatchObject({ code: 'E_COMMAND_START', message });
   });
 
-  test('there is no bash', async () => {
+  test('bash is not installed', async () => {
     const refused = await run('true', { environment: { PATH: '/nowhere' } }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'E_COMMAND_START', message: expect.stringContaining('no bash in PATH') });
   });
 
-  test('it is not started for a turn that was cancelled already', async () => {
+  test('it is not started for a turn that was already cancelled', async () => {
     const refused = await run('touch never', { signal: AbortSignal.abort(new Error('over')) }).catch((e: unknown) => e);
     expect(refused).toMatchObject({ message: 'over' });
     expect(existsSync(join(workdir, 'never'))).toBe(false);
@@ -215,7 +218,7 @@ describe('the sandbox', () => {
     expect(await run('true')).toMatchObject({ notice: 'unsandboxed: this test runs without' });
   });
 
-  test.if(found.works)('nothing outside the working folder can be written, and little be read', async () => {
+  test.if(found.works)('hides most files outside the working folder, and makes the rest read-only', async () => {
     const outside = join(folder, 'outside.txt');
     await Bun.write(outside, 'canary of somebody else');
     await Bun.write(join(homedir(), `.goondan-test-${process.pid}`), 'canary at home');
@@ -243,7 +246,7 @@ describe('the sandbox', () => {
     }
   });
 
-  test.if(found.works)('home and temporary folders are there, empty, and gone afterwards', async () => {
+  test.if(found.works)('has empty home and temporary folders, which disappear afterwards', async () => {
     const { stdout } = await inSandbox(
       'ls -A ~ /tmp | grep -v goondan; echo a > ~/a && echo b > /tmp/b && cat ~/a /tmp/b',
     );
@@ -252,7 +255,7 @@ describe('the sandbox', () => {
     expect(existsSync('/tmp/b')).toBe(false);
   });
 
-  test.if(found.works)('there is no network unless the bundle allows it', async () => {
+  test.if(found.works)('has no network unless the bundle allows it', async () => {
     using server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('reached') });
     const command = `exec 3<>/dev/tcp/127.0.0.1/${server.port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`;
     expect(await inSandbox(command)).toMatchObject({ exitCode: 1 });
@@ -261,7 +264,7 @@ describe('the sandbox', () => {
     expect(allowed.stdout).toContain('reached');
   });
 
-  test.if(found.works)('what the bundle names can be read, or written', async () => {
+  test.if(found.works)('paths that the bundle names can be read, or written', async () => {
     mkdirSync(join(folder, 'readable'), { recursive: true });
     mkdirSync(join(folder, 'writable'), { recursive: true });
     await Bun.write(join(folder, 'readable/a'), 'to read\n');

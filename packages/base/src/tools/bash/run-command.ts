@@ -1,9 +1,9 @@
 /**
- * Runs one command and gives what came of it. Invariants:
+ * Runs one command and returns its result. Invariants:
  *
- * 1. Nothing the command started outlives the call: not past its limit, not when the turn is cancelled, not when the
- *    command ends and leaves something in the background, not when this process exits.
- * 2. A command that fails is a result. Only what keeps it from starting is an error.
+ * 1. No process of the command outlives the call: not after its deadline, not after a cancel, not in the background
+ *    after the command ends, not when this process exits.
+ * 2. A failing command is a result. Only a failure to start it is an error.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -21,25 +21,25 @@ import type { SpillFolder } from './spill-folder.ts';
 export interface CommandAsk {
   readonly command: string;
   readonly timeoutMs?: number;
-  /** Relative to the working folder, and inside it. */
+  /** A folder inside the working folder, relative to it. */
   readonly cwd?: string;
 }
 
 export interface CommandPlace {
   readonly workdir: string;
   readonly config: BashConfig;
-  /** How to run it; what does not work is not used. */
+  /** The sandbox to use, if it works. */
   readonly sandbox: Sandbox;
   readonly spill: SpillFolder;
   readonly signal: AbortSignal;
-  /** This process's own, of which a command gets little. */
+  /** This process's own environment, of which a command gets little. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The call as W3C Trace Context: a program that traces itself finds it as `TRACEPARENT`. */
+  /** The call as W3C Trace Context, which the command gets as `TRACEPARENT`. */
   readonly traceparent?: string;
 }
 
-/** JSON, as the model reads it. */
-// A type, because an interface is no JsonObject.
+/** JSON for the model. */
+// A type, because an interface is not assignable to JsonObject.
 export type CommandResult = {
   /** `null` when a signal ended it. */
   exitCode: number | null;
@@ -49,16 +49,16 @@ export type CommandResult = {
   durationMs: number;
   stdout: string;
   stderr: string;
-  /** Where the stream is, when it was too long to show. */
+  /** The file with the stream, when it was too long to show. */
   stdoutFile?: string;
   stderrFile?: string;
   sandbox: 'bubblewrap' | 'none';
   notice?: string;
 };
 
-/** Between being asked to end and being killed. */
+/** The time between SIGTERM and SIGKILL. */
 const GRACE_MS = 500;
-/** For the end of the output, when everything that could write is gone. */
+/** The time for the end of the output, after every writer ended. */
 const LAST_OUTPUT_MS = 500;
 
 export async function runCommand(ask: CommandAsk, place: CommandPlace): Promise<CommandResult> {
@@ -113,7 +113,7 @@ async function start(ask: CommandAsk, place: CommandPlace, tag: ProcessTag): Pro
   }
 }
 
-/** A folder for order, not for safety: a command without a sandbox goes where it likes. */
+/** Checks the folder, for order and not for safety: a command without a sandbox can go anywhere. */
 async function findFolder(workdir: string, cwd: string): Promise<string> {
   const wanted = resolve(workdir, cwd);
   const found = await realpath(wanted).catch(() => undefined);
@@ -141,7 +141,7 @@ function collect(child: Child, { config, spill }: CommandPlace) {
   return {
     async finish() {
       const late = setTimeout(() => over.abort(), LAST_OUTPUT_MS);
-      // A pipe that breaks ends the output and nothing else.
+      // A broken pipe ends only the output.
       await Promise.allSettled([stdout.read, stderr.read]);
       clearTimeout(late);
       return { stdout: stdout.collector.finish(), stderr: stderr.collector.finish() };
@@ -155,7 +155,7 @@ interface Bounds {
   readonly isSandboxed: boolean;
 }
 
-/** Until the command and everything it started is gone, by itself or by force. */
+/** Waits until the command and everything it started has ended, by itself or by force. */
 async function waitFor(child: Child, root: TreeRoot, bounds: Bounds): Promise<'exited' | 'late' | 'cancelled'> {
   const onExit = () => killTreeNow(root);
   process.once('exit', onExit);
@@ -165,7 +165,7 @@ async function waitFor(child: Child, root: TreeRoot, bounds: Bounds): Promise<'e
   const timer = setTimeout(() => ended.resolve('late'), bounds.limitMs);
   try {
     const ending = await Promise.race([child.exited.then(() => 'exited' as const), ended.promise]);
-    // bubblewrap itself is not asked: it would go at once and take those with it who could still answer.
+    // bubblewrap itself gets no SIGTERM: it would end at once, and its processes before they can react.
     const notAsked = bounds.isSandboxed ? root.pid : undefined;
     await endTree(root, { graceMs: ending === 'exited' ? 0 : GRACE_MS, notAsked });
     await Promise.race([child.exited, Bun.sleep(LAST_OUTPUT_MS)]);

@@ -10,7 +10,7 @@ const plan: SandboxPlan = {
   writable: [],
 };
 
-/** What is put where, in order. */
+/** Returns the mounts in order. */
 function mountsOf(more: Partial<SandboxPlan> = {}): string[] {
   const list = sandboxArguments({ ...plan, ...more });
   return list.flatMap((flag, index) =>
@@ -18,7 +18,7 @@ function mountsOf(more: Partial<SandboxPlan> = {}): string[] {
   );
 }
 
-describe('what bubblewrap is told', () => {
+describe('the arguments of bubblewrap', () => {
   test('a working folder inside an empty home comes after it', () => {
     const mounts = mountsOf();
     expect(mounts).toContain('--tmpfs /home/me');
@@ -26,12 +26,12 @@ describe('what bubblewrap is told', () => {
   });
 
   test.each(['/', '/home/me', '/tmp', '/tmp/x', '/usr/src/x', '/etc'])(
-    'the working folder %s can be written, wherever it is',
+    'the working folder %s is writable, wherever it is',
     (workdir) => {
       const over = mountsOf({ workdir, cwd: workdir });
       const own = over.indexOf(`--bind ${workdir}`);
       expect(own).not.toBe(-1);
-      // Nothing that comes later hides it.
+      // No later mount hides it.
       for (const later of over.slice(own + 1)) {
         const path = later.split(' ')[1] ?? '';
         expect(workdir === path || workdir.startsWith(`${path}/`)).toBe(false);
@@ -39,7 +39,7 @@ describe('what bubblewrap is told', () => {
     },
   );
 
-  test('what is named inside the working folder is as it is named', () => {
+  test('a path inside the working folder keeps the mode it is declared with', () => {
     const mounts = mountsOf({ readable: ['.git'], workdir: '/w' });
     expect(mounts.indexOf('--ro-bind-try /w/.git')).toBeGreaterThan(mounts.indexOf('--bind /w'));
     const everything = mountsOf({ workdir: '/' });

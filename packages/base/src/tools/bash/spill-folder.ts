@@ -1,12 +1,12 @@
 /**
- * Where output goes that is too long for the model: a private folder of this process, outside of every working folder.
- * It holds a bounded number of files and goes with the process; what a killed process left is removed by the next one.
+ * A private folder of this process for output that is too long for the model, outside of every working folder. It holds
+ * a limited number of files and is removed with the process; the next process removes what a killed one left.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The oldest go first. */
+/** The most files; the oldest are removed first. */
 const MOST_FILES = 20;
 const PREFIX = 'goondan-bash-';
 
@@ -20,7 +20,7 @@ export class SpillFolder {
     this.#parent = parent;
   }
 
-  /** It is made when it is first asked for. */
+  /** Makes the folder on first use. */
   get path(): string {
     if (this.#path !== undefined) return this.#path;
     removeAbandoned(this.#parent);
@@ -30,7 +30,7 @@ export class SpillFolder {
     return path;
   }
 
-  /** The path of a file that is not there yet. */
+  /** Returns the path of a new file. */
   newFile(stream: string): string {
     const file = join(this.path, `${(this.#count += 1)}-${stream}.txt`);
     this.#files.push(file);
@@ -47,7 +47,7 @@ function removeAbandoned(parent: string): void {
     try {
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
-      // Somebody else's.
+      // A folder of another user.
     }
   }
 }
@@ -57,7 +57,7 @@ function isThere(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it is there, and not ours.
+    // EPERM: the process exists, and belongs to another user.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

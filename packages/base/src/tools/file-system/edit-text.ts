@@ -1,4 +1,4 @@
-/** One text of a file in the place of another. Exact, and only where it is clear which one is meant. */
+/** Replaces a text of a file with another. It must match exactly, and only once. */
 import { closeSync, readFileSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
 import { fileError, fromSystem } from './file-error.ts';
@@ -10,7 +10,7 @@ export interface EditAsk {
   readonly path: string;
   readonly old: string;
   readonly new: string;
-  /** Every place, however many there are. */
+  /** True: replaces every occurrence. */
   readonly all?: boolean;
 }
 
@@ -36,7 +36,7 @@ function readWhole(walked: Walked, path: string, limit: number): string {
   try {
     const size = walked.found?.stats.size ?? 0;
     if (size > limit) throw fileError('E_FILE_LIMIT', path, `has ${size} bytes, and ${limit} is the most`);
-    // Not the usual replacement characters: they would be written back.
+    // Fatal instead of replacement characters, which would be written back.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(descriptor));
   } catch (error) {
     if (error instanceof TypeError) throw fileError('E_FILE_TEXT', path, 'is not a text file', error);

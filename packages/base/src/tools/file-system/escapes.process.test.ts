@@ -1,4 +1,4 @@
-// Everything we could think of that would lead out of the folder, against every operation there is.
+// Every way out of the folder that we know, against every operation.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { findMatches } from './search/find-matches.ts';
 import { CANARY, type GuardedFolder, guardedFolder } from './testing/guarded-folder.ts';
 import { writeText } from './write-text.ts';
 
-/** Paths that would lead out, of the folder that is guarded now. */
+/** Lists paths that would lead out of the guarded folder. */
 function escapesFrom({ base, root, outside }: GuardedFolder): string[] {
   const targets = ['outside/secret.txt', 'outside', 'outside/dir/deep.txt', 'outside/made.txt'];
   const ups = [
@@ -100,7 +100,7 @@ function escapesFrom({ base, root, outside }: GuardedFolder): string[] {
     `${root.slice(0, -1)}/secret.txt`,
     '../roo/secret.txt',
     `${base}/root/link-out/secret.txt`,
-    // What some other layer would have decoded, folded or cut.
+    // Paths that another layer would have decoded, normalised or cut.
     'inside.txt\0',
     '\0',
     '../outside/secret.txt\0.txt',
@@ -158,7 +158,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const limits = { readOnly: false, readLimit: 50_000, fileLimit: 1_000_000 };
 
-/** Every operation; what each gave, or the code it was refused with. */
+/** Runs every operation; returns each result, or the code of its error. */
 function tryAll(path: string): string[] {
   const bounds = { root: folder.root, ...limits };
   const ask = { root: folder.root, path, ignoreCase: false, skip: [], fileLimit: 1_000_000, pattern: '.' };
@@ -192,13 +192,13 @@ describe('the tool file-system', () => {
     for (const { path, tried } of results) {
       const said = tried.join('\n');
       expect({ path, said: said.includes(CANARY) || said.includes('root:x:') }).toEqual({ path, said: false });
-      // Everything that is refused is refused by us, in our own words.
+      // Every refusal comes from the tool itself, with its message.
       for (const one of tried) expect(one).toMatch(/^\w+: (?:\{|\[|E_FILE_)/);
     }
     expect(folder.snapshot()).toEqual(before);
   });
 
-  test('what leads out is said to do so', () => {
+  test('a path that leads out is reported as such', () => {
     const twin = `${folder.root}-evil/secret.txt`;
     for (const path of ['../outside/secret.txt', 'link-out/x', 'file-out', '/etc/passwd', 'up', 'a/up-out', twin]) {
       expect(tryAll(path)).toEqual(
@@ -209,7 +209,7 @@ describe('the tool file-system', () => {
     }
   });
 
-  test('a NUL is refused before the system is asked', () => {
+  test('a NUL is rejected before the system is asked', () => {
     const tried = tryAll('inside.txt\0');
     expect(tried).toEqual(tried.map(() => expect.stringContaining('E_FILE_OUTSIDE "inside.txt\\u0000" holds a NUL')));
   });
@@ -220,7 +220,7 @@ describe('the tool file-system', () => {
     expect(JSON.stringify([...findMatches({ ...ask, glob: '**/secret.txt' })])).toBe('[]');
   });
 
-  test('pipes, sockets and devices are refused and never waited for', async () => {
+  test('pipes, sockets and devices are rejected and never block', async () => {
     spawnSync('mkfifo', [join(folder.root, 'pipe')]);
     using socket = Bun.listen({ unix: join(folder.root, 'socket'), socket: { data: () => undefined } });
     expect(socket.unix).toBe(join(folder.root, 'socket'));
@@ -232,7 +232,7 @@ describe('the tool file-system', () => {
     expect(JSON.stringify([...findMatches(whole)])).not.toMatch(/pipe|socket/);
   });
 
-  test('a link over the root itself is the root: what it leads to is inside', () => {
+  test('a link in place of the root is the root: its target is inside', () => {
     const other = mkdtempSync(join(tmpdir(), 'goondan-alias-'));
     try {
       const alias = join(other, 'alias');
@@ -247,7 +247,7 @@ describe('the tool file-system', () => {
   });
 });
 
-describe('what is inside is reached, whatever it is called', () => {
+describe('inner paths are reached, whatever their name', () => {
   test.each([
     'inside.txt',
     './inside.txt',

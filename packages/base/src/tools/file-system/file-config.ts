@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
 import type { JsonObject, ToolContext } from '@goondan/types';
 
-/** As `configSchema` in tools.yaml has it; what is left out has the value below. */
+/** Defined by `configSchema` in tools.yaml; absent fields have the defaults below. */
 export interface FileConfig {
-  /** The folder that nothing leads out of; relative to the working folder. */
+  /** The folder that no path may leave; relative to the working folder. */
   readonly root: string;
   readonly readOnly: boolean;
-  /** Bytes of text that one `read` gives. */
+  /** The most bytes of text that one `read` returns. */
   readonly readLimit: number;
-  /** Bytes of a file that `write` and `edit` write, and that `edit` and `search` read. */
+  /** The most bytes of a file that `write` and `edit` write, and that `edit` and `search` read. */
   readonly fileLimit: number;
   readonly searchTimeoutMs: number;
-  /** Folders that `search` does not go into. */
+  /** Folders that `search` skips. */
   readonly skip: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const defaults: FileConfig = {
   skip: ['.git', 'node_modules'],
 };
 
-/** With `root` as an absolute path. */
+/** Returns the config, with `root` as an absolute path. */
 export function readFileConfig({ workdir, config }: Pick<ToolContext, 'workdir' | 'config'>): FileConfig {
   // Checked against the schema when the tool was loaded.
   const given = { ...defaults, ...(config as JsonObject & Partial<FileConfig>) };

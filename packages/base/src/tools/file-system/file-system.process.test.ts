@@ -19,14 +19,14 @@ let workdir: string;
 beforeEach(() => void (workdir = mkdtempSync(join(tmpdir(), 'goondan-file-system-'))));
 afterEach(() => rmSync(workdir, { recursive: true, force: true }));
 
-/** One call, as the runtime makes it; the error when it is refused. */
+/** Runs one call like the runtime; returns the error when it is rejected. */
 async function call(
   name: keyof typeof handlers,
   input: JsonObject,
   config: JsonObject = {},
   signal?: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  // A handler of this tool looks at nothing else.
+  // A handler of this tool uses nothing else.
   const ctx = { workdir, config, signal: signal ?? new AbortController().signal } as unknown as ToolContext;
   try {
     return (await handlers[name](ctx, input)) as JsonObject;
@@ -43,7 +43,7 @@ const write = (path: string, content: string | Uint8Array) => {
 const text = (path: string) => readFileSync(join(workdir, path), 'utf8');
 
 describe('read', () => {
-  test('gives the lines of a file as they are', async () => {
+  test('returns the lines of a file unchanged', async () => {
     write('a.txt', 'one\r\ntwo\n\nfour');
     const whole = { path: 'a.txt', text: 'one\r\ntwo\n\nfour', firstLine: 1, lines: 4 };
     expect(await call('read', { path: 'a.txt' })).toEqual(whole);
@@ -56,7 +56,7 @@ describe('read', () => {
     });
   });
 
-  test('an empty file has no lines, and one that ends with a newline no more than it has', async () => {
+  test('an empty file has no lines, and a newline at the end adds none', async () => {
     write('empty', '');
     expect(await call('read', { path: 'empty' })).toEqual({ path: 'empty', text: '', firstLine: 1, lines: 0 });
     write('one', 'a\n');
@@ -81,7 +81,7 @@ describe('read', () => {
     expect(parts.join('')).toBe(whole);
   });
 
-  test('of a very long line only the beginning is given', async () => {
+  test('only the beginning of a very long line is returned', async () => {
     write('wide', `${'x'.repeat(300_000)}\nnext\n`);
     const { text: given, lines } = await call('read', { path: 'wide' });
     expect(given).toBe(`${'x'.repeat(2_000)} [… 298000 more characters in this line]\nnext\n`);
@@ -96,7 +96,7 @@ describe('read', () => {
     ['text/inside', 'E_FILE_KIND', 'is not a folder, or a part of it is not'],
     ['text/', 'E_FILE_KIND', 'is not a folder, or a part of it is not'],
     ['x'.repeat(256), 'E_FILE_FAILED', 'is too long a name'],
-  ])('%s is refused', async (path, code, problem) => {
+  ])('%s is rejected', async (path, code, problem) => {
     mkdirSync(join(workdir, 'folder'));
     write('binary', new Uint8Array([65, 0, 66]));
     write('text', 'a');
@@ -106,7 +106,7 @@ describe('read', () => {
 });
 
 describe('write', () => {
-  test('makes a file and the folders it needs, and replaces what was there', async () => {
+  test('makes a file and its folders, and replaces an existing one', async () => {
     expect(await call('write', { path: 'a/b/c.txt', text: 'é' })).toEqual({
       path: 'a/b/c.txt',
       bytes: 2,
@@ -121,7 +121,7 @@ describe('write', () => {
     expect(readdirSync(join(workdir, 'a/b'))).toEqual(['c.txt']);
   });
 
-  test('keeps the mode of a file, and leaves its second name as it was', async () => {
+  test('keeps the mode of a file, and leaves its second name unchanged', async () => {
     write('script', 'old');
     chmodSync(join(workdir, 'script'), 0o750);
     linkSync(join(workdir, 'script'), join(workdir, 'twin'));
@@ -130,7 +130,7 @@ describe('write', () => {
     expect([text('script'), text('twin')]).toEqual(['new', 'old']);
   });
 
-  test('a folder, too much, and a config that says so are refused, and nothing is left of the attempt', async () => {
+  test('rejects a folder, too long a text, and a read-only config, and leaves nothing behind', async () => {
     mkdirSync(join(workdir, 'folder'));
     expect(await call('write', { path: 'folder', text: 'x' })).toMatchObject({ code: 'E_FILE_KIND' });
     expect(await call('write', { path: 'big', text: 'x'.repeat(11) }, { fileLimit: 10 })).toMatchObject({
@@ -146,7 +146,7 @@ describe('write', () => {
 });
 
 describe('edit', () => {
-  test('replaces a text that is there once', async () => {
+  test('replaces a text that occurs once', async () => {
     write('a', 'one two three');
     expect(await call('edit', { path: 'a', old: 'two', new: '$& {{2}}' })).toEqual({
       path: 'a',
@@ -158,14 +158,14 @@ describe('edit', () => {
     expect(text('a')).toBe('one $& {{2}}');
   });
 
-  test('or everywhere, when that is asked for', async () => {
+  test('or every occurrence, when requested', async () => {
     write('a', 'x-x-x');
     expect(await call('edit', { path: 'a', old: 'x', new: 'xx', all: true })).toMatchObject({ replaced: 3 });
     expect(text('a')).toBe('xx-xx-xx');
   });
 
   test.each<[string, JsonObject, string, string]>([
-    ['is not there', { old: 'nothing', new: 'x' }, '`old` is not in it', 'Read the file'],
+    ['is missing', { old: 'nothing', new: 'x' }, '`old` is not in it', 'Read the file'],
     ['is there twice', { old: 'a', new: 'x' }, '`old` is in it 2 times', 'or set `all`'],
     ['has other line ends', { old: 'a\nb', new: 'x' }, '`old` is not in it', String.raw`end with \r\n`],
     ['is the same', { old: 'b', new: 'b' }, '`old` is the same as `new`', 'Say what'],
@@ -179,7 +179,7 @@ describe('edit', () => {
     expect(text('f')).toBe('a\r\nb\r\na');
   });
 
-  test('a file that is no UTF-8, or too large, stays as it is; a byte order mark too', async () => {
+  test('a file that is not UTF-8, or too large, stays unchanged; so does a byte order mark', async () => {
     write('latin', new Uint8Array([0xe9, 0x61]));
     expect(await call('edit', { path: 'latin', old: 'a', new: 'b' })).toMatchObject({ code: 'E_FILE_TEXT' });
     expect([...readFileSync(join(workdir, 'latin'))]).toEqual([0xe9, 0x61]);
@@ -197,7 +197,7 @@ describe('edit', () => {
 });
 
 describe('list', () => {
-  test('gives names and kinds in order, and how many more there are', async () => {
+  test('returns names and kinds in order, and the number of others', async () => {
     for (let index = 0; index < 510; index += 1) write(`many/${String(index).padStart(3, '0')}`, 'x');
     const listed = await call('list', { path: 'many' });
     expect(listed).toMatchObject({ path: 'many', more: 10 });
@@ -218,7 +218,7 @@ describe('search', () => {
     write('binary.bin', new Uint8Array([...Buffer.from('const '), 0, 1]));
   });
 
-  test('finds lines, with where they are; what is no text is counted', async () => {
+  test('finds lines with their places; files that are not text are counted', async () => {
     expect(await call('search', { pattern: '^const \\w' })).toEqual({
       matches: [
         { path: 'readme.md', line: 1, text: 'const in words' },
@@ -232,7 +232,7 @@ describe('search', () => {
     });
   });
 
-  test('finds files, by their names or their paths', async () => {
+  test('finds files by name or path', async () => {
     const one = { path: 'src/one.ts' };
     const two = { path: 'src/deep/two.ts' };
     expect(await call('search', { glob: '*.ts' })).toEqual({ matches: [two, one] });
@@ -244,7 +244,7 @@ describe('search', () => {
     });
   });
 
-  test('stops at its limit, and says so', async () => {
+  test('stops at its limit, and reports it', async () => {
     expect(await call('search', { pattern: 'const', limit: 1 })).toEqual({
       matches: [{ path: 'readme.md', line: 1, text: 'const in words' }],
       skipped: 1,
@@ -254,13 +254,13 @@ describe('search', () => {
     expect(await call('search', { pattern: 'const' }, { fileLimit: 1 })).toEqual({ matches: [], skipped: 4 });
   });
 
-  test('of a long line the part around the match is shown', async () => {
+  test('shows the part of a long line around the match', async () => {
     write('wide.txt', `${'x'.repeat(5_000)}needle${'y'.repeat(5_000)}`);
     const { matches } = await call('search', { pattern: 'needle' });
     expect(matches).toEqual([{ path: 'wide.txt', line: 1, text: `…${'x'.repeat(50)}needle${'y'.repeat(244)}…` }]);
   });
 
-  test('an expression that would take for ever takes as long as it may, and what was found before is there', async () => {
+  test('an endless expression runs until its deadline, and earlier matches are returned', async () => {
     write('0.txt', 'aaaa!\n');
     // Bun gives up on a line after a second or two.
     write('slow.txt', `${'a'.repeat(60)}b\n`.repeat(100));
@@ -286,14 +286,14 @@ describe('search', () => {
     ['no expression', { pattern: '(' }, 'E_FILE_PATTERN'],
     ['no folder', { pattern: 'x', path: 'readme.md' }, 'E_FILE_KIND'],
     ['a folder outside', { pattern: 'x', path: '..' }, 'E_FILE_OUTSIDE'],
-    ['a folder that is not there', { pattern: 'x', path: 'none/none' }, 'E_FILE_MISSING'],
-  ])('%s is refused', async (_title, input, code) => {
+    ['a missing folder', { pattern: 'x', path: 'none/none' }, 'E_FILE_MISSING'],
+  ])('%s is rejected', async (_title, input, code) => {
     expect(await call('search', input)).toMatchObject({ code });
   });
 });
 
 describe('the folder', () => {
-  test('is the working folder, or the one the config names', async () => {
+  test('is the working folder, or the one that the config names', async () => {
     write('inner/a', 'inside');
     write('b', 'beside');
     expect(await call('read', { path: 'a' }, { root: 'inner' })).toMatchObject({ path: 'a', text: 'inside' });

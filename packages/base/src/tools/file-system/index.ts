@@ -1,4 +1,4 @@
-/** The tool `file-system`: reads, writes, edits, lists and searches inside one folder, and nowhere else. */
+/** The tool `file-system`: reads, writes, edits, lists and searches inside one folder only. */
 import type { ToolHandler } from '@goondan/types';
 import type { EditAsk } from './edit-text.ts';
 import { readFileConfig } from './file-config.ts';
@@ -7,7 +7,7 @@ import type { WriteAsk } from './write-text.ts';
 
 const MOST_MATCHES = 100;
 
-// The arguments were checked against the schemas in tools.yaml: they are what they are said to be here.
+// The arguments were checked against the schemas in tools.yaml, so they have these types.
 
 const read: ToolHandler = async (ctx, input) => {
   const { readText } = await import('./read-text.ts');

@@ -27,7 +27,7 @@ export function listFolder({ path = '.' }: ListAsk, { root }: { readonly root: s
   }
 }
 
-/** Undefined when it is gone meanwhile. */
+/** Returns undefined when it was removed meanwhile. */
 function describe(folder: string, name: string): ListedEntry | undefined {
   const stats = lstatSync(`${folder}/${name}`, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;

@@ -2,11 +2,11 @@ import { constants, openSync, type Stats } from 'node:fs';
 import { fileError } from './file-error.ts';
 import type { Found } from './walk.ts';
 
-/** A descriptor to read from. Only of a regular file; opening one never waits for anybody. */
+/** Opens a regular file for reading; never blocks. */
 export function openRegular(found: Found | undefined, path: string): number {
   if (found === undefined) throw fileError('E_FILE_MISSING', path, 'does not exist');
   if (!found.stats.isFile()) throw fileError('E_FILE_KIND', path, `is ${kindOf(found.stats)}, not a file`);
-  // Where it is not held it may be a link by now.
+  // A path that is not held may be a link by now.
   return openSync(found.reach, constants.O_RDONLY | constants.O_NONBLOCK | (found.isHeld ? 0 : constants.O_NOFOLLOW));
 }
 

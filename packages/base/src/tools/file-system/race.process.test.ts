@@ -1,4 +1,4 @@
-// A program beside us swaps what a path means while we walk it.
+// A second program swaps the target of a path while we walk it.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-/** At least so often, and until it was kept out and let in `least` times, or time is up. */
+/** Runs at least `rounds` times, and until it was refused and accepted `least` times each, or time is up. */
 function race(rounds: number, act: () => unknown, least = 10): { keptOut: number; said: string } {
   const deadline = performance.now() + 10_000;
   const said = new Set<string>();
@@ -50,7 +50,7 @@ function outcomeOf(act: () => unknown): string {
 const names = ['folder/deep/secret.txt', 'file'];
 const limitMs = 60_000;
 
-describe('while somebody swaps folders and links', () => {
+describe('while another program swaps folders and links', () => {
   test.each(names)(
     'nothing outside is read through %s',
     (path) => {
@@ -80,7 +80,7 @@ describe('while somebody swaps folders and links', () => {
     (path) => {
       const before = folder.snapshot();
       const bounds = { root: folder.root, readOnly: false, fileLimit: 1_000 };
-      // What is written takes the place of the link, so that being kept out is rare.
+      // The new file replaces the link, so that a refusal is rare.
       const { said } = race(300, () => writeText({ path, text: 'hacked' }, bounds), 0);
       expect(said).toContain('bytes');
       expect(folder.snapshot()).toEqual(before);

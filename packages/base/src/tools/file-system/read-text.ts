@@ -1,4 +1,4 @@
-/** Lines of a text file, from one on, as many as asked for and fit. The file may be larger than memory. */
+/** Reads lines of a text file from a given one on, up to a number and a size. The file may be larger than memory. */
 import { closeSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { fileError, fromSystem } from './file-error.ts';
@@ -7,34 +7,34 @@ import { walk } from './walk.ts';
 
 export interface ReadAsk {
   readonly path: string;
-  /** The first line, from 1 on. */
+  /** The first line, counted from 1. */
   readonly offset?: number;
-  /** How many lines. */
+  /** The number of lines. */
   readonly limit?: number;
-  /** Each line with its number in front. */
+  /** True: puts its number before each line. */
   readonly lineNumbers?: boolean;
 }
 
-// A type, because an interface is no JsonObject.
+// A type, because an interface is not assignable to JsonObject.
 export type ReadResult = {
   path: string;
   text: string;
   firstLine: number;
   lines: number;
-  /** The line to go on with, when there are more. */
+  /** The next line to read, when there are more. */
   nextLine?: number;
 };
 
 export interface ReadBounds {
   readonly root: string;
-  /** Bytes of text that are given. */
+  /** The most bytes of text to return. */
   readonly readLimit: number;
 }
 
 const USUAL_LINES = 2_000;
-/** Characters of a line; of a longer one the rest is left out. */
+/** The most characters of a line; the rest is left out. */
 const LONGEST_LINE = 2_000;
-/** Bytes that are looked at to find the first line. */
+/** The most bytes read to find the first line. */
 const FARTHEST = 512_000_000;
 const CHUNK = 65_536;
 
@@ -52,7 +52,7 @@ export function readText(ask: ReadAsk, { root, readLimit }: ReadBounds): ReadRes
       if (number < first) continue;
       const shown = ask.lineNumbers === true ? `${String(number).padStart(6)}\t${line}` : line;
       bytes += Buffer.byteLength(shown);
-      // One line at least, so that reading goes on.
+      // At least one line, so that reading makes progress.
       isMore = given.length === most || (bytes > readLimit && given.length > 0);
       if (isMore) break;
       given.push(shown);
@@ -74,7 +74,7 @@ export function readText(ask: ReadAsk, { root, readLimit }: ReadBounds): ReadRes
   }
 }
 
-/** With their ends. Throws `E_FILE_TEXT` for what is no text. */
+/** Reads lines with their ends. Throws `E_FILE_TEXT` for a file that is not text. */
 function* readLines(descriptor: number, path: string): Generator<string> {
   const decoder = new StringDecoder('utf8');
   const chunk = Buffer.alloc(CHUNK);

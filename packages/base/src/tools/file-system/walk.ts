@@ -1,15 +1,15 @@
 /**
- * From a folder to a path inside it, one name after the other, never out of it. Invariants:
+ * Walks from a folder to a path inside it, name by name, and never leaves it. Invariants:
  *
- * 1. Every step is taken from a folder that is held open, by a name that is not followed. Swapping a folder for a link
- *    during the walk cannot change the target of a path.
- * 2. A link is read and walked like a path of its own; one that leads out is refused, wherever it stands.
- * 3. `..` goes back to the folder one came from, never to what the disk calls the parent, and never past the root.
- * 4. Nothing is opened to be read or written before it is known to be a regular file: looking at a device or a pipe
- *    neither blocks nor does anything.
+ * 1. Every step starts from a folder that is held open, and does not follow links. Swapping a folder for a link during
+ *    the walk cannot change the target of a path.
+ * 2. A link is read and walked like a path of its own; a link that leads out is refused anywhere.
+ * 3. `..` goes back to the folder before, never to the parent on disk, and never above the root.
+ * 4. Nothing is opened for reading or writing before it is known to be a regular file: inspecting a device or a pipe
+ *    neither blocks nor has an effect.
  *
- * Held open means by /proc. Where there is none, paths are used instead: then a program that swaps folders at the right
- * moment is not kept out, everything else is.
+ * Folders are held open through /proc. Where it is missing, paths are used instead: a program that swaps folders at the
+ * right moment then gets through, and nothing else does.
  */
 import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs';
 import { realpathSync, type Stats } from 'node:fs';
@@ -17,39 +17,39 @@ import { isAbsolute } from 'node:path';
 import { codeOf, fileError, fromSystem, outside } from './file-error.ts';
 
 export interface Walked extends Disposable {
-  /** How to reach the folder that has it; of the root itself, the root. */
+  /** The path to its folder; for the root itself, the root. */
   readonly folder: string;
   /** Its name there; empty for the root itself. */
   readonly name: string;
   /** The file or folder there; absent when there is none. */
   readonly found?: Found;
-  /** From the root, links followed: `a/b.txt`; `.` for the root itself. */
+  /** The path from the root with links resolved: `a/b.txt`; `.` for the root itself. */
   readonly path: string;
 }
 
 export interface Found {
   readonly stats: Stats;
-  /** How to reach it. */
+  /** The path by which to open it. */
   readonly reach: string;
-  /** Whether that reaches the very thing that was looked at, whatever has its name now. */
+  /** Whether that path leads to the inspected file itself, even if its name now belongs to another one. */
   readonly isHeld: boolean;
 }
 
 export interface WalkOptions {
-  /** Makes the folders on the way that are not there. */
+  /** Makes missing folders on the way. */
   readonly makeFolders?: boolean;
-  /** For tests: as if there were no /proc. */
+  /** For tests: behaves as without /proc. */
   readonly withoutProc?: boolean;
 }
 
 const LONGEST_PATH = 4_096;
 const MOST_LINKS = 40;
-/** Each folder on the way is a descriptor. */
+/** The most folders on the way, each of which needs a descriptor. */
 const MOST_FOLDERS = 200;
-/** Looks without opening; not in `constants`. */
+/** Inspects without opening; missing in `constants`. */
 const O_PATH = 0o10000000;
 
-/** `root` is a folder. Throws `E_FILE_OUTSIDE`, `E_FILE_MISSING` when a folder on the way is, `E_FILE_KIND`. */
+/** `root` is a folder. Throws `E_FILE_OUTSIDE`, `E_FILE_KIND`, and `E_FILE_MISSING` for a missing folder on the way. */
 export function walk(root: string, path: string, options: WalkOptions = {}): Walked {
   const real = realpathSync(root);
   const roots = [real, root];
@@ -97,7 +97,7 @@ function follow(trail: Trail, roots: string[], path: string, todo: string[], opt
   }
 }
 
-/** Somebody else may have made it meanwhile; the next look tells. */
+/** Another process may have made it meanwhile; the next look shows it. */
 function makeFolder(reach: string): void {
   try {
     mkdirSync(reach);
@@ -106,7 +106,7 @@ function makeFolder(reach: string): void {
   }
 }
 
-/** The names from the root on; an absolute path must begin with the root, by its real path or as it was given. */
+/** Returns the names from the root on; an absolute path must begin with the root, as its real path or as given. */
 function namesOf(roots: readonly string[], path: string, asked = path): string[] {
   if (path.includes('\0')) throw fileError('E_FILE_OUTSIDE', asked, 'holds a NUL, which no path does');
   if (Buffer.byteLength(path) > LONGEST_PATH) throw fileError('E_FILE_FAILED', asked, 'is too long a path');
@@ -133,7 +133,7 @@ export function lookInside(folder: Found, name: string): Step | undefined {
   }
 }
 
-/** The folders from the root to where one stands. */
+/** The folders from the root to the current one. */
 class Trail {
   readonly #folders: { readonly name: string; readonly step: Step }[] = [];
   readonly #root: Step;
@@ -147,7 +147,7 @@ class Trail {
     return this.#folders.length;
   }
 
-  /** The folder one stands in. */
+  /** The current folder. */
   get here(): Step {
     return this.#folders.at(-1)?.step ?? this.#root;
   }
@@ -166,7 +166,7 @@ class Trail {
     while (this.back());
   }
 
-  /** The end of the walk, at this name of the folder one stands in, or at the folder itself when it is empty. */
+  /** Ends the walk at this name in the current folder, or at the folder itself when the name is empty. */
   ended(name: string, step: Step | undefined): Walked {
     const names = this.#folders.map((folder) => folder.name);
     const at = name === '' ? this.here : step;

@@ -1,6 +1,6 @@
 /**
- * A text as a file, whole or not at all: it is written beside its place and then put there. Replaces the file instead
- * of writing into it, so neither a link nor a second name of the file redirects the text.
+ * Writes a text as a file, completely or not at all: it is written to a neighbour and then moved. The move replaces the
+ * file, so neither a link nor a second name redirects the text.
  */
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { fileError, fromSystem } from './file-error.ts';
@@ -14,7 +14,7 @@ export interface WriteAsk {
 export interface WriteBounds {
   readonly root: string;
   readonly readOnly: boolean;
-  /** Bytes that a file may have. */
+  /** The most bytes of a file. */
   readonly fileLimit: number;
 }
 

@@ -1,17 +1,17 @@
 import type { JsonObject } from '@goondan/types';
 
-/** As `configSchema` in tools.yaml has it; what is left out has the value below. */
+/** Defined by `configSchema` in tools.yaml; absent fields have the defaults below. */
 export interface FetchConfig {
-  /** Hosts and addresses that may be reached though they are not public. */
+  /** Hosts and addresses that may be reached although they are not public. */
   readonly allow: readonly string[];
   /** The only hosts that may be reached; all when absent. */
   readonly only?: readonly string[];
-  /** By host: headers that go with every request to it. */
+  /** Host → headers of every request to it. */
   readonly headers: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly timeoutMs: number;
-  /** Bytes of a body that are read. */
+  /** The most bytes of a body that are read. */
   readonly bodyLimit: number;
-  /** Characters that the model gets. */
+  /** The most characters for the model. */
   readonly outputLimit: number;
 }
 

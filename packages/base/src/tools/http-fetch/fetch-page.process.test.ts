@@ -1,4 +1,4 @@
-// With real servers on this machine, which the config allows to reach.
+// With real servers on this machine, which the config allows.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -99,13 +99,13 @@ describe('an answer', () => {
     expect(heard[0]?.headers.get('host')).toBe(`site.test:${server.port}`);
   });
 
-  test('that is HTML comes as text, or as it is', async () => {
+  test('in HTML comes as text, or unchanged', async () => {
     const text = `# Hello\nOne [two](http://site.test:${server.port}/two).`;
     expect(await get('/html')).toMatchObject({ title: 'A & B', text });
     expect(await get('/html', { raw: true })).toMatchObject({ text: html });
   });
 
-  test('is decoded as it says; what cannot be shown is not', async () => {
+  test('is decoded by its charset; binary content is not shown', async () => {
     expect(await get('/latin')).toMatchObject({ text: 'é' });
     expect(await get('/odd-charset')).toMatchObject({ text: 'é' });
     expect(await get('/binary')).toMatchObject({ text: '[3 bytes of image/png]' });
@@ -120,7 +120,7 @@ describe('an answer', () => {
     expect(await refusal(get(path))).toMatchObject({ code: 'E_FETCH_FAILED' });
   });
 
-  test('is cut for the model, and read no further than its bound', async () => {
+  test('is cut for the model, and read no further than its limit', async () => {
     const long = await get('/long');
     expect(long).toMatchObject({ cut: true, text: 'x'.repeat(30_000) });
     expect(await get('/long', {}, { outputLimit: 100_000, bodyLimit: 50_000 })).toMatchObject({
@@ -131,7 +131,7 @@ describe('an answer', () => {
     expect(await get('/bomb')).toMatchObject({ cut: true, text: '␀'.repeat(30_000) });
   });
 
-  test('that does not come is waited for as long as allowed', async () => {
+  test('is waited for until the deadline', async () => {
     const message = `"http://site.test:${server.port}/slow" did not answer within 200 ms.`;
     expect(await refusal(get('/slow', {}, { timeoutMs: 200 }))).toMatchObject({ code: 'E_FETCH_TIMEOUT', message });
     expect(await refusal(get('/drip', {}, { timeoutMs: 300 }))).toMatchObject({ code: 'E_FETCH_TIMEOUT' });
@@ -153,7 +153,7 @@ describe('an answer', () => {
     ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(300_000)}`],
     ['half a body', 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nhalf'],
     ['another protocol', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
-  ])('that is %s is an error, not a wait for ever', async (_title, bytes) => {
+  ])('is an error, not an endless wait, when it is %s', async (_title, bytes) => {
     const odd = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.end(bytes));
@@ -168,12 +168,12 @@ describe('an answer', () => {
 });
 
 describe('a redirect', () => {
-  test('is followed, and the last address told', async () => {
+  test('is followed, and the last address is returned', async () => {
     expect(await get('/to-text')).toMatchObject({ url: `http://site.test:${server.port}/text`, text: 'plain' });
     expect(await get('/count/5')).toMatchObject({ text: 'end' });
   });
 
-  test('too many, and one that leads nowhere, are errors', async () => {
+  test('too many, and one without a target, are errors', async () => {
     for (const path of ['/count/6', '/round']) {
       expect(await refusal(get(path))).toMatchObject({ code: 'E_FETCH_REDIRECT' });
     }
@@ -187,7 +187,7 @@ describe('a redirect', () => {
     ['/303', 'GET', ''],
     ['/307', 'POST', 'sent'],
     ['/308', 'POST', 'sent'],
-  ])('%s goes on with %s', async (path, method, body) => {
+  ])('%s continues with %s', async (path, method, body) => {
     await get(path, { method: 'POST', body: 'sent', headers: { 'content-type': 'text/x' } });
     expect(heard).toMatchObject([
       { method: 'POST', path, body: 'sent' },
@@ -195,7 +195,7 @@ describe('a redirect', () => {
     ]);
   });
 
-  test('to another host takes nothing along that was meant for the first', async () => {
+  test('to another host drops everything that was meant for the first', async () => {
     const headers = { 'site.test': { Authorization: 'Bearer canary' } };
     const allow = ['site.test', 'other.test'];
     await get('/away', { headers: { 'x-own': 'canary' } }, { headers, allow });
@@ -225,30 +225,30 @@ describe('headers', () => {
     'x\r\ny',
     '',
     'é',
-  ])('%j is not for a call to set', async (name) => {
+  ])('%j cannot be set by a call', async (name) => {
     expect(await refusal(get('/text', { headers: { [name]: 'x' } }))).toMatchObject({ code: 'E_FETCH_HEADER' });
     expect(heard).toEqual([]);
   });
 
-  test.each(['a\r\nx: y', 'a\nb', '\0', 'x'.repeat(5_000)])('a value like %j is refused', async (value) => {
+  test.each(['a\r\nx: y', 'a\nb', '\0', 'x'.repeat(5_000)])('a value like %j is rejected', async (value) => {
     const refused = await refusal(get('/text', { headers: { 'x-one': value } }));
     expect(refused).toMatchObject({ code: 'E_FETCH_HEADER' });
   });
 
-  test('others are sent; those of the bundle to their host alone, and win', async () => {
+  test('others are sent; those of the bundle to their host only, and they take precedence', async () => {
     const headers = { 'site.test': { 'X-Key': 'ours' }, 'other.test': { 'X-Other': 'theirs' } };
     await get('/text', { headers: { 'X-Key': 'mine', 'x-more': '1' } }, { headers, allow: ['site.test'] });
     expect(Object.fromEntries(heard[0]?.headers ?? [])).toMatchObject({ 'x-key': 'ours', 'x-more': '1' });
     expect(heard[0]?.headers.has('x-other')).toBe(false);
   });
 
-  test('of the bundle do not go out in the clear to a host that it does not name', async () => {
+  test('are not sent unencrypted to a host that the bundle does not name', async () => {
     await get('/text', {}, { headers: { 'site.test': { Authorization: 'Bearer canary' } } });
     expect(heard[0]?.headers.has('authorization')).toBe(false);
   });
 });
 
-describe('who may be reached', () => {
+describe('allowed hosts', () => {
   test('only: no others, wherever they are', async () => {
     const config = { only: ['other.test', '*.site.test'] };
     expect(await refusal(get('/text', {}, config))).toMatchObject({
@@ -258,7 +258,7 @@ describe('who may be reached', () => {
     expect(await get('', { url: `http://www.site.test:${server.port}/text` }, config)).toMatchObject({ status: 200 });
   });
 
-  test('a name that nobody knows, a host where nobody listens', async () => {
+  test('an unknown name, and a host without a server', async () => {
     const config = readFetchConfig({ allow: ['127.0.0.2'] });
     const signal = new AbortController().signal;
     const unknown = () => Promise.reject(new Error('ENOTFOUND'));
@@ -270,7 +270,7 @@ describe('who may be reached', () => {
     expect(await refusal(get('', { url: 'http://site.test:1/' }))).toMatchObject({ code: 'E_FETCH_FAILED' });
   });
 
-  test('when the first address does not answer, the next one may', async () => {
+  test('when the first address does not answer, the next one is tried', async () => {
     const config = readFetchConfig({ allow: ['127.0.0.0/8'] });
     const several = async () => ['127.0.0.9', '127.0.0.2'];
     const url = `http://site.test:${server.port}/text`;
@@ -291,12 +291,12 @@ describe('https', () => {
   });
   afterAll(() => secure.stop(true));
 
-  test('a certificate that nobody vouches for is refused', async () => {
+  test('an untrusted certificate is rejected', async () => {
     const refused = await refusal(get('', { url: `https://pinned.test:${secure.port}/` }));
     expect(refused).toMatchObject({ code: 'E_FETCH_FAILED', message: expect.stringContaining('certificate') });
   });
 
-  test('the name is what the certificate must be for, though the address is what is connected to', async () => {
+  test('the certificate must match the name, though the address is connected to', async () => {
     const program = `
       import { fetchPage } from ${JSON.stringify(join(import.meta.dir, 'fetch-page.ts'))};
       import { readFetchConfig } from ${JSON.stringify(join(import.meta.dir, 'fetch-config.ts'))};

@@ -1,4 +1,4 @@
-/** A request and the redirects it leads to. Each hop is judged as if it had been asked for. */
+/** Sends a request and follows its redirects. Each hop is checked like a request of its own. */
 import type { IncomingMessage } from 'node:http';
 import { GoondanError } from '@goondan/types';
 import type { FetchConfig } from './fetch-config.ts';
@@ -13,7 +13,7 @@ export interface FetchAsk {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** HTML as it is, not as text. */
+  /** True: HTML unchanged, not as text. */
   readonly raw?: boolean;
 }
 
@@ -23,22 +23,22 @@ export interface FetchPlace {
   readonly signal: AbortSignal;
 }
 
-// A type, because an interface is no JsonObject.
+// A type, because an interface is not assignable to JsonObject.
 export type FetchResult = {
-  /** Where it came from in the end. */
+  /** The last address, after redirects. */
   url: string;
   status: number;
   contentType: string;
   title?: string;
   text: string;
-  /** There was more than is given. */
+  /** True when the text was cut. */
   cut?: boolean;
-  /** Only of those that are useful to go on. */
+  /** A few useful headers. */
   headers?: Record<string, string>;
 };
 
 const MOST_REDIRECTS = 5;
-/** Of one name. */
+/** The most addresses of one name that are tried. */
 const MOST_ADDRESSES = 3;
 const shownHeaders = ['location', 'retry-after', 'etag', 'last-modified', 'link', 'allow'];
 
@@ -83,7 +83,7 @@ interface Hop {
   readonly body: string | undefined;
 }
 
-/** From the first address that answers. */
+/** Gets the answer of the first address that responds. */
 async function askHop(hop: Hop, { config, resolve, signal }: FetchPlace): Promise<IncomingMessage> {
   const addresses = await findAddresses(hop.url, config, resolve);
   const headers = headersFor(hop.url, hop.headers, config);
@@ -102,7 +102,7 @@ async function askHop(hop: Hop, { config, resolve, signal }: FetchPlace): Promis
   });
 }
 
-/** Where an answer sends one; `undefined` when it is the answer. */
+/** Returns the target of a redirect; `undefined` for any other answer. */
 function nextHop(hop: Hop, { statusCode = 0, headers: { location } }: IncomingMessage): Hop | undefined {
   if (location === undefined || ![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
   const url = parseUrl(location, hop.url);

@@ -15,7 +15,7 @@ describe('a URL', () => {
     ['example.com', 'is not a URL'],
     ['//example.com', 'is not a URL'],
     ['', 'is not a URL'],
-  ])('%s is refused whatever the config allows: it %s', (text, problem) => {
+  ])('%s is rejected whatever the config allows: it %s', (text, problem) => {
     const refused = () => parseUrl(text);
     expect(refused).toThrow(
       expect.objectContaining({ code: 'E_FETCH_URL', message: `${JSON.stringify(text)} ${problem}.` }),
@@ -34,7 +34,7 @@ describe('the addresses of a host', () => {
   const find = (url: string, answers: readonly string[], config = {}) =>
     findAddresses(parseUrl(url), readFetchConfig(config), async () => answers);
 
-  test('are those that may be reached, IPv4 first', async () => {
+  test('are the allowed ones, IPv4 first', async () => {
     const answers = ['2606:4700::1111', '10.0.0.1', '1.1.1.1', 'localhost'];
     expect(await find('https://example.com', answers)).toEqual(['1.1.1.1', '2606:4700::1111']);
     expect(await find('https://example.com', answers, { allow: ['10.0.0.0/8'] })).toEqual([
@@ -45,7 +45,7 @@ describe('the addresses of a host', () => {
     expect(await find('https://example.com', ['10.0.0.1'], { allow: ['example.com'] })).toEqual(['10.0.0.1']);
   });
 
-  test('an address is not looked up', async () => {
+  test('are not looked up when the host is an address', async () => {
     expect(await find('https://1.1.1.1', ['127.0.0.1'])).toEqual(['1.1.1.1']);
   });
 });

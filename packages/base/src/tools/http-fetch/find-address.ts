@@ -1,6 +1,6 @@
 /**
- * Whether a URL may be fetched, and from which addresses. Invariant: what is returned here is what is connected to.
- * Nobody asks for the name a second time, so an answer that changes does not matter.
+ * Checks whether a URL may be fetched, and returns its addresses. Invariant: connections use exactly these addresses.
+ * The name is not resolved a second time, so a changed answer has no effect.
  */
 import { isIP } from 'node:net';
 import { GoondanError } from '@goondan/types';
@@ -8,12 +8,12 @@ import type { FetchConfig } from './fetch-config.ts';
 import { isAllowedAddress, namesHost } from './host-patterns.ts';
 import { isPublicAddress } from './is-public-address.ts';
 
-/** Every address of a name, as the system knows it. */
+/** Returns every address of a name from the system. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 const LONGEST_URL = 8_192;
 
-/** Throws `E_FETCH_URL` for what is no address of the web. */
+/** Throws `E_FETCH_URL` for anything but an http or https address. */
 export function parseUrl(text: string, base?: URL): URL {
   const url = text.length > LONGEST_URL ? null : URL.parse(text, base?.href);
   if (url === null) throw badUrl(text, 'is not a URL');
@@ -22,7 +22,10 @@ export function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** At least one, in the order to try them. Throws `E_FETCH_REFUSED`, `E_FETCH_FAILED` when the name is not known. */
+/**
+ * Returns at least one address, in the order to try. Throws `E_FETCH_REFUSED`, and `E_FETCH_FAILED` for an unknown
+ * name.
+ */
 export async function findAddresses(url: URL, config: FetchConfig, resolve: Resolve): Promise<string[]> {
   const host = hostOf(url);
   if (config.only !== undefined && !config.only.some((pattern) => namesHost(pattern, host))) {
@@ -33,12 +36,12 @@ export async function findAddresses(url: URL, config: FetchConfig, resolve: Reso
   const reachable = addresses.filter(
     (address) => isTrusted || isPublicAddress(address) || isAllowedAddress(config.allow, address),
   );
-  // IPv4 first: where one of the two does not work, it is mostly the other, and finding that out takes time.
+  // IPv4 first: a broken IPv6 is more common, and takes long to detect.
   if (reachable.length > 0) return reachable.toSorted((one, other) => isIP(one) - isIP(other));
   throw new GoondanError('E_FETCH_REFUSED', `${JSON.stringify(host)} is not at a public address.`);
 }
 
-/** Without the brackets of IPv6 and the dot that ends a full name. */
+/** Removes the brackets of IPv6 and the dot that ends a full name. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }

@@ -1,7 +1,7 @@
-/** Patterns for hosts in a bundle: `example.com`, `*.example.com`, an address, or a network as `10.0.0.0/8`. */
+/** Patterns for hosts in a bundle: `example.com`, `*.example.com`, an address, or a network like `10.0.0.0/8`. */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Names only: an address is a name of itself. */
+/** Compares names only: an address is its own name. */
 export function namesHost(pattern: string, host: string): boolean {
   const [wanted, name] = [pattern.toLowerCase(), host.toLowerCase()];
   return wanted.startsWith('*.') ? name.endsWith(wanted.slice(1)) : name === wanted;

@@ -1,4 +1,4 @@
-// Everything we could think of that leads to where nobody may be sent. Two servers listen there and must hear nothing.
+// Every way we know to reach a forbidden address. Two servers listen there and must get no request.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { readFetchConfig } from './fetch-config.ts';
 import { fetchPage } from './fetch-page.ts';
@@ -19,19 +19,19 @@ const others = ['::1', '127.0.0.3'].flatMap((hostname) => {
   try {
     return [listen(hostname, port)];
   } catch {
-    // Not every machine has IPv6.
+    // Some machines have no IPv6.
     return [];
   }
 });
 
-/** A host that is allowed, for redirects to start from; what it redirects to is in the query. */
+/** An allowed host, from which redirects start; the target is in the query. */
 const allowed = Bun.serve({
   hostname: '127.0.0.2',
   port: 0,
   fetch: (request) => {
     const { searchParams, pathname } = new URL(request.url);
     if (pathname === '/page') return new Response('allowed');
-    // As a server would send it: the bytes as they are.
+    // The raw bytes, as a server would send them.
     const location = Buffer.from(searchParams.get('to') ?? '').toString('latin1');
     const status = Number(searchParams.get('status') ?? 302);
     return new Response(null, { status, headers: { location } });
@@ -40,7 +40,7 @@ const allowed = Bun.serve({
 afterAll(() => Promise.all([sentinel, allowed, ...others].map((server) => server.stop(true))));
 beforeEach(() => void heard.splice(0));
 
-/** What names lead to, as somebody who means harm would answer. */
+/** The addresses of names, as a hostile resolver would answer. */
 const names: Readonly<Record<string, readonly string[]>> = {
   localhost: ['127.0.0.1'],
   'localhost.localdomain': ['127.0.0.1'],
@@ -74,7 +74,7 @@ const resolve = async (host: string) => {
 };
 
 const hostile: readonly string[] = [
-  // The address itself, in every way to write it.
+  // The address itself, in every notation.
   `http://127.0.0.1:${port}/`,
   `http://127.0.0.3:${port}/`,
   `http://2130706433:${port}/`,
@@ -124,7 +124,7 @@ const hostile: readonly string[] = [
   ...Object.keys(names)
     .filter((name) => name.endsWith('.evil.test'))
     .map((name) => `http://${name}:${port}/`),
-  // Somebody else's own networks, and where providers keep keys.
+  // Private networks, and the metadata services of providers.
   'http://169.254.169.254/latest/meta-data/',
   'http://[fd00:ec2::254]/latest/meta-data/',
   'http://metadata.google.internal/computeMetadata/v1/',
@@ -134,7 +134,7 @@ const hostile: readonly string[] = [
   'http://10.0.0.1/',
   'http://172.16.0.1/',
   'http://3232235521/',
-  // What looks like something else.
+  // URLs that look like others.
   `http://example.com@127.0.0.1:${port}/`,
   `http://127.0.0.1:${port}@example.com/`,
   `http://user:password@allowed.test:${port}/`,
@@ -143,7 +143,7 @@ const hostile: readonly string[] = [
   `http://1.1.1.1 &@127.0.0.1:${port}/`,
   `http://127.0.0.1:${port}#.example.com/`,
   `http://127.0.0.1:${port}?.example.com/`,
-  // Other ways to ask.
+  // Other schemes.
   'file:///etc/passwd',
   `ftp://127.0.0.1:${port}/`,
   `gopher://127.0.0.1:${port}/_GET`,
@@ -173,7 +173,7 @@ describe('http-fetch', () => {
     expect(hostile.length).toBeGreaterThanOrEqual(60);
   });
 
-  test('the servers would be heard from, if anybody reached them', async () => {
+  test('the servers would notice a request', async () => {
     for (const { hostname, port: own } of [sentinel, ...others]) {
       const host = hostname?.includes(':') ? `[${hostname}]` : (hostname ?? '');
       expect(await outcomeOf(`http://${host}:${own}/`, [hostname ?? ''])).toContain('canary of this machine');
@@ -198,8 +198,8 @@ describe('http-fetch', () => {
   });
 });
 
-describe('a name whose answer changes', () => {
-  /** Public at first, or allowed, and this machine from the second time on. */
+describe('a name with a changing answer', () => {
+  /** Answers with a public or allowed address first, and with this machine from the second time on. */
   function rebinding(first: string) {
     const asked: string[] = [];
     return {
@@ -212,7 +212,7 @@ describe('a name whose answer changes', () => {
   }
   const signal = new AbortController().signal;
 
-  test('is connected to at the address that was looked at, and nobody asks again', async () => {
+  test('is connected to at the checked address, and not resolved again', async () => {
     const config = readFetchConfig({ allow: ['127.0.0.2'] });
     const { resolve: rebind, asked } = rebinding('127.0.0.2');
     const url = `http://rebind.test:${allowed.port}/page`;
@@ -223,7 +223,7 @@ describe('a name whose answer changes', () => {
     expect(asked).toEqual(['rebind.test']);
   });
 
-  test('is judged again at each redirect', async () => {
+  test('is checked again at each redirect', async () => {
     const config = readFetchConfig({ allow: ['127.0.0.2'] });
     const { resolve: rebind, asked } = rebinding('127.0.0.2');
     const url = `http://rebind.test:${allowed.port}/?to=${encodeURIComponent(`http://rebind.test:${port}/`)}`;
@@ -233,7 +233,7 @@ describe('a name whose answer changes', () => {
     expect(heard).toEqual([]);
   });
 
-  test('of several answers only those are used that may be', async () => {
+  test('uses only the allowed ones of several answers', async () => {
     const config = readFetchConfig({ allow: ['127.0.0.2'] });
     const mixed = async () => ['127.0.0.1', '::1', '127.0.0.2', '10.0.0.1'];
     const url = `http://mixed.test:${allowed.port}/page`;

@@ -1,6 +1,6 @@
 /**
- * HTML as text: what a reader sees, with headings, lists and links. In one pass over the text, whatever stands in it: no
- * page can make this slow.
+ * Converts HTML to the text that a reader sees, with headings, lists and links. It is one pass over the text, so no
+ * page can make it slow.
  */
 
 export interface HtmlText {
@@ -8,7 +8,7 @@ export interface HtmlText {
   readonly text: string;
 }
 
-/** Not shown, with everything in them. */
+/** Elements that are not shown, with their contents. */
 const hidden = new Set([
   'script',
   'style',
@@ -31,7 +31,7 @@ const headings = /^h([1-6])$/;
 export function htmlToText(html: string, base: URL): HtmlText {
   const text = new TextBuilder();
   let title = '';
-  /** The element that hides what is read now, or whose title it is. */
+  /** The element that hides the current text, or whose title it is. */
   let inside: string | undefined;
   for (const token of tokensOf(html)) {
     if (token.kind === 'text') {
@@ -42,7 +42,7 @@ export function htmlToText(html: string, base: URL): HtmlText {
     const { name, isEnd, attributes } = token;
     if (inside !== undefined) {
       if (name === inside && isEnd) inside = undefined;
-      // A title may stand in a head, and a head need not be ended.
+      // A title may be in a head, and a head need not be closed.
       else if (inside === 'head' && name === 'title' && !isEnd) inside = 'title';
       else if (inside === 'head' && name === 'body') inside = undefined;
       continue;
@@ -58,14 +58,14 @@ export function htmlToText(html: string, base: URL): HtmlText {
   return { title: title.replaceAll(/\s+/g, ' ').trim().slice(0, 300), text: text.end() };
 }
 
-/** Pieces, so that adding to a long text costs no more than to a short one. */
+/** Collects pieces, so that adding to a long text is as cheap as to a short one. */
 class TextBuilder {
   readonly #pieces: string[] = [];
   #atSpace = true;
   #atLine = true;
   #link: { readonly href: string; readonly from: number } | undefined;
 
-  /** Runs of white space are one space, and none at the beginning of a line. */
+  /** Collapses white space to one space, and removes it at the beginning of a line. */
   add(text: string): void {
     const plain = text.replaceAll(/\s+/g, ' ');
     const piece = this.#atSpace && plain.startsWith(' ') ? plain.slice(1) : plain;
@@ -76,7 +76,7 @@ class TextBuilder {
   }
 
   newLine(): void {
-    // A link around several lines would be none that one can read.
+    // A link over several lines would not be readable.
     this.#link = undefined;
     if (this.#atLine) return;
     this.#pieces.push('\n');
@@ -89,7 +89,7 @@ class TextBuilder {
     this.#atSpace = true;
   }
 
-  /** Begins one, or only ends the one there is. */
+  /** Begins a link, or only ends the current one. */
   link(href: string | undefined): void {
     const words = this.#link && this.#pieces.slice(this.#link.from).join('').trim();
     if (this.#link !== undefined && words !== undefined && words !== '') {
@@ -110,7 +110,7 @@ class TextBuilder {
 
 const hrefPattern = /(?:^|\s)href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
 
-/** Absolute; only of what could be fetched too. */
+/** Returns an absolute link, if it could be fetched. */
 function linkOf(attributes: string, base: URL): string | undefined {
   const [, double, single, bare] = hrefPattern.exec(attributes.slice(0, 5_000)) ?? [];
   const written = double ?? single ?? bare;
@@ -140,7 +140,7 @@ function* tokensOf(html: string): Generator<Token> {
     }
     const [, slash = '', name = ''] = /^<(\/?)([a-z][a-z0-9:-]{0,50})/.exec(lower.slice(open, open + 60)) ?? [];
     if (name === '') {
-      // A declaration, or a sign that is no tag.
+      // A declaration, or a `<` that is not a tag.
       const isDeclaration = html[open + 1] === '!' || html[open + 1] === '?';
       if (!isDeclaration) yield { kind: 'text', text: '<' };
       at = isDeclaration ? endOf(html, '>', open) : open + 1;
@@ -162,7 +162,7 @@ function endOf(html: string, mark: string, from: number): number {
   return found === -1 ? html.length : found + mark.length;
 }
 
-/** After its `>`, which may also stand inside of quotes. */
+/** Returns the place after its `>`, ignoring those in quotes. */
 function endOfTag(html: string, open: number): number {
   let quote = '';
   for (let at = open; at < html.length; at += 1) {

@@ -1,4 +1,4 @@
-/** The tool `http-fetch`: asks public hosts of the web, and no others unless the bundle allows it. */
+/** The tool `http-fetch`: fetches from public hosts, and from others only if the bundle allows it. */
 import type { ToolHandler } from '@goondan/types';
 import { readFetchConfig } from './fetch-config.ts';
 import type { FetchAsk } from './fetch-page.ts';

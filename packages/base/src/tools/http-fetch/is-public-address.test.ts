@@ -86,7 +86,7 @@ describe('an address', () => {
   });
 });
 
-describe('what a bundle allows', () => {
+describe('the addresses that a bundle allows', () => {
   test.each<[string, string, boolean]>([
     ['10.0.0.0/8', '10.1.2.3', true],
     ['10.0.0.0/8', '11.1.2.3', false],

@@ -7,7 +7,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !ownOfVersion4.check(address, 'ipv4');
-  // With a zone it is an address of this machine's own links.
+  // An address with a zone belongs to this machine's own links.
   if (!isIPv6(address) || address.includes('%')) return false;
   return publicOfVersion6.check(address, 'ipv6') && !ownOfVersion6.check(address, 'ipv6');
 }

@@ -4,14 +4,14 @@ import { Readable } from 'node:stream';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { readBody } from './read-body.ts';
 
-/** An answer as far as a body is concerned. */
+/** The parts of an answer that matter for a body. */
 function answerOf(bytes: Uint8Array, encoding?: string): IncomingMessage {
   const stream = Readable.from([bytes], { objectMode: false });
   return Object.assign(stream, { headers: { 'content-encoding': encoding } }) as unknown as IncomingMessage;
 }
 
 describe('a body', () => {
-  test('is read to its end, or to its bound', async () => {
+  test('is read to its end, or to its limit', async () => {
     const bytes = Buffer.from('0123456789');
     expect(await readBody(answerOf(bytes), 10)).toEqual({ bytes, isCut: false });
     expect(await readBody(answerOf(bytes), 9)).toEqual({ bytes: bytes.subarray(0, 9), isCut: true });
@@ -20,12 +20,12 @@ describe('a body', () => {
 
   const megabytes = Buffer.alloc(10_000_000);
   const bombs = {
-    // A thousand megabytes: gzip may be put end to end.
+    // A thousand megabytes: gzip files may be concatenated.
     gzip: Buffer.concat(Array.from({ length: 100 }, () => gzipSync(megabytes))),
     br: brotliCompressSync(Buffer.alloc(100_000_000), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
   };
 
-  test.each(['gzip', 'br'] as const)('that is a bomb of %s goes off in no memory of ours', async (encoding) => {
+  test.each(['gzip', 'br'] as const)('is not unpacked into memory when it is a bomb of %s', async (encoding) => {
     Bun.gc(true);
     const before = process.memoryUsage().rss;
     const { bytes, isCut } = await readBody(answerOf(bombs[encoding], encoding), 1_000_000);

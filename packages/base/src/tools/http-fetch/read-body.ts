@@ -1,11 +1,11 @@
-/** A body, unpacked while it comes, up to a bound: of what would unpack into more, nothing more is unpacked. */
+/** Reads and unpacks a body up to a limit: the rest is not unpacked. */
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
 import { GoondanError } from '@goondan/types';
 
 export interface Body {
   readonly bytes: Buffer;
-  /** There was more. */
+  /** True when there was more. */
   readonly isCut: boolean;
 }
 
@@ -16,7 +16,7 @@ export async function readBody(answer: IncomingMessage, limit: number): Promise<
   let length = 0;
   try {
     for await (const chunk of stream) {
-      // Nobody has set an encoding, so these are bytes.
+      // Without an encoding the chunks are bytes.
       chunks.push(chunk as Buffer);
       length += (chunk as Buffer).length;
       if (length > limit) return { bytes: Buffer.concat(chunks).subarray(0, limit), isCut: true };

@@ -1,4 +1,4 @@
-/** The headers of a request: the bundle's for that host, the model's where they are harmless, and our own. */
+/** The headers of a request: the bundle's for that host, harmless ones of the model, and our own. */
 import { GoondanError } from '@goondan/types';
 import type { FetchConfig } from './fetch-config.ts';
 import { hostOf } from './find-address.ts';
@@ -23,14 +23,14 @@ export function checkHeaders(given: Readonly<Record<string, string>>): Record<st
   return checked;
 }
 
-/** `given` has been checked; it goes to the origin it was meant for and to no other. */
+/** `given` is checked; it is sent to the origin it was meant for and to no other. */
 export function headersFor(
   url: URL,
   given: Readonly<Record<string, string>>,
   config: FetchConfig,
 ): Record<string, string> {
   const ofBundle = Object.hasOwn(config.headers, hostOf(url)) ? (config.headers[hostOf(url)] ?? {}) : {};
-  // A secret does not go out in the clear, unless it is the bundle that says http.
+  // A secret is not sent unencrypted, unless the bundle itself allows that host.
   const isSafe = url.protocol === 'https:' || config.allow.includes(hostOf(url));
   return {
     'user-agent': 'goondan-http-fetch',

@@ -1,4 +1,4 @@
-/** One request to one address, and the head of its answer. Neither names nor proxies are looked up here. */
+/** Sends one request to one address, and returns the head of its answer. It resolves neither names nor proxies. */
 import http, { type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
@@ -24,7 +24,7 @@ export function sendRequest({ url, address, method, headers, body, signal }: Htt
     path: `${url.pathname}${url.search}`,
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }) },
-    // One connection for each request: none that was made for another name is used again.
+    // One connection for each request: a connection for another name is never reused.
     agent: false,
     signal,
     // The certificate must be that of the name, not of the address.
@@ -37,7 +37,7 @@ export function sendRequest({ url, address, method, headers, body, signal }: Htt
       reject(reason instanceof Error ? reason : new Error(String(reason)));
     };
     request.on('error', reject);
-    // Nobody asked for another protocol, and nobody else would end the connection then.
+    // No other protocol was requested, and nothing else would close the connection.
     request.on('upgrade', (_answer, socket) => {
       socket.destroy();
       stop(new Error('the host changed to another protocol'));

@@ -1,4 +1,4 @@
-/** A body as a model can read it: HTML as text, text as it is, anything else only told of. */
+/** Makes a body readable for a model: HTML as text, text unchanged, and only a note for anything else. */
 import { safeText } from '../../text/safe-text.ts';
 import { htmlToText } from './html-to-text.ts';
 
@@ -43,7 +43,7 @@ function decode(bytes: Buffer, parameters: readonly string[]): string {
   return decoderFor(charset).decode(bytes);
 }
 
-/** One that is not known is taken for UTF-8. */
+/** An unknown one is treated as UTF-8. */
 function decoderFor(charset = 'utf-8'): { decode(bytes: Uint8Array): string } {
   try {
     // The decoder knows the valid names.

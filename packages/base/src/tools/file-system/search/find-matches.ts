@@ -1,6 +1,6 @@
 /**
- * Walks a folder and gives what fits, in the order of names. Links are not followed: what they lead to is found where it
- * stands, or is not inside. This runs in a process of its own, because nobody can stop a regular expression.
+ * Walks a folder and yields matches in the order of names. Links are not followed: their target is found at its own
+ * place, or is not inside. This runs in a separate process, because a regular expression cannot be interrupted.
  */
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { fileError } from '../file-error.ts';
@@ -11,20 +11,20 @@ export interface SearchAsk {
   readonly root: string;
   /** The folder to search, inside the root. */
   readonly path: string;
-  /** A regular expression for lines; files themselves are what is looked for when absent. */
+  /** A regular expression for lines; when absent, files are searched by name. */
   readonly pattern?: string;
   readonly ignoreCase: boolean;
-  /** For paths; for names alone, when it has no `/`. */
+  /** A pattern for paths, or for names when it has no `/`. */
   readonly glob?: string;
   readonly skip: readonly string[];
   readonly fileLimit: number;
 }
 
 export type Match = { path: string; line?: number; text?: string };
-/** A match, or a file that was not looked into. */
+/** A match, or a file that was skipped. */
 export type Finding = { match: Match } | { skipped: 'large' | 'binary' | 'unreadable' | 'deep' };
 
-/** Characters of a line that are shown. */
+/** The most characters of a line that are shown. */
 const LONGEST_LINE = 300;
 const DEEPEST = 100;
 
@@ -51,7 +51,7 @@ function fitsGlob(glob: string | undefined): (path: string) => boolean {
 }
 
 interface FoundFile {
-  /** Absent for a folder that is too deep to go into. */
+  /** Absent for a folder that is too deep. */
   readonly found?: Found;
   readonly path: string;
 }
@@ -74,7 +74,7 @@ function readNames(folder: Found): string[] {
   try {
     return readdirSync(folder.reach).toSorted();
   } catch {
-    // A folder that may not be read has nothing to find.
+    // A folder that cannot be read has no matches.
     return [];
   }
 }

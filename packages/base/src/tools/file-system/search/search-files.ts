@@ -1,4 +1,4 @@
-/** A search in a process of its own: it ends when it has enough, when time is up, or when the turn is cancelled. */
+/** Searches in a separate process, which ends with enough matches, at its deadline, or when the turn is cancelled. */
 import { GoondanError } from '@goondan/types';
 import { fileError } from '../file-error.ts';
 import type { Finding, Match, SearchAsk } from './find-matches.ts';
@@ -11,15 +11,15 @@ export interface SearchBounds {
 
 export type SearchResult = {
   matches: Match[];
-  /** Why there may be more, when it did not look at everything. */
+  /** Why there may be more matches, when the search is incomplete. */
   stopped?: 'limit' | 'time';
-  /** Files that were not looked into: too large, or no text. */
+  /** The number of skipped files: too large, or not text. */
   skipped?: number;
 };
 
 type Said = Finding | { done: true } | { failed: { message: string; code?: string } };
 
-/** As for every process we start: nothing of the folder it works in is read or run. */
+/** As for every process we start: no file of its folder is read or run. */
 const flags = ['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans'];
 
 export async function searchFiles(ask: SearchAsk, { limit, timeoutMs, signal }: SearchBounds): Promise<SearchResult> {
@@ -59,7 +59,7 @@ function checkPattern({ pattern, glob }: SearchAsk): void {
   }
 }
 
-/** How everything an agent started is found when it is gone. */
+/** The tags by which the processes of an agent are found after its end. */
 function tagsOf({ GOONDAN_RUN, GOONDAN_CHILD }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...(GOONDAN_RUN && { GOONDAN_RUN }), ...(GOONDAN_CHILD && { GOONDAN_CHILD }) };
 }
@@ -75,7 +75,7 @@ async function collect(stdout: ReadableStream<Uint8Array>, ask: SearchAsk, limit
     else if (matches.length < limit) matches.push(said.match);
     else return result({ stopped: 'limit' });
   }
-  // It was killed in the middle of it.
+  // It was killed in the middle of a line.
   return result({ stopped: 'time' });
 }
 
@@ -85,7 +85,7 @@ async function* readSaid(stdout: ReadableStream<Uint8Array>): AsyncGenerator<Sai
   for await (const chunk of stdout) {
     const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n');
     rest = lines.pop() ?? '';
-    // Our own program says nothing else.
+    // Only our own program writes here.
     for (const line of lines) yield JSON.parse(line) as Said;
   }
 }

@@ -1,4 +1,4 @@
-/** For tests: a folder to work in, with everything around it that a path could try to reach. */
+/** For tests: a folder to work in, surrounded by files that a path could try to reach. */
 import {
   mkdirSync,
   mkdtempSync,
@@ -16,12 +16,12 @@ import { join } from 'node:path';
 export const CANARY = 'canary-that-nobody-may-read';
 
 export interface GuardedFolder extends Disposable {
-  /** Holds all of it. */
+  /** The folder of all parts. */
   readonly base: string;
-  /** The folder that nothing may lead out of. */
+  /** The folder that no path may leave. */
   readonly root: string;
   readonly outside: string;
-  /** Everything outside of the root: paths and contents. */
+  /** Returns paths and contents of everything outside of the root. */
   snapshot(): Record<string, string>;
 }
 
