@@ -19,9 +19,9 @@ describe('the manifest of @goondan/base', () => {
     expect({ errors, warnings }).toEqual({ errors: [], warnings: [] });
   });
 
-  test('names every folder there is, and no other', () => {
+  test('names every existing folder, and no other', () => {
     const declared = parts.map(({ place, name }) => `${place}/${name}`);
-    // Another name for a part that has a folder.
+    // A second name for a part that has a folder.
     const aliases = ['extensions/compaction'];
     expect(declared.filter((each) => !aliases.includes(each)).toSorted()).toEqual(listParts());
   });

@@ -21,8 +21,8 @@ const question = (options?: HistoryOptions) =>
 
 const RUNS = 2_000;
 
-describe('what is removed from a random history', () => {
-  test('B-03 B-04 never parts a tool call from its result', () => {
+describe('the messages removed from a random history', () => {
+  test('B-03 B-04 never separate a tool call from its result', () => {
     fc.assert(
       fc.property(question(), (asked) => {
         const gone = new Set(chooseRemoved(asked).removed);
@@ -37,7 +37,7 @@ describe('what is removed from a random history', () => {
     );
   });
 
-  test('B-03 B-04 is never pinned, protected or ephemeral', () => {
+  test('B-03 B-04 are never pinned, protected or ephemeral', () => {
     fc.assert(
       fc.property(question(), (asked) => {
         for (const message of chooseRemoved(asked).removed) {
@@ -49,7 +49,7 @@ describe('what is removed from a random history', () => {
     );
   });
 
-  test('B-03 B-04 is enough for the limits, or all there was to remove', () => {
+  test('B-03 B-04 are enough for the limits, or all there was to remove', () => {
     fc.assert(
       fc.property(question(), (asked) => {
         const { removed, isEnough } = chooseRemoved(asked);
@@ -66,7 +66,7 @@ describe('what is removed from a random history', () => {
     );
   });
 
-  test('B-03 B-04 is nothing while the limits are met, and no more than the targets ask for, the answer to a question aside', () => {
+  test('B-03 B-04 are none within the limits, and no more than the targets need, except for the answer to a question', () => {
     fc.assert(
       fc.property(question(), (asked) => {
         const { removed } = chooseRemoved(asked);
@@ -86,7 +86,7 @@ describe('what is removed from a random history', () => {
     );
   });
 
-  test('is the oldest', () => {
+  test('are the oldest', () => {
     fc.assert(
       fc.property(question({ plain: true }), ({ messages, ...asked }) => {
         const { removed } = chooseRemoved({ messages, ...asked, isProtected: () => false });
@@ -97,7 +97,7 @@ describe('what is removed from a random history', () => {
   });
 });
 
-/** For a list that is never empty where it is used. */
+/** For a list that is never empty here. */
 const never: Message = {
   id: '',
   data: { role: 'user', content: '' },
@@ -117,12 +117,12 @@ function isWithin(
   return messages.length <= maxMessages && messages.reduce((sum, each) => sum + estimateTokens(each), 0) <= maxTokens;
 }
 
-/** Calls without a result, and results without a call: random histories have some to begin with. */
+/** Lists calls without a result, and results without a call: random histories have some from the start. */
 function danglingIn(messages: readonly Message[]): string[] {
   return idsOf(messages).filter((id, _, all) => all.filter((each) => each === id).length % 2 === 1);
 }
 
-/** The id of each call and of each result. */
+/** Lists the id of each call and of each result. */
 function idsOf(messages: readonly Message[]): string[] {
   return messages.flatMap(({ data }) =>
     typeof data.content === 'string'

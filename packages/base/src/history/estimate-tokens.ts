@@ -1,9 +1,9 @@
-/** How many tokens a message is, about: no two providers count alike, and asking them costs a request. */
+/** Estimates the tokens of a message: providers count differently, and asking one costs a request. */
 import type { Message } from '@goondan/types';
 
-/** A picture or another file, whatever its size: what it costs depends on the provider. */
+/** For a picture or another file of any size: the cost depends on the provider. */
 const TOKENS_OF_A_FILE = 1_000;
-/** The frame around every message. */
+/** The tokens of the frame around every message. */
 const TOKENS_OF_A_FRAME = 4;
 
 /** Messages never change, so each is counted once. */
@@ -17,7 +17,7 @@ export function estimateTokens(message: Message): number {
   return tokens;
 }
 
-/** Four letters of English are a token, and so is one of most other scripts. */
+/** Counts four ASCII characters as a token, and each character of other scripts as one. */
 export function countText(text: string): number {
   let plain = 0;
   for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) < 128) plain += 1;

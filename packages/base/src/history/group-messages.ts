@@ -9,11 +9,11 @@ export interface MessageGroup {
   /** In the order of the conversation. */
   readonly messages: readonly Message[];
   readonly tokens: number;
-  /** One of them is pinned, so all of them stay; or it goes by itself at the end of its step or turn. */
+  /** True when one of them is pinned, so all stay; or when it is ephemeral and removed anyway. */
   readonly isFixed: boolean;
 }
 
-/** In the order of their first messages. */
+/** Returns the groups in the order of their first messages. */
 export function groupMessages(messages: readonly Message[]): MessageGroup[] {
   const groups: Message[][] = [];
   const callers = new Map<string, Message[]>();
@@ -25,7 +25,7 @@ export function groupMessages(messages: readonly Message[]): MessageGroup[] {
     }
     const group = [message];
     groups.push(group);
-    // A model may use an id again: from here on results belong to the newer call.
+    // A model may reuse an id: later results belong to the newer call.
     for (const id of callsOf(message)) callers.set(id, group);
   }
   return groups.map((group) => ({
@@ -35,7 +35,7 @@ export function groupMessages(messages: readonly Message[]): MessageGroup[] {
   }));
 }
 
-/** The group with the call that this message answers. */
+/** Returns the group with the call that this message answers. */
 function callerOf({ data }: Message, callers: ReadonlyMap<string, Message[]>): Message[] | undefined {
   if (data.role !== 'tool') return undefined;
   return data.content.map(({ toolCallId }) => callers.get(toolCallId)).find((group) => group !== undefined);

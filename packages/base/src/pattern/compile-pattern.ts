@@ -1,16 +1,19 @@
-/** Texts, globs and regular expressions as programs that match in linear time. */
+/** Compiles texts, globs and regular expressions into programs that match in linear time. */
 import { type Node, parseRegex } from './parse-regex.ts';
 import { type Instruction, matches, type Program } from './program.ts';
 
-/** Instructions. With `LONGEST_TEXT` this bounds what one match can cost. */
+/** The most instructions. Together with `LONGEST_TEXT` this limits the cost of one match. */
 const LONGEST_PROGRAM = 1_000;
-/** Characters; `undefined` is the answer for a longer text. */
+/** In characters; a longer text gives `undefined`. */
 export const LONGEST_TEXT = 10_000;
 
-/** Whether a text matches; `undefined` when it is too long to be looked at. */
+/** Whether a text matches; `undefined` when it is too long to examine. */
 export type Matcher = (text: string) => boolean | undefined;
 
-/** `*` is any number of characters, line ends too, `?` is one; everything else is itself. The whole text must match. */
+/**
+ * `*` matches any characters, line ends included, `?` matches one; all other characters match themselves. The whole
+ * text must match.
+ */
 export function compileGlob(glob: string): Matcher {
   const parts = Array.from(glob, (character): Node => {
     if (character === '*') return { is: 'repeat', what: anything, least: 0, most: undefined };
@@ -20,7 +23,7 @@ export function compileGlob(glob: string): Matcher {
   return matcher(compile({ is: 'sequence', parts }, `the pattern "${glob}"`), 'whole');
 }
 
-/** Matches anywhere in the text, unless it says `^` and `$`. Throws an `Error` that says what is wrong with it. */
+/** Matches anywhere in the text, unless it has `^` and `$`. Throws an `Error` with the problem. */
 export function compileRegex(source: string): Matcher {
   return matcher(compile(parseRegex(source), `the regular expression "${source}"`), 'search');
 }

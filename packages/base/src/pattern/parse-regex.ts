@@ -1,7 +1,7 @@
 /**
- * Regular expressions as a tree. The syntax is JavaScript's, without what cannot be matched in linear time or what nobody
- * needs here: no look-around, no back-references, no named groups. Lazy quantifiers are taken and mean nothing: it is only
- * asked whether something matches.
+ * Parses regular expressions into a tree. The syntax is JavaScript's without look-around, back-references and named
+ * groups, which cannot be matched in linear time or are not needed here. Lazy quantifiers are accepted and have no
+ * effect, because only the existence of a match is asked.
  */
 import { isWord } from './program.ts';
 
@@ -14,7 +14,7 @@ export type Node =
 
 const MOST_REPEATS = 1_000;
 
-/** Throws an `Error` that says what is wrong, and where. */
+/** Throws an `Error` with the problem and its position. */
 export function parseRegex(source: string): Node {
   const parser = new Parser(source);
   const node = parser.choice();
@@ -159,7 +159,7 @@ class Parser {
     const character = this.#take();
     const control = controls[character];
     if (control !== undefined) return control;
-    // A letter or a digit may mean something one day, or means something elsewhere: \1, \p, \A.
+    // Letters and digits are reserved: they mean something elsewhere, or may one day (\1, \p, \A).
     if (/[A-Za-z\d]/.test(character)) throw this.problem(`an escape "\\${character}" that is not supported`);
     return codePointOf(character);
   }

@@ -1,21 +1,21 @@
 /**
- * A compiled pattern: a small program whose threads all look at one character at a time. What a model writes is matched
- * against it in a time that grows with the length of both and never explodes, as that of a backtracking matcher can.
+ * A compiled pattern: a small program whose threads all read one character at a time. Matching the text of a model
+ * takes time in proportion to both lengths, and never explodes as in a backtracking matcher.
  */
 
 export type Instruction =
-  /** Takes one character. */
+  /** Reads one character. */
   | { readonly does: 'take'; readonly fits: (codePoint: number) => boolean }
-  /** Goes on at both places. */
+  /** Continues at both places. */
   | { readonly does: 'split'; readonly first: number; readonly second: number }
   | { readonly does: 'jump'; readonly to: number }
-  /** Goes on when it stands there. */
+  /** Continues when the position fits. */
   | { readonly does: 'assert'; readonly at: 'start' | 'end' | 'boundary' | 'inside' }
   | { readonly does: 'match' };
 
 export type Program = readonly Instruction[];
 
-/** Whether a match begins anywhere in the text (`search`), or is the whole of it. */
+/** Whether a match begins anywhere in the text (`search`), or covers all of it. */
 export function matches(program: Program, text: string, mode: 'search' | 'whole'): boolean {
   const codePoints = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   let threads = new Set<number>();
@@ -41,7 +41,7 @@ interface Place {
   readonly at: number;
 }
 
-/** Adds every instruction that can be reached from `start` without taking a character. */
+/** Adds every instruction that can be reached from `start` without reading a character. */
 function follow(program: Program, start: number, place: Place, reached: Set<number>): void {
   const open = [start];
   for (let index = open.pop(); index !== undefined; index = open.pop()) {

@@ -10,12 +10,12 @@ const own = {
   GOONDAN_CHILD: undefined,
 };
 
-test('a process finds what programs need, what was declared, and nothing else', () => {
+test('a process gets the variables programs need, the declared ones, and nothing else', () => {
   expect(childEnvironment(own, { A: '1' })).toEqual({ PATH: '/bin', LC_ALL: 'C', A: '1', GOONDAN_RUN: 'run' });
   expect(childEnvironment(own, {}, ['SHELL'])).toMatchObject({ SHELL: '/bin/sh' });
 });
 
-test('nobody declares the tags away, by which it is ended', () => {
+test('declarations cannot override the tags by which it is ended', () => {
   const declared = { GOONDAN_RUN: 'other', GOONDAN_TREE: 'other', TERM: 'xterm', PATH: '/own' };
   expect(commandEnvironment(own, declared, 'GOONDAN_TREE=mine')).toEqual({
     PATH: '/own',

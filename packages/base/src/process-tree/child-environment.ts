@@ -4,13 +4,13 @@
  * secrets.
  */
 
-/** Where things are, and in which language. */
+/** Folders, names and the language. */
 const inherited: readonly string[] = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TZ', 'TMPDIR'];
 const tags: readonly string[] = ['GOONDAN_RUN', 'GOONDAN_CHILD'];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `also`: further names that are passed on. The tags are last: nobody declares them away. */
+/** `also` lists further names to pass on. The tags come last, so no declaration overrides them. */
 export function childEnvironment(
   own: Environment,
   declared: Readonly<Record<string, string>>,
@@ -20,7 +20,9 @@ export function childEnvironment(
   return { ...pick(own, [...inherited, ...also, ...locales]), ...declared, ...pick(own, tags) };
 }
 
-/** For a command: no colours and no questions, and a tag of its own, which is what ends it. */
+/**
+ * Makes the environment of a command: without colours and questions, and with a tag of its own, by which it is ended.
+ */
 export function commandEnvironment(
   own: Environment,
   declared: Readonly<Record<string, string>>,

@@ -32,7 +32,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 describe('the tree of a command', () => {
-  test('is ended with what left its session and lost its parent, by the tag', async () => {
+  test('is ended with processes that left its session and lost their parent, by the tag', async () => {
     const mark = newMark();
     const root = start(`setsid sh -c 'setsid sleep ${mark} & exit' & wait; exec sleep ${mark}`);
     await until(() => runningCommands(`sleep ${mark}`).length === 2);
@@ -40,7 +40,7 @@ describe('the tree of a command', () => {
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
 
-  test('is ended with what was given an empty environment, by its parent or its session', async () => {
+  test('is ended with processes with an empty environment, by their parent or session', async () => {
     const mark = newMark();
     const root = start(`env -i setsid sleep ${mark} & (env -i sleep ${mark} &) ; exec sleep ${mark}`);
     await until(() => runningCommands(`sleep ${mark}`).length === 3);
@@ -48,7 +48,7 @@ describe('the tree of a command', () => {
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
 
-  test('is ended with what has another group of the same session, though it has no parent and no tag', async () => {
+  test('is ended with another group of its session, even without a parent and a tag', async () => {
     const mark = newMark();
     const root = start(`bash -c 'set -m; env -i sleep ${mark} & disown' ; exec sleep ${mark}`);
     await until(() => runningCommands(`sleep ${mark}`).length === 2);
@@ -56,7 +56,7 @@ describe('the tree of a command', () => {
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
 
-  test('is ended also when its first process is long gone', async () => {
+  test('is ended even when its first process ended long ago', async () => {
     const mark = newMark();
     const root = start(`setsid sleep ${mark} & sleep ${mark} & exit`);
     await root.child.exited;
@@ -65,7 +65,7 @@ describe('the tree of a command', () => {
     expect(runningCommands(`sleep ${mark}`)).toEqual([]);
   });
 
-  test('has none of the others, and never who asks', async () => {
+  test('contains no other process, and never this one', async () => {
     const [own, stranger] = [newMark(), newMark()];
     const other = start(`exec sleep ${stranger}`);
     const root = start(`exec sleep ${own}`);
@@ -76,7 +76,7 @@ describe('the tree of a command', () => {
     expect(readTree({ pid: other.pid, tag: newProcessTag() })).toEqual([other.pid]);
   });
 
-  test('has time to end by itself, and no more than that', async () => {
+  test('has time to end by itself, but no longer', async () => {
     const polite = start(`trap 'exit 5' TERM; while true; do sleep 0.02; done`);
     await Bun.sleep(100);
     expect(await endTree(polite, { graceMs: 10_000 })).toBe(0);

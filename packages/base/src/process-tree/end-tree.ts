@@ -1,23 +1,23 @@
 /**
- * Ends a command and everything it started. First politely, then not: what forks while it is being killed is found by
- * the next look.
+ * Ends a command and everything it started: first with SIGTERM, then with SIGKILL. A process that forks while it is
+ * being killed is found by the next look.
  */
 import { canReadTree, readTree, type TreeRoot } from './read-tree.ts';
 
 export interface EndTreeOptions {
-  /** Between SIGTERM and SIGKILL; with 0 there is no SIGTERM. */
+  /** The time between SIGTERM and SIGKILL; with 0 there is no SIGTERM. */
   readonly graceMs: number;
-  /** Not asked politely, because it would take the others with it before they can answer. */
+  /** A process that gets no SIGTERM, because it would end the others before they can react. */
   readonly notAsked?: number | undefined;
 }
 
-/** When to give up on what does not die: a process that waits for a broken disk cannot. */
+/** The time after which a process that does not die is given up: one that waits for a broken disk cannot end. */
 const GIVE_UP_MS = 2_000;
 const BETWEEN_LOOKS_MS = 20;
-/** Somebody may be between fork and exec, and not show its tag yet. */
+/** A process between fork and exec may not show its tag yet. */
 const QUIET_LOOKS = 2;
 
-/** Resolves when nothing is left, with the number of those that could not be ended. */
+/** Resolves when nothing is left, with the number of processes that could not be ended. */
 export async function endTree(root: TreeRoot, { graceMs, notAsked }: EndTreeOptions): Promise<number> {
   if (!canReadTree()) return endGroup(root.pid, graceMs);
   const startedAt = performance.now();
@@ -34,7 +34,7 @@ export async function endTree(root: TreeRoot, { graceMs, notAsked }: EndTreeOpti
   }
 }
 
-/** For a process that is about to exit and cannot wait. */
+/** Kills the tree at once, for a process that is about to exit and cannot wait. */
 export function killTreeNow(root: TreeRoot): void {
   signal(-root.pid, 'SIGKILL');
   if (canReadTree()) for (const pid of readTree(root)) signal(pid, 'SIGKILL');
@@ -61,7 +61,7 @@ function signal(target: number, name: 'SIGTERM' | 'SIGKILL' | 0): boolean {
     process.kill(target, name);
     return true;
   } catch {
-    // Gone meanwhile; or not ours, and then it is found again.
+    // The process ended meanwhile; or it is not ours, and is then found again.
     return false;
   }
 }

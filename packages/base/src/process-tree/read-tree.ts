@@ -1,7 +1,7 @@
 /**
- * Everything a command has started that still lives, from /proc: what carries its tag, what is in its session or group,
- * and what any of those started. An environment is handed on to every program, so what has left the session and lost its
- * parent is still found. Only a program that did both and was given an empty environment is not.
+ * Finds every living process that a command has started, from /proc: processes with its tag, in its session or group,
+ * and their children. Every program inherits the environment, so a process that left the session and lost its parent is
+ * still found. Only a program that did both and got an empty environment is not.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -11,20 +11,20 @@ export interface TreeRoot {
   readonly tag: ProcessTag;
 }
 
-/** `NAME=value`, as it stands in an environment. */
+/** `NAME=value`, as in an environment. */
 export type ProcessTag = `${string}=${string}`;
 
-/** Made for one command, so that nothing else is found by it. */
+/** Makes a tag for one command, which no other process has. */
 export function newProcessTag(): ProcessTag {
   return `GOONDAN_COMMAND=${crypto.randomUUID()}`;
 }
 
-/** False where there is no /proc to read: then only the group of the root can be reached. */
+/** Whether /proc can be read; without it only the group of the root can be reached. */
 export function canReadTree(): boolean {
   return readProc('self', 'environ') !== undefined;
 }
 
-/** Not the dead that nobody has buried yet, and never this process. */
+/** Lists processes without zombies, and never this process. */
 export function readTree({ pid: root, tag }: TreeRoot): number[] {
   const entries = listPids().flatMap((pid) => readEntry(pid) ?? []);
   const chosen = new Set<number>();
@@ -32,7 +32,7 @@ export function readTree({ pid: root, tag }: TreeRoot): number[] {
     if (pid === root || group === root || session === root || carriesTag(pid, tag)) chosen.add(pid);
   }
   const children = Map.groupBy(entries, ({ parent }) => parent);
-  // A set that grows while it is walked is walked to its new end.
+  // The loop also visits entries that it adds to the set.
   for (const pid of chosen) for (const child of children.get(pid) ?? []) chosen.add(child.pid);
   chosen.delete(process.pid);
   return entries.filter(({ pid }) => chosen.has(pid)).map(({ pid }) => pid);
@@ -52,7 +52,7 @@ function listPids(): number[] {
 function readEntry(pid: number): Entry | undefined {
   const stat = readProc(pid, 'stat')?.toString();
   if (stat === undefined) return undefined;
-  // The name stands in brackets and may hold anything, brackets too.
+  // The name is in brackets and may contain anything, brackets included.
   const [state, parent, group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (state === 'Z' || state === 'X') return undefined;
   return { pid, parent: Number(parent), group: Number(group), session: Number(session) };
@@ -63,7 +63,7 @@ function carriesTag(pid: number, tag: ProcessTag): boolean {
   return environment?.toString('latin1').split('\0').includes(tag) ?? false;
 }
 
-/** Undefined when the process is gone meanwhile, or is not ours to look at. */
+/** Returns undefined when the process ended meanwhile, or may not be read. */
 function readProc(pid: number | 'self', file: string): Buffer | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`);

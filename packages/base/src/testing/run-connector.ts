@@ -1,4 +1,4 @@
-/** A connector in this process, with a swarm that is played by the test. */
+/** Runs a connector in this process, with a swarm that the test plays. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ export interface RunOptions<Config> {
   readonly config: Config;
   readonly secrets?: Readonly<Record<string, string>>;
   readonly agents?: readonly string[];
-  /** The same folder again is a restart. */
+  /** The folder of an earlier run makes this a restart. */
   readonly folder?: string;
   /** The swarm's answer to an ask; `You said: …` when absent. */
   readonly ask?: AskSwarm;
@@ -19,7 +19,7 @@ export interface RunningConnector {
   /** The emitted and asked events, as accepted. */
   readonly events: ConnectorEvent[];
   readonly lines: string[];
-  /** Where it listens, without a slash at the end. */
+  /** The address it listens on, without a slash at the end. */
   readonly url: string;
   readonly folder: string;
   stop(): Promise<void>;
@@ -34,7 +34,7 @@ export const acceptance = {
 };
 const usage = { inputTokens: 3, outputTokens: 4, totalTokens: 7 };
 
-/** An answer as the swarm gives it. */
+/** Makes an answer of the swarm. */
 export function answerOf(response: string, over: Partial<ConnectorAnswer> = {}): ConnectorAnswer {
   return { ...acceptance, response, finishReason: 'text_response', usage, ...over };
 }

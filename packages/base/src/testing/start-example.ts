@@ -1,4 +1,4 @@
-/** An example bundle of this package, in real processes, on a state root of its own. */
+/** Starts an example bundle of this package in real processes, with its own state root. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ const examples = join(import.meta.dir, '..', '..', 'examples');
 export interface RunningExample {
   readonly swarm: Swarm;
   readonly lines: LogLine[];
-  /** Resolves with the first line of the log that fits. */
+  /** Resolves with the first matching line of the log. */
   readonly logged: (pattern: RegExp) => Promise<RegExpExecArray>;
-  /** The conversation of an instance, as it is on disk. */
+  /** Reads the conversation of an instance from disk. */
   readonly messages: (agentName: string, instanceKey: string) => Promise<readonly Message[]>;
   stop(): Promise<void>;
 }

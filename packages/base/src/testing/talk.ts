@@ -1,4 +1,4 @@
-/** Bytes sent to a port of this machine as they are, and what comes back until the other side closes. */
+/** Sends raw bytes to a port of this machine, and returns the answer when the other side closes. */
 import { connect } from 'node:net';
 
 export function talk(port: number, text: string): Promise<string> {

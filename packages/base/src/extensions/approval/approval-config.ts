@@ -5,12 +5,12 @@ export type Verdict = 'allow' | 'ask' | 'deny';
 
 export type Effects = NonNullable<ToolAnnotations['effects']>;
 
-/** A text is a glob; any other value is itself. */
+/** A text is a glob; any other value must be equal. */
 export type ArgumentPattern = JsonValue | { equals: JsonValue } | { glob: string } | { regex: string };
 
 export interface RuleConfig {
   tool: string | string[];
-  /** By the dotted path of the argument; all must fit. */
+  /** By the dotted path of the argument; all must match. */
   when?: Record<string, ArgumentPattern>;
   then: Verdict;
   reason?: string;
@@ -18,7 +18,7 @@ export interface RuleConfig {
 
 export interface ApprovalConfig {
   rules?: RuleConfig[];
-  /** For calls that no rule fits: one verdict, or one for each kind of effect. */
+  /** For calls without a matching rule: one verdict, or one for each kind of effect. */
   default?: Verdict | Partial<Record<Effects, Verdict>>;
   expiresInSeconds?: number;
   priority?: number;

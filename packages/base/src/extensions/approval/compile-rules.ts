@@ -7,7 +7,7 @@ import { valuesAt } from './values-at.ts';
 export interface Rule {
   readonly verdict: Verdict;
   readonly reason: string | undefined;
-  /** Whether it looks at arguments at all. */
+  /** Whether it examines arguments at all. */
   readonly looksAtArguments: boolean;
   isAbout(toolName: string): boolean;
   fits(args: JsonObject): boolean;

@@ -15,7 +15,7 @@ function verdictOf(config: ApprovalConfig, call: Partial<JudgedCall> = {}): Verd
 const commanded = (command: string): Partial<JudgedCall> => ({ args: { command } });
 
 describe('allow, ask, deny', () => {
-  test('deny beats ask beats allow, whatever the order of the rules', () => {
+  test('deny beats ask beats allow, in any order of rules', () => {
     const verdict = fc.constantFrom<Verdict>('allow', 'ask', 'deny');
     fc.assert(
       fc.property(fc.array(verdict, { minLength: 1, maxLength: 6 }), verdict, (thens, fallback) => {
@@ -26,7 +26,7 @@ describe('allow, ask, deny', () => {
     );
   });
 
-  test('by default: what only looks is allowed, everything else is asked about', () => {
+  test('by default tools without effects are allowed, and others asked about', () => {
     expect(verdictOf({}, { effects: 'none' })).toBe('allow');
     expect(verdictOf({}, { effects: 'local' })).toBe('ask');
     expect(verdictOf({}, { effects: 'external' })).toBe('ask');
@@ -35,7 +35,7 @@ describe('allow, ask, deny', () => {
     expect(verdictOf({ default: { local: 'allow' } }, { effects: 'external' })).toBe('ask');
   });
 
-  test('by the name of the tool, a pattern or several', () => {
+  test('by the name of the tool, one pattern or several', () => {
     const rules = [rule(['file__*', 'bash__exec'], 'deny')];
     expect(verdictOf({ rules, default: 'allow' }, { toolName: 'file__write' })).toBe('deny');
     expect(verdictOf({ rules, default: 'allow' }, { toolName: 'bash__exec' })).toBe('deny');
@@ -71,14 +71,14 @@ describe('allow, ask, deny', () => {
     else expect(judge()).toBe(fits ? 'deny' : 'allow');
   });
 
-  test('all conditions of a rule must fit', () => {
+  test('all conditions of a rule must match', () => {
     const when = { command: 'git push*', 'options.force': true };
     const config: ApprovalConfig = { rules: [rule('*', 'deny', { when })], default: 'allow' };
     expect(verdictOf(config, { args: { command: 'git push', options: { force: true } } })).toBe('deny');
     expect(verdictOf(config, { args: { command: 'git push', options: { force: false } } })).toBe('allow');
   });
 
-  test('of several values one is enough to deny, and all are needed to allow', () => {
+  test('one of several values is enough to deny, and all are needed to allow', () => {
     const at = (then: Verdict): ApprovalConfig => ({
       rules: [rule('*', then, { when: { 'paths.*': '/tmp/*' } })],
       default: then === 'allow' ? 'deny' : 'allow',
@@ -90,7 +90,7 @@ describe('allow, ask, deny', () => {
     expect(verdictOf(at('allow'), { args: { paths: [] } })).toBe('deny');
   });
 
-  test('what is too long to be looked at counts as the worse', () => {
+  test('a text that is too long to examine gets the stricter verdict', () => {
     const long = commanded('x'.repeat(LONGEST_TEXT + 1));
     const at = (then: Verdict): ApprovalConfig => ({
       rules: [rule('*', then, { when: { command: { regex: 'nothing of the kind' } } })],
@@ -103,13 +103,13 @@ describe('allow, ask, deny', () => {
     ]);
   });
 
-  test('a bad pattern is refused when the agent starts, with its place', () => {
+  test('a bad pattern is rejected when the agent starts, with its place', () => {
     const rules = [rule('*', 'ask'), rule('*', 'ask', { when: { x: { regex: '(' } } })];
     expect(() => compileRules(rules)).toThrow('Extension/approval: rules[1]: the regular expression "(" has');
     expect(() => compileRules([rule('*', 'ask', { when: { x: { regex: 1 } } })])).toThrow('regex is not a text');
   });
 
-  test('says why, and whether arguments had a say', () => {
+  test('gives the reason, and whether it depends on arguments', () => {
     const rules = compileRules([
       rule('bash__*', 'ask'),
       rule('bash__*', 'ask', { reason: 'It is a shell.' }),

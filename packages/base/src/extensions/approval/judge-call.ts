@@ -5,7 +5,7 @@ import type { Rule } from './compile-rules.ts';
 export interface Judgement {
   readonly verdict: Verdict;
   readonly reason: string;
-  /** Other arguments might have been judged otherwise. */
+  /** True when other arguments could get another verdict. */
   readonly dependsOnArguments: boolean;
 }
 

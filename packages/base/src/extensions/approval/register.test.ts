@@ -27,7 +27,7 @@ interface Tried {
   readonly text: string;
 }
 
-/** One turn in which the model runs `bash__exec` with this command, and says what came of it. */
+/** Runs one turn in which the model calls `bash__exec` with this command, and returns its outcome. */
 async function tryCommand(
   config: JsonObject,
   options: { outcome?: ApprovalOutcome; more?: ScriptedAgentOptions['extensions'] } = {},
@@ -54,7 +54,7 @@ async function tryCommand(
 }
 
 describe('the extension approval', () => {
-  test('allows what a rule allows, and asks nobody', async () => {
+  test('lets an allowed call run without asking', async () => {
     const { runs, approver } = await tryCommand({ rules: [rule('bash__*', 'allow')] });
     expect([runs, approver.questions]).toEqual([[{ command: 'git push' }], []]);
   });
@@ -68,7 +68,7 @@ describe('the extension approval', () => {
     );
   });
 
-  test('asks with the reason of its rule, for as long as it is told, and goes on when it is approved', async () => {
+  test('asks with the reason of its rule and its expiry, and continues after the approval', async () => {
     const rules = [rule('bash__*', 'ask', { reason: 'It is a shell.' })];
     const { runs, approver } = await tryCommand({ rules, expiresInSeconds: 60 });
     expect(approver.questions).toMatchObject([
@@ -77,7 +77,7 @@ describe('the extension approval', () => {
     expect(runs).toEqual([{ command: 'git push' }]);
   });
 
-  test('tells the model that a person denied it, and what they said; or that nobody answered', async () => {
+  test('tells the model that a person denied the call, with the note; or that nobody answered', async () => {
     const denied = await tryCommand({}, { outcome: { decision: 'denied', by: 'ann', note: 'Not on a Friday.' } });
     expect(denied.text).toStartWith(
       'E_APPROVAL_DENIED: A person denied this call of "bash__exec". They say: Not on a Friday. Do not',
@@ -104,7 +104,7 @@ describe('the extension approval', () => {
       { tier },
     );
 
-  test('judges what swarm-wide layers made of the arguments', async () => {
+  test('judges the arguments after swarm-wide layers changed them', async () => {
     const rules = [rule('*', 'deny', { when: { command: 'rm *' } })];
     const { runs, text } = await tryCommand({ rules, default: 'allow' }, { more: [changing('swarm')] });
     expect(runs).toEqual([]);
@@ -112,7 +112,7 @@ describe('the extension approval', () => {
   });
 
   test.each(['agent', 'hook'] as const)(
-    'what a layer of the tier %s makes of them afterwards does not run',
+    'refuses a call whose arguments a layer of tier %s changes afterwards',
     async (tier) => {
       const more = [changing(tier)];
       const allowing = { rules: [rule('*', 'allow', { when: { command: 'git *' } })] };
@@ -121,19 +121,19 @@ describe('the extension approval', () => {
         expect(runs).toEqual([]);
         expect(text).toStartWith('E_APPROVAL_CHANGED');
       }
-      // Where arguments have no say, they may change.
+      // Where the verdict does not depend on arguments, they may change.
       const { runs } = await tryCommand({ rules: [rule('*', 'allow')] }, { more });
       expect(runs).toEqual([{ command: 'rm -rf /' }]);
     },
   );
 
-  test('is a layer that may short-circuit, as far inside as its tier lets it', async () => {
+  test('is a layer that may short-circuit, as far inside as its tier allows', async () => {
     const agent = await scriptedAgent({ extensions: [approval({}), changing('swarm', 999), changing('agent', -999)] });
     expect(agent.layers('toolCall')).toEqual(['changing/toolCall', 'approval/approval', 'changing/toolCall']);
     expect(agent.agent.layers('toolCall')[1]).toMatchObject({ mayShortCircuit: true, onError: 'fail' });
   });
 
-  test('a config that is wrong fails the start', async () => {
+  test('a wrong config fails the start', async () => {
     const start = (config: JsonObject) =>
       scriptedAgent({ extensions: [approval(config)] }).then(
         () => 'started',

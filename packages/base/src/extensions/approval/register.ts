@@ -1,6 +1,6 @@
 /**
- * Allows, asks about or denies tool calls, by rules. It stands as far inside as its tier lets it, so that it judges the
- * arguments which the handler will get; should a layer further inside change them all the same, the call is refused.
+ * Allows, asks about or denies tool calls, by rules. Its layer is as far inside as its tier allows, so that it judges
+ * the arguments that the handler gets. A call is refused if an inner layer still changes them.
  */
 import {
   type ApprovalOutcome,
@@ -41,7 +41,7 @@ function refuseAs(ctx: ToolCallMiddlewareContext, { decision, note }: ApprovalOu
   return refuse(ctx, 'E_APPROVAL_DENIED', `A person denied this call of "${ctx.toolName}".${said}`);
 }
 
-/** A result that the model reads, with what to do about it. */
+/** Makes a result for the model, with a suggestion. */
 function refuse({ toolCallId, toolName }: ToolCallMiddlewareContext, code: ErrorCode, message: string): ToolCallResult {
   const { suggestion } = errorCatalogue[code];
   return { toolCallId, toolName, status: 'error', error: { name: 'GoondanError', code, message, suggestion } };

@@ -12,6 +12,6 @@ function inside(value: JsonValue, key: string): JsonValue[] {
   if (typeof value !== 'object' || value === null) return [];
   if (key === '*') return Object.values(value).filter((each) => each !== undefined);
   const found = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-  // A part of a JSON value is JSON; the length of a list is not one of its elements.
+  // A part of a JSON value is JSON; the `length` of a list is not one of its elements.
   return found === undefined || (Array.isArray(value) && !/^\d+$/.test(key)) ? [] : [found as JsonValue];
 }

@@ -40,7 +40,7 @@ export function toolCallFacts(ctx: ToolCallMiddlewareContext, result?: ToolCallR
   };
 }
 
-/** The input of a command, in the format of other agents' hooks. */
+/** Makes the input of a command, in the format of other agents' hooks. */
 export function commandInput(point: HookPoint, facts: JsonObject): JsonObject {
   const { tool, event, workdir, result } = facts;
   return {
@@ -74,7 +74,7 @@ function textOf({ responseMessage }: TurnResult): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** Dates become texts, and what is undefined is left out. */
+/** Turns dates into texts, and leaves out undefined values. */
 function toJson(value: object): JsonValue {
   return JSON.parse(JSON.stringify(value)) as JsonValue;
 }

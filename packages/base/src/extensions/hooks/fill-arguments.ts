@@ -1,4 +1,4 @@
-/** `{ expr: 'result.text' }` in the arguments of a hook stands for what is there in the facts of the moment. */
+/** Fills the arguments of a hook: `{ expr: 'result.text' }` becomes the value at that path in the facts. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 
 export function fillArguments(args: JsonObject, facts: JsonObject): JsonObject {
@@ -13,12 +13,15 @@ function fill(value: JsonValue, facts: JsonObject): JsonValue {
   return fillArguments(value, facts);
 }
 
-/** A dotted path, with numbers for places in a list; `null` when nothing is there. Nothing is inherited. */
+/**
+ * Reads a dotted path, with numbers for positions in a list; `null` when nothing is there. Inherited properties do not
+ * count.
+ */
 export function lookUp(path: string, facts: JsonObject): JsonValue {
   let at: JsonValue | undefined = facts;
   for (const key of path.trim().split('.')) {
     if (at === null || typeof at !== 'object' || !Object.hasOwn(at, key)) return null;
-    // The positions of a list, or the keys of an object.
+    // `key` is a position of a list, or a key of an object.
     at = (at as Record<string, JsonValue>)[key];
   }
   return at ?? null;

@@ -8,9 +8,9 @@ export type HookPoint = (typeof points)[number];
 export interface Hook {
   readonly id?: string;
   readonly point: HookPoint;
-  /** Lower runs first before, and last after. */
+  /** A lower priority runs first before the inside, and last after it. */
   readonly priority?: number;
-  /** The tools, at the points of a tool call; `*` is any text. */
+  /** The tools, at the points of a tool call; `*` matches any text. */
   readonly tool?: string;
   readonly action: HookAction;
 }
@@ -21,11 +21,11 @@ export type HookAction =
 
 export interface HooksConfig {
   readonly hooks: readonly Hook[];
-  /** Variables for the processes of commands, beside PATH, HOME, LANG and a few like them. */
+  /** Variables for the processes of commands, in addition to PATH, HOME, LANG and a few like them. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** For messages. */
+/** Names a hook in messages. */
 export function nameOf({ id, point, action }: Hook): string {
   return id ?? `${point} ${'command' in action ? (action.command[0] ?? '') : action.toolCall.tool}`;
 }

@@ -12,7 +12,7 @@ let folder = '';
 beforeEach(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-hooks-')))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A program in the bundle. */
+/** Writes a program into the bundle. */
 function script(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, `#!/bin/sh\n${text}\n`);
@@ -92,7 +92,7 @@ describe('a hook that calls a tool', () => {
     await tested.close();
   });
 
-  test('L-03 lower priorities are first before, and last after; equal ones keep their order', async () => {
+  test('L-03 lower priorities run first before the inside, and last after it; equal ones keep their order', async () => {
     const seen: string[] = [];
     const hooks = (['turn.pre', 'turn.post'] as const).flatMap((point) => [
       note(point, { n: 'a' }, { priority: 10 }),
@@ -105,7 +105,7 @@ describe('a hook that calls a tool', () => {
     await tested.close();
   });
 
-  test('L-03 a tool that fails is told in the log, and the turn goes on', async () => {
+  test('L-03 a failing tool is logged, and the turn continues', async () => {
     const tested = await open([{ id: 'doomed', point: 'turn.pre', action: { toolCall: { tool: 'shop__fail' } } }]);
     expect((await tested.say('hello')).text).toBe('You said: hello');
     expect(tested.logs.map(({ message }) => message)).toContain('Hook "doomed": shop__fail failed: no');
@@ -113,8 +113,8 @@ describe('a hook that calls a tool', () => {
   });
 });
 
-describe('a hook that asks a command', () => {
-  test('L-03 gives it JSON on standard input, in the words other agents use', async () => {
+describe('a hook that runs a command', () => {
+  test('L-03 passes JSON on standard input, in the format of other agents', async () => {
     const hook = script('look.sh', 'cat > "$PWD/input.json"');
     const tested = await open([{ point: 'toolCall.pre', tool: 'shop__*', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw ');
@@ -130,7 +130,7 @@ describe('a hook that asks a command', () => {
     await tested.close();
   });
 
-  test('L-03 exit 2 blocks a tool call: the model reads why, and the tool does not run', async () => {
+  test('L-03 exit 2 blocks a tool call: the model gets the reason, and the tool does not run', async () => {
     const seen: string[] = [];
     const hook = script('no.sh', 'echo "not on Sundays" >&2; exit 2');
     const tested = await open([{ id: 'sunday', point: 'toolCall.pre', action: { command: [hook] } }], seen);
@@ -141,7 +141,7 @@ describe('a hook that asks a command', () => {
     await tested.close();
   });
 
-  test('L-03 after a call, exit 2 takes the place of its result', async () => {
+  test('L-03 after a call, exit 2 replaces its result', async () => {
     const hook = script('after.sh', 'grep -q "\\"output\\":\\"seen\\"" && exit 2');
     const tested = await open([{ point: 'toolCall.post', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw E_HOOK_BLOCKED');
@@ -169,10 +169,10 @@ describe('a hook that asks a command', () => {
   });
 
   test.each([
-    ['that is not there', () => ['./none.sh'], 'cannot be started'],
+    ['that is missing', () => ['./none.sh'], 'cannot be started'],
     ['that takes too long', () => [script('slow.sh', 'sleep 60')], 'did not answer within 300 ms'],
     ['that is killed', () => [script('dead.sh', 'kill -9 $$')], 'was ended by SIGKILL'],
-  ])('L-03 one %s blocks, unless it was told not to', async (_, command, problem) => {
+  ])('L-03 one %s blocks, unless configured otherwise', async (_, command, problem) => {
     const action = { command: command(), timeoutMs: 300 };
     const strict = await open([{ point: 'toolCall.pre', action }]);
     expect((await strict.say('look')).text).toBe('saw E_HOOK_BLOCKED');
@@ -183,7 +183,7 @@ describe('a hook that asks a command', () => {
     await lenient.close();
   });
 
-  test('L-03 nothing it started is left, also when it ignores being asked to go', async () => {
+  test('L-03 no process it started is left, even one that ignores SIGTERM', async () => {
     const mark = join(folder, 'still-there');
     const hook = script('stubborn.sh', `trap '' TERM\n(sleep 1; touch ${mark}) &\nsleep 60`);
     const tested = await open([{ point: 'toolCall.pre', action: { command: [hook], timeoutMs: 100 } }]);
@@ -193,7 +193,7 @@ describe('a hook that asks a command', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  test('has none of the variables of this process', async () => {
+  test('gets no variables of this process', async () => {
     process.env.CANARY_OF_HOOKS = 'sk-live-1234';
     const hook = script('env.sh', 'env > "$PWD/env.txt"');
     const tested = await open([{ point: 'turn.pre', action: { command: [hook] } }]);
@@ -203,7 +203,7 @@ describe('a hook that asks a command', () => {
     await tested.close();
   });
 
-  test('of another tool is not asked', async () => {
+  test('for another tool does not run', async () => {
     const hook = script('no.sh', 'exit 2');
     const tested = await open([{ point: 'toolCall.pre', tool: 'bash__*', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw ');
@@ -227,7 +227,7 @@ describe('an expression', () => {
     expect(lookUp(path, facts)).toEqual(value);
   });
 
-  test('is an object with nothing but expr', () => {
+  test('is an object with the key expr only', () => {
     expect(fillArguments({ one: { expr: 'text' }, two: { expr: 'text', more: 1 }, three: { expr: 5 } }, facts)).toEqual(
       {
         one: 'x',
@@ -259,7 +259,7 @@ spec: { entryAgent: Agent/a, agents: [Agent/a] }
 `;
 
 describe('in a bundle', () => {
-  test('L-03 hooks stand inside all other extensions, wherever they are listed', async () => {
+  test('L-03 hooks are inside all other extensions, wherever they are listed', async () => {
     writeFileSync(
       join(folder, 'goondan.yaml'),
       bundle('{ point: turn.pre, action: { command: [true] } }').replace('[true]', "['true']"),
@@ -280,7 +280,7 @@ describe('in a bundle', () => {
     ['{ point: turn.pre, action: {} }', 'no action'],
     ["{ point: turn.pre, action: { command: ['true'], toolCall: { tool: x } } }", 'two actions'],
     ['{ point: turn.pre, action: { command: [] } }', 'an empty command'],
-  ])('L-03 %s is refused: %s', async (hook) => {
+  ])('L-03 %s is rejected: %s', async (hook) => {
     writeFileSync(join(folder, 'goondan.yaml'), bundle(hook));
     const { errors } = await loadBundle(folder, { environment: {} });
     expect(errors.map(({ code }) => code)).toContain('E_EXT_CONFIG');

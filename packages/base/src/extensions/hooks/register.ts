@@ -1,7 +1,7 @@
 /**
- * `hooks`: what should happen at a point of a turn, without writing an extension: a tool is called, or a command is asked.
+ * `hooks`: calls a tool or runs a command at a point of a turn, without writing an extension.
  *
- * Tool calls of hooks take the road of every tool call; commands are asked from here alone.
+ * Tool calls of hooks pass through the same chain as every tool call; only this extension runs the commands.
  */
 import {
   type ExtensionRegister,
@@ -47,7 +47,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
     api.pipeline.register('toolCall', aroundCall, { mayShortCircuit: true });
   }
 
-  /** A call that is blocked has a result that the model can read. */
+  /** Gives a blocked call a result that the model can read. */
   async function aroundCall(ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> {
     try {
       await runAll('toolCall.pre', ctx, () => toolCallFacts(ctx));
@@ -62,7 +62,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
     }
   }
 
-  /** Before, the lowest priority first; after, last: as layers do. */
+  /** Runs hooks in the order of layers: the lowest priority first before the inside, and last after it. */
   async function runAll(point: HookPoint, ctx: Ctx, facts: Facts): Promise<void> {
     const list = point.endsWith('.post') ? at(point).toReversed() : at(point);
     for (const hook of list) {
@@ -80,7 +80,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
       if (verdict.type === 'warning') api.logger.warn(`Hook "${nameOf(hook)}": ${verdict.problem}`);
       return;
     }
-    // The schema sees to it that these are not at the points of a tool call.
+    // The schema does not allow these at the points of a tool call.
     if ('toolName' in ctx) return;
     const { tool, args = {} } = action.toolCall;
     const { status, error } = await ctx.tools.call(tool, fillArguments(args, facts));

@@ -1,9 +1,9 @@
 /**
  * Runs the command of a hook: JSON on its standard input, and its exit code is its answer.
  *
- * Invariants: 1. 0 is yes, 2 is no, with what it wrote on standard error as the reason; any other code is a warning.
- * 2. A command that cannot be started, is killed or takes too long has not said yes: it blocks, unless it was told not to.
- * 3. Nothing it started is left when this is over.
+ * Invariants: 1. 0 is yes; 2 is no, with its standard error as the reason; any other code is a warning. 2. A command
+ * that cannot be started, is killed or takes too long has not said yes: it blocks, unless the hook says otherwise. 3.
+ * No process it started is left at the end.
  */
 import { isAbsolute, resolve } from 'node:path';
 import type { JsonObject } from '@goondan/types';
@@ -63,7 +63,7 @@ export async function runCommandHook(hook: CommandHook, input: JsonObject, place
   return { type: 'warning', problem: `The hook ended with code ${child.exitCode}${words === '' ? '.' : `: ${words}`}` };
 }
 
-/** `./check.sh` is a file of the bundle; what has no slash is looked for in PATH. */
+/** `./check.sh` is a file of the bundle; a name without a slash is searched in PATH. */
 function findProgram([program = '', ...rest]: readonly string[], bundleFolder: string): string[] {
   const isPath = program.includes('/') && !isAbsolute(program);
   return [isPath ? resolve(bundleFolder, program) : program, ...rest];
@@ -89,7 +89,7 @@ async function readAtMost(stream: ReadableStream<Uint8Array>, most: number): Pro
   try {
     for await (const bytes of stream) if (text.length < most) text += decoder.decode(bytes, { stream: true });
   } catch {
-    // The pipe broke: what came is what there is.
+    // The pipe broke: the text so far is the result.
   }
   return text.slice(0, most).toWellFormed();
 }

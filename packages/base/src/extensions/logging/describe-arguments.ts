@@ -1,10 +1,10 @@
 import type { JsonObject } from '@goondan/types';
 
 const LONGEST = 500;
-/** Names whose values nobody should read in a log, whatever they are. */
+/** Names of arguments whose values must not be in a log. */
 const secretName = /pass(?:word|phrase)?$|secret|token|api[-_]?key|authorization|cookie|credential/i;
 
-/** As JSON, cut. Arguments with a name like a secret are hidden; the logger masks declared secrets. */
+/** Shows arguments as JSON, cut. Arguments with a name like a secret are hidden; the logger masks declared secrets. */
 export function describeArguments(args: JsonObject): string {
   const text = JSON.stringify(args, (key, value: unknown) =>
     secretName.test(key) && (typeof value === 'string' || typeof value === 'number') ? '***' : value,

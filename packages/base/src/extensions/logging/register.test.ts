@@ -45,7 +45,7 @@ async function logOf(config: LoggingConfig, input = 'weather') {
 }
 
 describe('logging', () => {
-  test('B-05 says how long turns, steps and tool calls took, and how they went', async () => {
+  test('B-05 logs the duration and the outcome of turns, steps and tool calls', async () => {
     expect(await logOf({})).toEqual([
       'info weather__get: ok, N ms',
       'info Step 0: 1 tool call, N ms',
@@ -54,14 +54,14 @@ describe('logging', () => {
     ]);
   });
 
-  test('B-05 has arguments only when asked, secrets masked by value and by name', async () => {
+  test('B-05 has arguments only when configured, with secrets masked by value and by name', async () => {
     const lines = await logOf({ includeToolArgs: true, level: 'debug' });
     expect(lines[0]).toStartWith('debug weather__get {"city":"Seoul","note":"');
     expect(lines.join()).not.toContain(SECRET);
     expect(lines.join()).not.toContain('hunter2');
   });
 
-  test('B-05 a result that is an error shows its code, and a failure its words', async () => {
+  test('B-05 an error result shows its code, and a failure its message', async () => {
     expect((await logOf({}, 'break'))[0]).toBe('info weather__break: E_TOOL_FAILED, N ms');
     const lines = await logOf({}, 'crash');
     expect(lines.at(-1)).toBe('error Turn turn-event-1: failed, N ms: no model today');

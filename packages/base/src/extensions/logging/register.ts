@@ -1,11 +1,11 @@
-/** `logging`: how long turns, steps and tool calls take, in the swarm's log. It watches, and changes nothing. */
+/** `logging`: logs the duration of turns, steps and tool calls. It changes nothing. */
 import { type ExtensionRegister, isCancellation } from '@goondan/types';
 import { describeArguments } from './describe-arguments.ts';
 
 export interface LoggingConfig {
-  /** The level of its lines. Failures are `error`, whatever it says; a turn that is cancelled did not fail. */
+  /** The level of its lines. Failures are always `error`; a cancelled turn is not a failure. */
   readonly level?: 'debug' | 'info';
-  /** The arguments of tool calls too. */
+  /** Whether to include the arguments of tool calls. */
   readonly includeToolArgs?: boolean;
 }
 
@@ -48,7 +48,7 @@ export const register: ExtensionRegister<LoggingConfig> = (api, { level = 'info'
     { ...watching, name: 'logging' },
   );
 
-  /** Begins with what it is, ends with how it went and how long it took. */
+  /** Logs a line with `what`, the outcome and the duration. */
   async function timed<Result>(what: string, next: () => Promise<Result>, outcome: (result: Result) => string) {
     const startedAt = performance.now();
     const duration = () => `${Math.round(performance.now() - startedAt)} ms`;

@@ -22,10 +22,10 @@ export interface CompactionLimits {
 }
 
 const SUMMARY_TOKENS = 1_000;
-/** The frame of a message, and the first words of a summary. */
+/** The tokens of a message's frame and of the first words of a summary. */
 const FRAME_TOKENS = 16;
 
-/** There is always room for the summary: what is left and the summary together are within the limits. */
+/** Leaves room for the summary: the rest and the summary together are within the limits. */
 export function readLimits({ maxMessages, maxTokens, trimTo = 0.5, ...config }: CompactionConfig): CompactionLimits {
   const most = maxTokens === undefined ? Infinity : Math.max(1, Math.floor(maxTokens / 4) - FRAME_TOKENS);
   const summaryTokens = Math.min(config.summaryTokens ?? SUMMARY_TOKENS, most);

@@ -25,7 +25,7 @@ const summary = 'Summary of the earlier conversation:\nThey counted.';
 const texts = (messages: readonly Message[]) => messages.map(textOf);
 
 describe('message-compaction', () => {
-  test('B-03 a summary takes the place of the oldest messages; the model is asked once, and nothing of it is streamed', async () => {
+  test('B-03 a summary replaces the oldest messages; the model is asked once, and nothing of it is streamed', async () => {
     const tested = await scriptedAgent({ script, extensions: [compacting({ maxMessages: 6 })] });
     for (const number of [1, 2, 3]) await tested.say(`${number}`);
     expect(tested.requests).toHaveLength(3);
@@ -38,7 +38,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('B-03 the summary so far is summed up with what came after it', async () => {
+  test('B-03 the last summary is summarised with the messages after it', async () => {
     const tested = await scriptedAgent({ script, extensions: [compacting({ maxMessages: 3 })] });
     for (let number = 1; number <= 6; number += 1) await tested.say(`number ${number}`);
     const asked = tested.requests.flatMap(({ messages }) =>
@@ -60,7 +60,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('B-03 sums up in a long turn too: the question stays, and what the model gets is within the limit', async () => {
+  test('B-03 also summarises in a long turn: the question stays, and the model gets messages within the limit', async () => {
     const tested = await scriptedAgent({
       script: [{ when: '^Sum up', say: 'They counted.' }, { call: { tool: 'count__next' } }],
       policy: { maxStepsPerTurn: 8 },
@@ -75,7 +75,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('B-03 what was replaced stays in the archive', async () => {
+  test('B-03 replaced messages stay in the archive', async () => {
     const store = memoryStore();
     const committed: string[] = [];
     const watched = {
@@ -93,7 +93,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('B-03 with "marked", only messages that are marked are replaced', async () => {
+  test('B-03 with "marked", only marked messages are replaced', async () => {
     const history = [1, 2, 3, 4].map((number) =>
       createUserMessage(`${number}`, number % 2 === 0 ? { 'compaction.eligible': true } : {}, { id: `m${number}` }),
     );
@@ -115,7 +115,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('B-03 another agent can sum up', async () => {
+  test('B-03 another agent can summarise', async () => {
     const asked: string[] = [];
     const engine = {
       catalog: () => [{ name: 'clerk' }],
@@ -143,7 +143,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('a summary that fails removes nothing, is said, and is tried again in the next turn only', async () => {
+  test('a failed summary removes nothing, is logged, and is tried again only in the next turn', async () => {
     let fails = true;
     let tries = 0;
     const flaky = extension('flaky', ({ pipeline }) => {
@@ -175,7 +175,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('a summary is cut to its length, and an empty one is none', async () => {
+  test('a summary is cut to its limit, and an empty one is an error', async () => {
     const layer = (text: string) => ({
       model: {
         generate: async () => ({ content: [{ type: 'text' as const, text }], finishReason: 'stop' as const, usage }),
@@ -189,7 +189,7 @@ describe('message-compaction', () => {
     expect(summarise(layer('  \n'), request)).rejects.toThrow('is empty');
   });
 
-  test('a long history is summed up piece by piece, each with the summary so far', async () => {
+  test('a long history is summarised piece by piece, each with the summary so far', async () => {
     const asked: string[] = [];
     const layer = {
       model: {
@@ -211,7 +211,7 @@ describe('message-compaction', () => {
     expect(Math.max(...asked.map(({ length }) => length))).toBeLessThan(101_000);
   });
 
-  test('B-03 on random histories: limits met or nothing left to replace, pairs whole, pinned there', async () => {
+  test('B-03 on random histories: limits are met or nothing is left to replace, pairs are complete, pinned messages stay', async () => {
     await fc.assert(
       fc.asyncProperty(randomHistory(), fc.integer({ min: 2, max: 20 }), async (history, maxMessages) => {
         const tested = await scriptedAgent({
@@ -221,7 +221,7 @@ describe('message-compaction', () => {
         await tested.say('import');
         await tested.say('question');
         const kept = (await tested.messages()).slice(0, -1);
-        // What is ephemeral goes by itself.
+        // Ephemeral messages disappear by themselves.
         const lasting = history.filter(({ metadata }) => metadata[EPHEMERAL] === undefined);
         const pinned = history.filter(({ metadata }) => metadata.pinned === true).map(({ id }) => id);
         expect(kept.map(({ id }) => id)).toEqual(expect.arrayContaining(pinned));

@@ -1,4 +1,4 @@
-/** `message-compaction`: when a conversation has grown too long, a summary takes the place of its oldest part. */
+/** `message-compaction`: replaces the oldest part of a long conversation with a summary. */
 import {
   createSystemMessage,
   type ExtensionRegister,
@@ -13,14 +13,14 @@ import { type SummaryRequest, summarise } from './summarise.ts';
 
 type Layer = TurnMiddlewareContext | StepMiddlewareContext;
 
-/** In the metadata of a turn: a summary failed in it, and is not tried again before the next one. */
+/** In the metadata of a turn: a summary failed, and is not tried again in this turn. */
 const FAILED = 'message-compaction.failed';
 
 export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
   const { limits, targets, summaryTokens } = readLimits(config);
   let hasWarned = false;
-  // Once for the turn, because a step that is tried again forgets what it did; and in every further step, because a turn
-  // can be long.
+  // Once in the turn, because a retried step forgets what it did; and in every further step, because a turn can be
+  // long.
   api.pipeline.register('turn', async (ctx) => (await compact(ctx), ctx.next()), { name: 'compaction' });
   api.pipeline.register('step', async (ctx) => (ctx.stepIndex > 0 && (await compact(ctx)), ctx.next()), {
     name: 'compaction',
@@ -38,7 +38,7 @@ export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
     });
     if (!isEnough) warnOnce();
     const [first, ...others] = removed;
-    // A summary of nothing but the last summary would win nothing.
+    // A summary of only the last summary would gain nothing.
     if (first === undefined || (others.length === 0 && isSummary(first))) return;
     const summary = await trySummary(ctx, { messages: removed, summaryTokens, config });
     if (summary === undefined) return;
@@ -49,7 +49,9 @@ export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
     api.logger.info(`A summary has taken the place of ${removed.length} messages.`);
   }
 
-  /** A conversation that cannot be summed up goes on as it is: to lose it, or the turn, would be worse. */
+  /**
+   * Returns `undefined` on failure: the conversation continues unchanged, because losing it or the turn would be worse.
+   */
   async function trySummary(ctx: Layer, request: SummaryRequest): Promise<string | undefined> {
     try {
       return await summarise(ctx, request);
@@ -79,7 +81,7 @@ function isEligible(message: Message, { eligible = 'all' }: CompactionConfig): b
   return eligible === 'all' || isSummary(message) || message.metadata['compaction.eligible'] === true;
 }
 
-/** The same when a turn is resumed. */
+/** Returns the same id when a turn is resumed. */
 function idOf(ctx: Layer): string {
   return 'stepIndex' in ctx ? `${ctx.turnId}.summary-${ctx.stepIndex}` : `${ctx.turnId}.summary`;
 }

@@ -1,4 +1,6 @@
-/** Messages as a text that a model reads, each with who said it. Long results are cut: a summary needs their gist. */
+/**
+ * Writes messages as a text for a model, each with its speaker. Long results are cut: a summary needs only their gist.
+ */
 import type { Message } from '@goondan/types';
 
 const LONGEST_RESULT = 2_000;

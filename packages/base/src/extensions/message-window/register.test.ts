@@ -43,7 +43,7 @@ describe('message-window', () => {
     await tested.close();
   });
 
-  test('B-04 never removes what is pinned, and says when that is too much', async () => {
+  test('B-04 never removes pinned messages, and reports when they exceed the limit', async () => {
     const pinned = createUserMessage('remember this', { pinned: true }, { id: 'pinned' });
     const tested = await scriptedAgent({ extensions: [importHistory([pinned]), windowed({ maxMessages: 1 })] });
     await tested.say('import');
@@ -54,7 +54,7 @@ describe('message-window', () => {
     await tested.close();
   });
 
-  test('B-04 slides in a long turn too: the question stays, old calls go with their results', async () => {
+  test('B-04 also slides in a long turn: the question stays, old calls are removed with their results', async () => {
     const tested = await scriptedAgent({
       script: [{ call: { tool: 'count__next' } }],
       policy: { maxStepsPerTurn: 8 },
@@ -72,7 +72,7 @@ describe('message-window', () => {
     await tested.close();
   });
 
-  test('B-04 on random histories: what the model gets is within the limit or needed, pairs whole, pinned there', async () => {
+  test('B-04 on random histories: the model gets messages within the limit or needed ones, pairs are complete, pinned messages stay', async () => {
     await fc.assert(
       fc.asyncProperty(randomHistory(), fc.integer({ min: 1, max: 20 }), async (history, maxMessages) => {
         const tested = await scriptedAgent({ extensions: [importHistory(history), windowed({ maxMessages })] });
@@ -92,14 +92,14 @@ describe('message-window', () => {
   }, 60_000);
 });
 
-/** A call or a result whose partner is pinned. */
+/** Whether it is a call or a result whose partner is pinned. */
 function belongsToPinned(message: Message, all: readonly Message[]): boolean {
   const ids = callIds(message);
   const group = all.filter((other) => callIds(other).some((id) => ids.includes(id)));
   return group.some(({ metadata }) => metadata.pinned === true) || group.some((other) => isFamilyOfPinned(other, all));
 }
 
-/** Results of one assistant message belong together, whichever of them is pinned. */
+/** Whether another result of the same assistant message is pinned: they belong together. */
 function isFamilyOfPinned(message: Message, all: readonly Message[]): boolean {
   const ids = callIds(message);
   return all.some(

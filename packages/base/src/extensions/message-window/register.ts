@@ -1,17 +1,17 @@
-/** `message-window`: the model sees the newest part of a conversation. */
+/** `message-window`: shows the model only the newest part of a conversation. */
 import type { ExtensionRegister, StepMiddlewareContext, TurnMiddlewareContext } from '@goondan/types';
 import { chooseRemoved, type HistoryLimits } from '../../history/choose-removed.ts';
 import { protectNewest } from '../../history/protect-newest.ts';
 
 export interface WindowConfig extends HistoryLimits {
-  /** How much of the limits is left when they are passed. */
+  /** The share of the limits that is left after a removal. */
   readonly trimTo?: number;
 }
 
 export const register: ExtensionRegister<WindowConfig> = (api, config) => {
   let hasWarned = false;
-  // Once for the turn, because a step that is tried again forgets what it did; and in every further step, because a turn
-  // can be long.
+  // Once in the turn, because a retried step forgets what it did; and in every further step, because a turn can be
+  // long.
   api.pipeline.register('turn', (ctx) => (slide(ctx), ctx.next()), { name: 'window' });
   api.pipeline.register('step', (ctx) => (ctx.stepIndex > 0 && slide(ctx), ctx.next()), { name: 'window' });
 

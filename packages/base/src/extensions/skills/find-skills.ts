@@ -10,7 +10,7 @@ import { type ParsedSkill, parseSkill } from './parse-skill.ts';
 import type { Skill } from './skill.ts';
 
 export interface FoundSkills {
-  /** In the order of the alphabet. */
+  /** In alphabetical order. */
   readonly skills: readonly Skill[];
   /** Each with the file it is about. */
   readonly problems: readonly string[];
@@ -25,7 +25,7 @@ interface LookedAt {
 }
 
 export class SkillFinder {
-  /** By path, as it was when it was last looked at. */
+  /** By path, in the state of the last look. */
   #known = new Map<string, LookedAt>();
 
   find(folders: readonly string[]): FoundSkills {
@@ -59,7 +59,7 @@ export class SkillFinder {
       if (size > LONGEST_FILE) return { stamp, parsed: { problem: `it has more than ${LONGEST_FILE} bytes` } };
       return { stamp, parsed: parseSkill(readFileSync(file, 'utf8'), lastPart(folder)) };
     } catch {
-      // No skill, or one that is just being written.
+      // Not a skill, or one that is just being written.
       return undefined;
     }
   }

@@ -1,4 +1,4 @@
-/** The files beside a `SKILL.md`: which there are, and what is in one. Nothing outside the skill's folder is read. */
+/** Lists and reads the files next to a `SKILL.md`. Nothing outside the skill's folder is read. */
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
@@ -8,7 +8,7 @@ const MOST_FILES = 200;
 const DEEPEST = 4;
 const LONGEST_FILE = 262_144;
 
-/** Relative to the skill's folder, in the order of the alphabet; the first `MOST_FILES`. */
+/** Lists paths relative to the skill's folder, in alphabetical order; the first `MOST_FILES`. */
 export function listResources({ folder }: Skill): string[] {
   const files: string[] = [];
   walk(folder, 0);
@@ -38,7 +38,7 @@ export function readResource({ folder, name }: Skill, file: string): string {
   } catch {
     throw refuse('is not there');
   }
-  // A real path, so that neither `..` nor a link leads out.
+  // A real path, so neither `..` nor a link leads out.
   if (!path.startsWith(folder + sep)) throw refuse('is not inside the folder of the skill');
   const stat = statSync(path);
   if (!stat.isFile()) throw refuse('is not a file');

@@ -72,7 +72,7 @@ describe('skills', () => {
     await tested.close();
   });
 
-  test('B-01 a closed one is not shown any more; of too many the oldest is closed', async () => {
+  test('B-01 a closed one is not shown any more; with too many open, the oldest is closed', async () => {
     for (const name of ['a', 'b', 'c']) writeSkill(`bundle/.agents/skills/${name}`, { body: `This is ${name}.` });
     const tested = await open(
       [
@@ -92,7 +92,7 @@ describe('skills', () => {
     await tested.close();
   });
 
-  test('B-01 files of a skill are listed and read, and nothing outside it is', async () => {
+  test('B-01 files of a skill are listed and read, and nothing outside it', async () => {
     writeSkill('bundle/.agents/skills/greeting');
     write('bundle/.agents/skills/greeting/references/words.md', 'Ahoy');
     const secret = write('secret.txt', 'do not read');
@@ -123,7 +123,7 @@ describe('skills', () => {
     await tested.close();
   });
 
-  test('B-01 skills that come, change and go are noticed by the next turn', async () => {
+  test('B-01 the next turn notices new, changed and removed skills', async () => {
     const tested = await open([{ say: 'ok' }]);
     const offered = () => tested.requests.at(-1)?.tools.find(({ name }) => name === 'skills__open')?.description ?? '';
     await tested.say('1');
@@ -140,14 +140,14 @@ describe('skills', () => {
     await tested.close();
   });
 
-  test('B-01 one that is not there says which there are', async () => {
+  test('B-01 an unknown skill: the error lists the known ones', async () => {
     writeSkill('bundle/.agents/skills/greeting');
     const tested = await open([{ afterTool: 'skills__open', say: '{{result.error.message}}' }, openSkill('gretting')]);
     expect((await tested.say('go')).text).toBe('There is no skill "gretting". Skills: greeting.');
     await tested.close();
   });
 
-  test('B-01 what is wrong, and what is shadowed, is said once and hurts no other skill', async () => {
+  test('B-01 invalid and shadowed skills are reported once, and do not affect others', async () => {
     writeSkill('bundle/.agents/skills/greeting');
     writeSkill('project/.agents/skills/greeting', { body: 'Another.' });
     write('bundle/.agents/skills/broken/SKILL.md', 'no front matter');
@@ -182,11 +182,11 @@ describe('a SKILL.md', () => {
     ['a long description', head(`name: a\ndescription: ${'x'.repeat(1_025)}`), 'more than 1024'],
     ['a long front matter', head(`name: a\ndescription: d\nx: ${'x'.repeat(17_000)}`), 'more than 16384'],
     ['deep nesting', head(`name: a\nx: ${'['.repeat(10_000)}`), 'is not YAML'],
-  ])('with %s is refused', (_, text, problem) => {
+  ])('with %s is rejected', (_, text, problem) => {
     expect(parseSkill(text, 'a')).toEqual({ problem: expect.stringContaining(problem) });
   });
 
-  test('has a name, a description in any form of YAML, and a body; the other fields are left alone', () => {
+  test('has a name, a description in any form of YAML, and a body; other fields are ignored', () => {
     const text =
       '---\r\nname: a\r\ndescription: >\r\n  folded\r\n  text\r\nlicense: MIT\r\nmetadata: { x: "1" }\r\n---\r\n# Hi\r\n---\r\nmore\r\n';
     expect(parseSkill(text, 'a')).toEqual({
@@ -196,7 +196,7 @@ describe('a SKILL.md', () => {
 });
 
 describe('the folders', () => {
-  test('count in order: configured, the bundle, the project, the user; each once', () => {
+  test('take precedence in order: configured, the bundle, the project, the user; each once', () => {
     const places = { workdir: '/p', bundleFolder: '/b', folders: ['skills', '/x'], includesHome: true, home: '/h' };
     expect(skillFolders(places)).toEqual([
       '/b/skills',

@@ -20,7 +20,7 @@ import { type SkillShelf, skillTools } from './skill-tools.ts';
 export interface SkillsConfig {
   readonly folders?: readonly string[];
   readonly user?: boolean;
-  /** How many are open at a time; of more, the one opened longest ago is closed. */
+  /** The most open skills at a time; then the one that was opened first is closed. */
   readonly maxOpen?: number;
 }
 
@@ -64,7 +64,7 @@ export const register: ExtensionRegister<SkillsConfig> = (api, { folders = [], u
     { name: 'show' },
   );
 
-  /** Once a turn: it goes with the turn. */
+  /** Adds the message once a turn; it disappears with the turn. */
   function show(name: string, ctx: StepMiddlewareContext): void {
     const skill = shelf.find(name);
     const id = `${ctx.turnId}.skill-${name}`;

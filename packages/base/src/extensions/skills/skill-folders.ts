@@ -11,10 +11,10 @@ export interface SkillPlaces {
   readonly home?: string;
 }
 
-/** Where skills are kept, by those who agreed on it; the client's own folder is in the middle. */
+/** The conventional folders for skills; our own is in the middle. */
 const conventional = ['.agents/skills', '.goondan/skills', '.claude/skills'];
 
-/** In the order in which they count: what was configured, the bundle, the project, the user. Each once. */
+/** Lists the folders by precedence: configured, of the bundle, of the project, of the user. Each once. */
 export function skillFolders({
   workdir,
   bundleFolder,

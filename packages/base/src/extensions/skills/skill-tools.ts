@@ -3,12 +3,12 @@ import { GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/t
 import { listResources, readResource } from './read-resource.ts';
 import type { Skill } from './skill.ts';
 
-/** The skills there are, and which are open. */
+/** The known skills, and the open ones. */
 export interface SkillShelf {
   find(name: string): Skill | undefined;
   all(): readonly Skill[];
   open(name: string): Promise<void>;
-  /** False when it was not open. */
+  /** Returns false when it was not open. */
   close(name: string): Promise<boolean>;
 }
 
@@ -17,7 +17,7 @@ export interface SkillTool {
   readonly handler: ToolHandler;
 }
 
-/** Characters of all descriptions; the rest is found with `skills__list`. */
+/** The most characters of all descriptions; `skills__list` finds the rest. */
 const LONGEST_CATALOG = 8_000;
 
 export function skillTools(skills: readonly Skill[], shelf: SkillShelf): SkillTool[] {

@@ -1,4 +1,4 @@
-/** One skill, as its `SKILL.md` says. */
+/** One skill, from its `SKILL.md`. */
 export interface Skill {
   readonly name: string;
   readonly description: string;

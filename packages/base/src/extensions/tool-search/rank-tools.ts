@@ -4,7 +4,7 @@ import type { ToolCatalogItem } from '@goondan/types';
 /** A word of the name says more than one of the description. */
 const NAME_WEIGHT = 3;
 
-/** The best first; those that fit not at all are left out. Equally good ones keep the catalog's order. */
+/** Returns the best first, without tools that do not match. Equal ones keep the catalog's order. */
 export function rankTools(catalog: readonly ToolCatalogItem[], query: string): ToolCatalogItem[] {
   const wanted = [...new Set(wordsOf(query))];
   const entries = catalog.map((tool) => ({ tool, name: wordsOf(tool.name), text: wordsOf(tool.description) }));
@@ -24,7 +24,7 @@ export function rankTools(catalog: readonly ToolCatalogItem[], query: string): T
     .map(({ tool }) => tool);
 }
 
-/** `readFile` and `read_file` are both read and file. Words that say nothing about a tool are left out. */
+/** `readFile` and `read_file` both become `read` and `file`. Words that say nothing about a tool are left out. */
 function wordsOf(text: string): string[] {
   return text
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -43,7 +43,7 @@ function countFits(word: string, words: readonly string[]): number {
   return words.filter((each) => each === word || begins(each, word) || begins(word, each)).length;
 }
 
-/** file fits files. Two letters of English are no beginning yet, of other scripts they are a word. */
+/** `file` matches `files`. Two English letters are too short for that; in other scripts they can be a word. */
 function begins(long: string, short: string): boolean {
   const isWord = short.length > 2 || !/^[a-z0-9]+$/.test(short);
   return isWord && long.startsWith(short);

@@ -39,7 +39,7 @@ const offered = (tested: Awaited<ReturnType<typeof open>>) =>
 const all = ['box__read_file', 'box__write_file', 'box__send_mail', 'box__weather', 'tool-search__search'];
 
 describe('tool-search', () => {
-  test('B-02 what was found narrows the next step, in the order of the catalog, and the search stays', async () => {
+  test('B-02 the results narrow the next step, in the order of the catalog, and the search stays', async () => {
     const tested = await open(
       {},
       {
@@ -55,7 +55,7 @@ describe('tool-search', () => {
     await tested.close();
   });
 
-  test('B-02 the selection holds in the next turn, and another search takes its place', async () => {
+  test('B-02 the selection holds in the next turn, and another search replaces it', async () => {
     const script = [
       { afterTool: 'tool-search__search', say: 'found' },
       { when: 'files', ...search('file') },
@@ -74,7 +74,7 @@ describe('tool-search', () => {
     await tested.close();
   });
 
-  test('B-02 nothing fits: what is offered does not change, and the model is told', async () => {
+  test('B-02 without a match the offered tools do not change, and the model is told', async () => {
     const tested = await open(
       {},
       { script: [{ afterTool: 'tool-search__search', say: '{{result.note}}' }, search('quantum')] },
@@ -84,7 +84,7 @@ describe('tool-search', () => {
     await tested.close();
   });
 
-  test('B-02 with "none", a first step offers the search and what is always there', async () => {
+  test('B-02 with "none", the first step offers the search and the `always` tools', async () => {
     const tested = await open({ initial: 'none', always: ['box__wea*'] }, { script: [{ say: 'ok' }] });
     await tested.say('go');
     expect(offered(tested)).toEqual([['box__weather', 'tool-search__search']]);
@@ -118,7 +118,7 @@ describe('tool-search', () => {
   });
 });
 
-describe('what fits a query', () => {
+describe('the match of a query', () => {
   const names = (query: string) => rankTools(exports, query).map(({ name }) => name);
 
   test.each([
@@ -140,7 +140,7 @@ describe('what fits a query', () => {
     expect(rankTools(tools, 'weather').map(({ name }) => name)).toEqual(['weather', 'a']);
   });
 
-  test('camelCase and other scripts are words too', () => {
+  test('camelCase and other scripts are split into words, too', () => {
     const tools = [
       { name: 'readFile', description: '' },
       { name: 'other', description: '날씨를 알려준다' },

@@ -1,7 +1,7 @@
 /**
- * `tool-search`: a model with many tools looks for those it needs, and the next step offers these alone.
+ * `tool-search`: lets a model with many tools search for those it needs; the next step offers only these.
  *
- * The selection is the extension's state: it holds for the steps and turns to come until another search changes it.
+ * The selection is the extension's state: it holds for later steps and turns, until another search changes it.
  */
 import type { ExtensionRegister, JsonValue, ToolCatalogItem } from '@goondan/types';
 import { compileGlob } from '../../pattern/compile-pattern.ts';
@@ -13,7 +13,7 @@ export interface ToolSearchConfig {
   /** Tools that are always offered; `*` stands for any text. */
   readonly always?: readonly string[];
   readonly maxResults?: number;
-  /** A search adds to what was found before, instead of taking its place. */
+  /** True: a search adds to the selection instead of replacing it. */
   readonly keep?: boolean;
 }
 
@@ -24,7 +24,7 @@ const MOST_SELECTED = 200;
 export const register: ExtensionRegister<ToolSearchConfig> = (api, config) => {
   const { initial = 'all', maxResults = 8, keep = false } = config;
   const always = (config.always ?? []).map(compileGlob);
-  /** As the step now running would have it without this extension: what can be found. */
+  /** The catalog of the running step without this extension: the tools that can be found. */
   let catalog: readonly ToolCatalogItem[] = [];
 
   api.tools.register(searchTool(maxResults), async (_ctx, { query, limit = maxResults }) => {
@@ -44,7 +44,7 @@ export const register: ExtensionRegister<ToolSearchConfig> = (api, config) => {
       if (selected !== undefined) {
         const isOffered = ({ name }: ToolCatalogItem) =>
           name === SEARCH || selected.includes(name) || always.some((matches) => matches(name) === true);
-        // Filtered, so in the catalog's order: what a provider has cached of it stays worth something.
+        // Filtered in the catalog's order, so that the provider's cache stays useful.
         ctx.toolCatalog = ctx.toolCatalog.filter(isOffered);
       }
       return ctx.next();
@@ -83,7 +83,7 @@ function noteOn(found: number): string {
     : 'These are offered from the next step on.';
 }
 
-/** `undefined` when nothing was ever found. */
+/** Returns `undefined` before the first search. */
 function selectedIn(state: JsonValue): string[] | undefined {
   if (state === null || typeof state !== 'object' || Array.isArray(state)) return undefined;
   const { selectedTools } = state;

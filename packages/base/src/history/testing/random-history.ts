@@ -1,4 +1,4 @@
-/** Histories as they come to be, and as they should not: calls without results, results without calls, pinned ones. */
+/** Random histories, valid and invalid ones: calls without results, results without calls, pinned messages. */
 import fc from 'fast-check';
 import {
   createAssistantMessage,
@@ -9,7 +9,7 @@ import {
 } from '@goondan/types';
 
 export interface HistoryOptions {
-  /** Nothing is pinned, ephemeral, or a tool's. */
+  /** True: without pinned, ephemeral and tool messages. */
   readonly plain?: boolean;
 }
 

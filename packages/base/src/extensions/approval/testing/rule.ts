@@ -1,6 +1,6 @@
 import type { ArgumentPattern, Verdict } from '../approval-config.ts';
 
-/** A rule as a bundle declares it. */
+/** Makes a rule as a bundle declares it. */
 export function rule<Tool extends string | string[]>(
   tool: Tool,
   verdict: Verdict,
