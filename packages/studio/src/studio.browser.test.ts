@@ -1,11 +1,11 @@
-// Studio as a person has it: `gdn studio` on the demo swarm, in a real Chromium.
+// Studio of a person: `gdn studio` on the demo swarm, in a real Chromium.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
 
-// A browser and a swarm, on a machine that may be busy.
+// A browser and a swarm start, on a machine that may be busy.
 setDefaultTimeout(180_000);
 
 const question = 'What is the weather in Seoul for the next 30 days?';
@@ -44,17 +44,17 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await stranger?.close();
   });
 
-  test('a message that is sent is answered', async () => {
+  test('a sent message is answered', async () => {
     await send(page, question);
     await page.locator('.turn:not(.is-live)', { hasText: answer }).waitFor();
-    // The agent that was asked is there, without a reload.
+    // The called agent appears without a reload.
     await page
       .getByRole('link', { name: /default/ })
       .nth(1)
       .waitFor();
   });
 
-  test('the onion of that turn, across both agents, and the catalog diff of a layer', async () => {
+  test('shows the onion of that turn, across both agents, and the catalog diff of a layer', async () => {
     await page.locator('.turn', { hasText: answer }).getByRole('button', { name: 'Onion' }).click();
     const layer = page.getByRole('treeitem', { name: /^read-only/ }).first();
     await layer.click();
@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(await details.locator('.is-removed').textContent()).toContain('"name": "weather__save"');
     expect(await details.textContent()).toMatch(/own [\d.]+ m?s/);
 
-    // Each band is inside what was around it.
+    // Each band is inside the ones around it.
     const path = await layer.evaluate((element) => {
       const titles: (string | null | undefined)[] = [];
       for (let band = element.closest('.band'); band !== null; band = band.parentElement?.closest('.band') ?? null)
@@ -82,12 +82,12 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     ]);
   });
 
-  test('the onion can be walked with the arrow keys', async () => {
+  test('moves through the onion with the arrow keys', async () => {
     await page.getByRole('treeitem', { name: /^turn\s*concierge/ }).click();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('region', { name: 'What memory did' }).waitFor();
     expect(await page.getByRole('region', { name: 'What memory did' }).textContent()).toContain('append system');
-    // Left closes what is open, and then goes out.
+    // Left closes an open band, and then goes out.
     await page.keyboard.press('ArrowLeft');
     await page.waitForFunction(() => document.querySelector('.band.is-step') === null);
     await page.keyboard.press('ArrowLeft');
@@ -107,7 +107,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await approval.waitFor({ state: 'detached' });
   });
 
-  test('and denied, for a reason that the agent reads', async () => {
+  test('and denied, with a reason for the agent', async () => {
     await send(page, 'Book a picnic in Toronto');
     const approval = page.getByRole('region', { name: /waits for you/ });
     await approval.getByRole('textbox').fill('Too cold there.');
@@ -116,7 +116,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.turn:not(.is-live)', { hasText: 'Toronto' }).getByText('Too cold there.').first().waitFor();
   });
 
-  test('the slider goes back to any moment, and to now again', async () => {
+  test('the slider goes back to any moment, and to the newest again', async () => {
     const messages = page.locator('.messages .message');
     const now = await messages.count();
     const slider = page.getByRole('slider', { name: /after event/ });
@@ -128,16 +128,16 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByText('after #1 of').waitFor();
     await expectCount(page, 1);
     expect(await messages.first().textContent()).toContain(question);
-    // What a layer had put there for the length of the turn is there again at its moment.
+    // An ephemeral message of the turn is visible again at its moment.
     await page.keyboard.press('ArrowRight');
     await page.locator('.message.by-extension', { hasText: 'visit number 1' }).waitFor();
-    // The address says which moment it is.
+    // The address contains the moment.
     expect(page.url()).toContain('at=2');
     await page.getByRole('button', { name: 'back to now' }).click();
     await expectCount(page, now);
   });
 
-  test('every event is listed, and leads to its moment', async () => {
+  test('every event is listed, and links to its moment', async () => {
     await page.locator('.turn', { hasText: answer }).getByRole('button', { name: 'Onion' }).click();
     await page.getByRole('tab', { name: 'Events' }).click();
     const event = page.locator('.event', { hasText: 'result of agents__request' });
@@ -148,14 +148,14 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByText(/^now ·/).waitFor();
   });
 
-  test('whoever opens the onion by a key can walk it, and is back where he was when it closes', async () => {
+  test('the onion opened by a key has the focus, which returns when it closes', async () => {
     const turn = page.locator('.turn', { hasText: answer }).getByRole('button', { name: 'Onion' });
     await turn.focus();
     await page.keyboard.press('Enter');
     await page.locator('[role=treeitem]:focus').waitFor();
     await page.keyboard.press('ArrowDown');
     expect(await page.locator('[role=treeitem]:focus').getAttribute('aria-label')).toMatch(/^memory, 1 change, own/);
-    // What a band holds is inside of it for who does not see it, too.
+    // The contents of a band are inside it for screen readers, too.
     const tree = await page.getByRole('tree').ariaSnapshot();
     expect(tree).toMatch(/^ {2}- treeitem "turn concierge.*\n[^]*?\n {4}- group:\n {6}- treeitem "memory/m);
     await page.keyboard.press('Escape');
@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(await turn.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 
-  test('a reload in the middle of a turn finds it again: what was asked, what waits, and the way to cancel it', async () => {
+  test('a reload during a turn shows it again: its input, the waiting call, and the cancel button', async () => {
     await send(page, 'Book a picnic in Nairobi');
     await page.locator('.approval').waitFor();
     await page.keyboard.type('not sent yet');
@@ -178,9 +178,9 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.composer textarea').fill('');
   });
 
-  test('an answer is written before their eyes', async () => {
+  test('an answer is shown while it is written', async () => {
     await page.evaluate(noteWhatIsWritten);
-    // It is said again, so that it takes seconds: bits come together when the machine is busy.
+    // The model repeats it, so it takes seconds: pieces come together when the machine is busy.
     await send(page, 'blah '.repeat(120));
     await page.locator('.turn:not(.is-live)', { hasText: 'You said: blah' }).waitFor();
     const lengths = await page.evaluate(() => (window as unknown as { written: number[] }).written);
@@ -188,7 +188,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(lengths).toEqual(lengths.toSorted((one, other) => one - other));
   });
 
-  test('a reload in the middle of an answer finds all of it that was written', async () => {
+  test('a reload during an answer shows everything written so far', async () => {
     await send(page, `again ${'blah '.repeat(120)}`);
     const streaming = page.locator('.is-streaming .text');
     await page.waitForFunction(() => (document.querySelector('.is-streaming')?.textContent?.length ?? 0) > 60);
@@ -198,7 +198,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.turn:not(.is-live)', { hasText: 'You said: again' }).waitFor();
   });
 
-  test('eight windows of one browser all see the answer that is being written, and can ask for more', async () => {
+  test('eight windows of one browser all show the answer while it is written, and can read more', async () => {
     const others = await Promise.all(Array.from({ length: 7 }, () => page.context().newPage()));
     const windows = [page, ...others];
     for (const other of others) {
@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.bringToFront();
     await send(page, `eight ${'blah '.repeat(200)}`);
     await Promise.all(windows.map((each) => each.locator('.is-streaming', { hasText: 'You said: eight' }).waitFor()));
-    // What is asked for has connections left.
+    // There are connections left for requests.
     await others[6]?.getByRole('link', { name: 'Overview' }).click();
     await others[6]?.getByRole('heading', { name: 'Latest turns' }).waitFor();
     await Promise.all(
@@ -218,7 +218,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await Promise.all(others.map((each) => each.close()));
   });
 
-  test('what waits for a person is seen below a long answer, in a small window too', async () => {
+  test('a waiting call is visible below a long answer, even in a small window', async () => {
     await send(page, 'Book a picnic in Nairobi');
     const approve = page.getByRole('button', { name: 'Approve' });
     await approve.waitFor();
@@ -231,7 +231,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.approval, .is-live').first().waitFor({ state: 'detached' });
   });
 
-  test('who looked up stays there while more comes, and is back at the end when he goes there', async () => {
+  test('a reader who scrolled up stays there while more comes, and follows again after returning to the end', async () => {
     const top = () => page.locator('.messages').evaluate((box) => box.scrollTop);
     await page.locator('.messages').hover();
     await page.mouse.wheel(0, -10_000);
@@ -260,7 +260,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByRole('button', { name: 'New conversation' }).waitFor();
   });
 
-  test('what an agent says is text, whatever it looks like', async () => {
+  test('text of an agent is shown as text, whatever it contains', async () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await send(page, attack);
     await page.locator('.turn:not(.is-live)', { hasText: attack }).first().waitFor();
@@ -283,7 +283,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(await ground()).toBe(light);
   });
 
-  test('the overview has the agents and the latest turns', async () => {
+  test('the overview shows the agents and the latest turns', async () => {
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('button', { name: /^concierge/ }).waitFor();
     await page.getByRole('link', { name: question }).click();
@@ -293,7 +293,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
       .waitFor();
   });
 
-  test('a swarm that stops is read on, and comes alive again', async () => {
+  test('a stopped swarm can still be read, and becomes live again', async () => {
     await studio.gdn('stop', '--bundle', 'swarm');
     const closed = page.getByText('The swarm does not run');
     await closed.waitFor();
@@ -301,17 +301,17 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(await page.locator('.messages').textContent()).toContain(answer);
     await studio.gdn('run', 'swarm', '--trust', '--detach');
     await page.locator('.composer textarea').waitFor();
-    // An earlier test asked the same: this is the answer after the one that is there.
+    // An earlier test asked the same: this is the answer after that one.
     const answers = page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' });
     const before = await answers.count();
     await send(page, 'What is the weather in Lisbon?');
     await answers.nth(before).waitFor();
   });
 
-  // Less than it takes until the page looks by itself.
+  // Less than the page's own interval of reads.
   const soon = { timeout: 30_000 };
 
-  test('a fork that somebody makes is there, and one that somebody begins anew is empty', async () => {
+  test('a fork made elsewhere appears, and a conversation reset elsewhere is empty', async () => {
     await studio.gdn('fork', 'concierge', 'default', '--as', 'second', '--bundle', 'swarm');
     await page.getByRole('link', { name: /^second/ }).waitFor(soon);
     await studio.gdn('restart', '--agent', 'concierge', '--fresh', '--bundle', 'swarm');
@@ -321,12 +321,12 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
       .waitFor({ state: 'detached', ...soon });
   });
 
-  test('a conversation that somebody deletes is not shown on', async () => {
+  test('a conversation deleted elsewhere disappears', async () => {
     await studio.gdn('instance', 'delete', 'concierge', 'default', '--bundle', 'swarm', '--yes');
     await page.getByText('Nothing has been said here yet').waitFor(soon);
   });
 
-  test('and so it is in a swarm that does not run', async () => {
+  test('and the same in a swarm that does not run', async () => {
     await studio.gdn('stop', '--bundle', 'swarm');
     await page.getByText('The swarm does not run').waitFor(soon);
     await studio.gdn('instance', 'delete', 'concierge', 'second', '--bundle', 'swarm', '--yes');
@@ -335,17 +335,17 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.composer textarea').waitFor(soon);
   });
 
-  test('and the browser had nothing to complain about', () => {
+  test('and the browser reported no errors', () => {
     expect(studio.complaints).toEqual([]);
   });
 
-  test('a Studio that is gone is missed, and what happened meanwhile is there when it is back', async () => {
+  test('a lost connection to Studio is shown, and missed changes appear when it is back', async () => {
     const { port } = new URL(studio.url);
     await studio.closeStudio();
     await page.getByText('Studio does not answer.').waitFor();
     await studio.gdn('send', '--bundle', 'swarm', '--input', 'Anybody there?', '--wait');
     await studio.openStudio('swarm', '--port', port);
-    // It has another token now: the browser gets it with the new link.
+    // It has another token now, which the browser gets with the new link.
     await page.getByText('Open the link that').waitFor();
     const link = await page.context().newPage();
     await link.goto(studio.url);
@@ -354,15 +354,15 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
   });
 });
 
-describe.skipIf(!hasChromium)('Studio with nothing to show', () => {
-  test('says what to type first, and shows what comes of it', async () => {
+describe.skipIf(!hasChromium)('Studio without a workspace', () => {
+  test('shows the first command to type, and then its result', async () => {
     const studio = new StudioPlace(browser);
     try {
       await studio.openStudio();
       const page = await studio.openPage('dark');
       await page.getByRole('heading', { name: 'No swarm has run here yet' }).waitFor();
       expect(await page.textContent('main')).toContain('gdn demo --studio');
-      // And it comes to this page by itself.
+      // The page shows it without a reload.
       await writeLongLife({ stateRoot: studio.place.stateRoot, turns: 1, perTurn: 2 });
       await page.getByRole('heading', { name: 'talker default' }).waitFor();
       expect(studio.complaints).toEqual([]);
@@ -372,7 +372,7 @@ describe.skipIf(!hasChromium)('Studio with nothing to show', () => {
   });
 });
 
-describe.skipIf(!hasChromium)('Studio on a life of 10 000 events', () => {
+describe.skipIf(!hasChromium)('Studio on a conversation of 10 000 events', () => {
   let studio: StudioPlace;
   let page: Page;
 
@@ -386,7 +386,7 @@ describe.skipIf(!hasChromium)('Studio on a life of 10 000 events', () => {
     expect(await studio.close()).toEqual([]);
   });
 
-  test('holds the newest of it, and more when it is asked', async () => {
+  test('shows the newest messages, and more on request', async () => {
     await page.getByRole('link', { name: /default/ }).click();
     await page.getByText('Message number 10000.').waitFor();
     await expectCount(page, 200);
@@ -398,16 +398,16 @@ describe.skipIf(!hasChromium)('Studio on a life of 10 000 events', () => {
     const slider = page.getByRole('slider', { name: /after event/ });
     await slider.fill('5000');
     await page.getByText('Message number 5000.').waitFor();
-    // The moment is at the end, and that is what is seen.
+    // The moment is at the end, which is visible.
     await waitUntilSeen(page, '.turn:last-of-type .message:last-child');
     await slider.press('ArrowLeft');
     await page.getByText('Message number 5000.').waitFor({ state: 'detached' });
     await page.getByText('Message number 4999.').waitFor();
-    // One line for the whole life, whatever is in it.
+    // One line for the whole conversation, whatever is in it.
     expect(await page.locator('.timeline *').count()).toBeLessThan(20);
   });
 
-  test('says why the last turn failed, and what to do', async () => {
+  test('shows why the last turn failed, and the suggestion', async () => {
     await page.keyboard.press('n');
     const problem = page.getByRole('note');
     await problem.waitFor();
@@ -419,7 +419,7 @@ describe.skipIf(!hasChromium)('Studio on a life of 10 000 events', () => {
 async function send(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
-  // A long text is pasted: a browser takes its time for every key.
+  // A long text is pasted, because a browser is slow with every key.
   if (text.length < 100) await page.keyboard.type(text);
   else await page.keyboard.insertText(text);
   await page.keyboard.press('Enter');
@@ -429,7 +429,7 @@ async function expectCount(page: Page, count: number): Promise<void> {
   await page.waitForFunction((wanted) => document.querySelectorAll('.messages .message').length === wanted, count);
 }
 
-/** All of it, inside the messages. */
+/** Waits until it is completely visible inside the messages. */
 async function waitUntilSeen(page: Page, selector: string): Promise<void> {
   await page.waitForFunction((wanted) => {
     const [box, shown] = ['.messages', wanted].map((each) => document.querySelector(each)?.getBoundingClientRect());
@@ -437,7 +437,7 @@ async function waitUntilSeen(page: Page, selector: string): Promise<void> {
   }, selector);
 }
 
-/** In the browser: how long what is being written is, each time it changes. */
+/** In the browser: records the length of the text at each change. */
 function noteWhatIsWritten(): void {
   const written: number[] = [];
   Object.assign(window, { written });

@@ -1,4 +1,4 @@
-/** The whole page: on the left what there is, in the middle a conversation, on the right the onion of one of its turns. */
+/** The whole page: a list on the left, a conversation in the middle, and the onion of one of its turns on the right. */
 import type { InstanceAddress, WorkspaceList, WorkspaceView } from '@goondan/cli/studio';
 import { useCallback, useEffect, useState } from 'react';
 import { Conversation } from './conversation/conversation.tsx';
@@ -30,7 +30,7 @@ export function Studio() {
   const { at, turn } = route;
   const live = shown && swarm.live[liveKey(shown.agent, shown.instanceKey)];
   useTitle(shown, view);
-  // What was chosen for a person who named nothing stays what it is, whatever happens elsewhere meanwhile.
+  // A choice made for a person who named nothing stays, whatever happens elsewhere.
   useEffect(() => {
     if (route.workspaceId === undefined && workspaceId !== undefined && shown !== undefined)
       goTo({ workspaceId, ...shown }, { replace: true });
@@ -111,7 +111,7 @@ export function Studio() {
   }
 }
 
-/** The one of the address; without one, the entry agent's newest. */
+/** Returns the conversation of the address; without one, the entry agent's newest. */
 function shownConversation(route: Route, view: WorkspaceView | undefined): InstanceAddress | undefined {
   if (route.agent !== undefined && route.instanceKey !== undefined)
     return { agent: route.agent, instanceKey: route.instanceKey };

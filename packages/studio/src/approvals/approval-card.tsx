@@ -7,7 +7,7 @@ import { describeMoment } from '../time/describe-time.ts';
 
 type Approval = WorkspaceView['approvals'][number];
 
-/** A tool call that waits for a person: what it would do, exactly, and the two answers. */
+/** A tool call that waits for approval: its exact arguments, and the two answers. */
 export function ApprovalCard({ approval, workspaceId }: { readonly approval: Approval; readonly workspaceId: string }) {
   const [note, setNote] = useState('');
   const [state, setState] = useState<'open' | 'asked' | 'approved' | 'denied' | 'over'>('open');

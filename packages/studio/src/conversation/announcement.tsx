@@ -4,15 +4,18 @@ import type { ShownMessage } from './message-parts.ts';
 interface AnnouncementProps {
   readonly agent: string;
   readonly isWorking: boolean;
-  /** The tool that waits for a person. */
+  /** The tool that waits for approval. */
   readonly waiting: string | undefined;
   readonly newest: ShownMessage | undefined;
 }
 
-/** As much as is worth being read aloud; the rest is there to be read. */
+/** The most characters that are read aloud; the whole text is on the page. */
 const LONGEST = 300;
 
-/** For whoever does not see the page: that an answer is on its way, and the answer. Not every word while it is written. */
+/**
+ * For screen readers: announces that an answer is being written, and then the answer. Not every word while it is
+ * written.
+ */
 export function Announcement({ agent, isWorking, waiting, newest }: AnnouncementProps) {
   const [hasWorked, setWorked] = useState(false);
   if (isWorking && !hasWorked) setWorked(true);

@@ -6,7 +6,7 @@ interface ConversationHeadProps {
   readonly view: WorkspaceView;
   readonly shown: InstanceAddress;
   readonly isWorking: boolean;
-  /** For a person. */
+  /** True while it waits for approval. */
   readonly isWaiting: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** One conversation: as it is while it goes on, or as it was at a moment of its life. */
+/** One conversation: live, or at a past moment. */
 import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
@@ -20,12 +20,12 @@ interface ConversationProps {
   readonly view: WorkspaceView;
   readonly shown: InstanceAddress;
   readonly at: number | undefined;
-  /** Whose onion is open. */
+  /** The turn whose onion is open. */
   readonly openTurn: string | undefined;
   readonly live: LiveTurn | undefined;
-  /** Another one with every turn that was committed. */
+  /** Changes with every committed turn. */
   readonly version: number;
-  /** At the workspace: something was done to it. */
+  /** Reads the workspace again after a change. */
   readonly lookAgain: () => void;
   readonly show: Show;
 }

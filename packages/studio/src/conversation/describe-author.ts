@@ -2,7 +2,7 @@ import type { ShownMessage } from './message-parts.ts';
 
 type Role = ShownMessage['message']['data']['role'];
 
-/** Who put a message there, in a word or two. */
+/** Names the author of a message in a word or two. */
 export function describeAuthor(author: ShownMessage['author'], role?: Role): string {
   switch (author.kind) {
     case 'input':
@@ -22,7 +22,7 @@ export function describeAuthor(author: ShownMessage['author'], role?: Role): str
   }
 }
 
-/** A layer may have had the answer itself: nobody else was asked then. */
+/** A layer may have given the answer itself, without a call of the model or tool. */
 function inPlace({ answeredBy }: { readonly answeredBy?: string }, whom: string): string {
   return answeredBy === undefined ? whom : `extension ${answeredBy} for ${whom}`;
 }

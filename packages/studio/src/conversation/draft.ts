@@ -1,6 +1,6 @@
-/** What was written and not sent, by conversation: there again after a look elsewhere, gone with the tab. */
+/** Unsent texts, by conversation: they survive a visit elsewhere, and disappear with the tab. */
 const KEPT_AS = 'goondan.studio.draft';
-/** Longer ones are not kept: a browser has little room for this. */
+/** Longer ones are not kept, because a browser has little room for this. */
 const LONGEST = 50_000;
 
 export function readDraft(conversation: string): string {
@@ -16,6 +16,6 @@ export function keepDraft(conversation: string, text: string): void {
     if (text === '' || text.length > LONGEST) sessionStorage.removeItem(`${KEPT_AS} ${conversation}`);
     else sessionStorage.setItem(`${KEPT_AS} ${conversation}`, text);
   } catch {
-    // A browser that keeps nothing, or is full.
+    // The browser stores nothing, or its storage is full.
   }
 }

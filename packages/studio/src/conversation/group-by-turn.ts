@@ -5,7 +5,7 @@ export interface TurnGroup {
   readonly messages: readonly ShownMessage[];
 }
 
-/** Messages that one turn put there, one after the other. A message that another turn replaced is that turn's by now. */
+/** Groups consecutive messages by turn. A message that another turn replaced belongs to that turn. */
 export function groupByTurn(messages: readonly ShownMessage[]): readonly TurnGroup[] {
   const groups: { turnId: string; messages: ShownMessage[] }[] = [];
   for (const message of messages) {

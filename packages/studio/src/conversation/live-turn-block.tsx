@@ -9,7 +9,7 @@ import type { Show } from '../route/route.ts';
 
 interface LiveTurnBlockProps {
   readonly live: LiveTurn;
-  /** For a person. */
+  /** True while it waits for approval. */
   readonly isWaiting: boolean;
   readonly workspaceId: string;
   readonly show: Show;
@@ -22,14 +22,14 @@ const signs: Readonly<Record<LiveTool['state'], string>> = {
   error: 'is-error',
 };
 
-/** The turn that runs now, as it is being written. */
+/** The running turn while it is being written. */
 export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBlockProps) {
   const [problem, setProblem] = useState<Error>();
   const [cancelled, setCancelled] = useState<string>();
   const { agent, instanceKey, text, reasoning, tools, turnId, stepIndex, isCut = false } = live;
   const cancel = () => {
     setCancelled(turnId);
-    // Named, so that a click that comes late does not end the next one.
+    // Named, so that a late click does not cancel the next turn.
     const named = turnId === undefined ? {} : { turnId };
     postTo<Done>(addressOf(workspaceId, 'cancel'), { agent, instanceKey, ...named }).catch((error: unknown) => {
       setCancelled(undefined);

@@ -7,7 +7,7 @@ import { PieceOfMessage } from './piece-of-message.tsx';
 import type { Show } from '../route/route.ts';
 
 interface MessageCardProps {
-  /** Whose conversation it is: what its model says, it says. */
+  /** The agent of the conversation, under whose name its model's messages are shown. */
   readonly agent: string;
   readonly shown: ShownMessage;
   readonly outcomes: Outcomes;
@@ -15,7 +15,7 @@ interface MessageCardProps {
   readonly show: Show;
 }
 
-/** One message, who put it there, and the way to the moment when that happened. */
+/** One message, its author, and a link to the moment of its event. */
 export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, calls, show }: MessageCardProps) {
   const { message, author, seq, at, replaced } = shown;
   const pieces = piecesOf(message.data, outcomes, calls);
@@ -38,7 +38,7 @@ export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, c
         </button>
       </header>
       {pieces.map((piece, index) => (
-        // A message never changes: another one takes its place.
+        // A message never changes: another one replaces it.
         <PieceOfMessage key={index} piece={piece} />
       ))}
       {message.metadata['goondan.truncated'] === true && (

@@ -17,7 +17,7 @@ const result = shown({
 });
 
 describe('the pieces of a message', () => {
-  test('a call is shown with what came of it, once', () => {
+  test('a call is shown with its result, once', () => {
     const both = [call, result];
     const [outcomes, calls] = [outcomesOf(both), callsIn(both)];
     expect(piecesOf(call.message.data, outcomes, calls)).toEqual([
@@ -34,13 +34,13 @@ describe('the pieces of a message', () => {
     expect(piecesOf(result.message.data, outcomes, calls)).toEqual([]);
   });
 
-  test('a result whose call is not there stands by itself, a call without a result too', () => {
+  test('a result without its call is shown by itself, and so is a call without a result', () => {
     expect(piecesOf(result.message.data, new Map(), new Set())).toMatchObject([{ type: 'tool', id: 'c1', args: '' }]);
     const [, , alone] = piecesOf(call.message.data, new Map(), new Set(['c1']));
     expect(alone).not.toHaveProperty('outcome');
   });
 
-  test('a denial and an error are told as such', () => {
+  test('a denial and an error are marked as such', () => {
     const refused = { type: 'execution-denied', reason: 'No.' } as const;
     const denied = shown({
       role: 'tool',
@@ -56,7 +56,7 @@ describe('the pieces of a message', () => {
     [{ message: 7 }, undefined],
     [[1], undefined],
     [null, undefined],
-  ])('the error %j comes down to %p', (value, brief) => {
+  ])('the error %j is shortened to %p', (value, brief) => {
     const output = { type: 'error-json', value } as const;
     const failed = shown({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c', toolName: 'x', output }] });
     expect(outcomesOf([failed]).get('c')?.brief).toBe(brief);

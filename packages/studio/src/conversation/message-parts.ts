@@ -1,4 +1,4 @@
-/** A message as the pieces a person reads: text, thoughts, calls of tools with what came of them. */
+/** Splits a message into pieces for a person: text, reasoning, tool calls with their results. */
 import type { ConversationView } from '@goondan/cli/studio';
 
 export type ShownMessage = ConversationView['messages'][number];
@@ -9,7 +9,7 @@ type Output = Extract<Part, { type: 'tool-result' }>['output'];
 export interface ToolOutcome {
   readonly isError: boolean;
   readonly text: string;
-  /** What it comes down to, where that is not all of it. */
+  /** A short form, when there is more. */
   readonly brief?: string;
 }
 
@@ -23,7 +23,7 @@ export type Piece =
       readonly id: string;
       readonly name: string;
       readonly args: string;
-      /** Absent while there is none, or where it was removed. */
+      /** Absent while it is missing, or after it was removed. */
       readonly outcome?: ToolOutcome;
     };
 
@@ -41,7 +41,9 @@ export function outcomesOf(messages: readonly ShownMessage[]): Outcomes {
   return outcomes;
 }
 
-/** `calls`: ids of the calls that are shown. A result is shown with its call, and by itself only when that is not there. */
+/**
+ * `calls` are the ids of the shown calls. A result is shown with its call, and by itself only when the call is missing.
+ */
 export function piecesOf(message: ModelMessage, outcomes: Outcomes, calls: ReadonlySet<string>): readonly Piece[] {
   const { content } = message;
   if (typeof content === 'string') return splitText(content);
@@ -82,7 +84,7 @@ export function callsIn(messages: readonly ShownMessage[]): ReadonlySet<string> 
   return new Set(ids);
 }
 
-/** Fenced blocks apart from what is around them. */
+/** Separates fenced blocks from the text around them. */
 export function splitText(text: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
@@ -114,7 +116,7 @@ function readOutcome(output: Output): ToolOutcome {
   }
 }
 
-/** An error is its code and its message, whatever else it carries. */
+/** Shortens an error to its code and its message. */
 function briefOf(value: unknown): Pick<ToolOutcome, 'brief'> {
   if (typeof value !== 'object' || value === null || !('message' in value) || typeof value.message !== 'string')
     return {};

@@ -1,6 +1,6 @@
 import type { SentInput } from './sent-inputs.ts';
 
-/** Accepted, and on disk: the turn that answers is running, or in line. */
+/** Accepted inputs whose turn is running or in line. */
 export function PendingInputs({ inputs }: { readonly inputs: readonly SentInput[] }) {
   return inputs.map(({ turnId, text }) => (
     <div key={turnId} className="turn is-pending">

@@ -7,15 +7,15 @@ const sent = [
 ];
 const nothing: ReadonlySet<string> = new Set();
 
-describe('what was asked and is not told yet', () => {
-  test('is there until its turn is told, or it is put aside', () => {
+describe('inputs without a finished turn', () => {
+  test('are shown until their turn is committed, or they become dead letters', () => {
     expect(pendingInputs(sent, nothing, [])).toEqual(sent);
     expect(pendingInputs(sent, new Set(['turn-a']), []).map(({ text }) => text)).toEqual(['two']);
     const letter = { agent: 'a', instanceKey: 'k', eventId: 'b', crashes: 3, reason: '', deadAt: '' };
     expect(pendingInputs(sent, nothing, [letter]).map(({ text }) => text)).toEqual(['one']);
   });
 
-  test('also what somebody else asked, while its turn runs', () => {
+  test('include those of others, while their turn runs', () => {
     const texts = (turnId: string, told = nothing) =>
       pendingInputs(sent, told, [], running(turnId)).map(({ text }) => text);
     expect(texts('turn-c')).toEqual(['theirs', 'one', 'two']);

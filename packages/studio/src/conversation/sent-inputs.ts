@@ -1,16 +1,16 @@
 import type { TurnList, WorkspaceView } from '@goondan/cli/studio';
 
-/** What was asked and is not in the conversation yet: its turn says it itself when it is committed. */
+/** An input that is not in the conversation yet: its turn adds it with the commit. */
 export interface SentInput {
   readonly turnId: string;
-  /** Absent of what somebody else asked. */
+  /** Absent for inputs of others. */
   readonly eventId?: string;
   readonly text: string;
 }
 
 /**
- * Of what was sent from this page, what is not told or given up yet; and what the turn that runs was asked by somebody
- * else. `told`: the turns that are.
+ * Returns the inputs of this page without a committed turn or a dead letter, and the input of others for the running
+ * turn. `told` are the committed turns.
  */
 export function pendingInputs(
   sent: readonly SentInput[],

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Piece } from './message-parts.ts';
 
-/** A call of a tool on one line; what it was asked and what it said on demand, because that can be megabytes. */
+/** A tool call on one line; arguments and result only on demand, because they can be megabytes. */
 export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: Extract<Piece, { type: 'tool' }> }) {
   const [isOpen, setOpen] = useState(false);
   const state = outcome === undefined ? 'is-open' : outcome.isError ? 'is-error' : 'is-ok';
@@ -26,7 +26,7 @@ export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: 
   );
 }
 
-/** More at once makes a browser slow. */
+/** More characters at once make a browser slow. */
 const FIRST_CHARACTERS = 50_000;
 
 function LongText({ title, text }: { readonly title: string; readonly text: string }) {
@@ -47,7 +47,7 @@ function LongText({ title, text }: { readonly title: string; readonly text: stri
   );
 }
 
-/** As much as a line holds; what is on several lines for reading is on one again. */
+/** Shortens a text to one line. */
 function oneLine(text: string): string {
   return text
     .slice(0, 400)

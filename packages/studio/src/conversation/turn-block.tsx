@@ -11,7 +11,7 @@ import type { Show } from '../route/route.ts';
 interface TurnBlockProps {
   readonly agent: string;
   readonly group: TurnGroup;
-  /** What was recorded of it; absent when nothing is, any more. */
+  /** Its recorded summary; absent when none is kept. */
   readonly summary: TurnList['turns'][number] | undefined;
   readonly result: TimelineTurn | undefined;
   readonly outcomes: Outcomes;
@@ -67,7 +67,7 @@ function startOf([first]: TurnGroup['messages']): string {
   return first === undefined ? '' : describeMoment(first.at);
 }
 
-/** A cancel is deliberate: nothing went wrong. */
+/** A cancel is deliberate, so it is not shown as a problem. */
 function TurnFailure({ result, error, stack }: TurnFailureProps) {
   if (result === 'cancelled') return <p className="quiet">{error.message}</p>;
   return <Problem error={error} stack={stack} isPast />;

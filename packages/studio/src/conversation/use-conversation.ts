@@ -1,4 +1,4 @@
-/** What there is to show of one conversation, put together from what was read, what is heard, and what was sent from here. */
+/** Everything to show of one conversation, combined from reads, notices, and inputs of this page. */
 import type { ConversationView, InstanceAddress, TimelineView, TurnList, WorkspaceView } from '@goondan/cli/studio';
 import { useCallback, useMemo, useState } from 'react';
 import type { LiveTurn } from '../live/live-turns.ts';
@@ -14,13 +14,13 @@ import { useWhenMissed } from './use-when-missed.ts';
 export interface ConversationQuestion {
   readonly view: WorkspaceView;
   readonly shown: InstanceAddress;
-  /** Now, when absent. */
+  /** The newest moment when absent. */
   readonly at: number | undefined;
-  /** The turn that runs, as far as notices told. */
+  /** The running turn, as far as notices have reported it. */
   readonly heard: LiveTurn | undefined;
-  /** Another one when the conversation changed on disk. */
+  /** Changes when the conversation changed on disk. */
   readonly commits: number;
-  /** How many messages, the newest ones. */
+  /** The number of newest messages. */
   readonly last: number;
 }
 
@@ -37,7 +37,7 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
   const conversation = useAnswer<ConversationView>(ask('conversation', { at, last }), version);
   const timeline = useAnswer<TimelineView>(ask('timeline'), version);
   const live = useLiveTurn(heard, conversation.version === version);
-  // What somebody else asked is in no message yet, but recorded.
+  // The input of others is not in a message yet, but in the trace.
   const isOthers = live !== undefined && !sent.some(({ turnId }) => turnId === live.turnId);
   const recorded = useRecorded(`${version} ${isOthers ? live.turnId : ''}`);
   const turns = useAnswer<TurnList>(ask('turns', { last: 200 }), recorded);
@@ -52,7 +52,7 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
   const told = useMemo(() => new Set([...results.keys(), ...groups.map(({ turnId }) => turnId)]), [results, groups]);
   const running = live && { ...unfinished(turns.value, told), ...live };
   const untold = pendingInputs(sent, told, view.deadLetters);
-  // For good: a turn that is deleted later is not about to be answered.
+  // Removed for good: a turn that is deleted later must not be shown as pending.
   if (untold.length < sent.length) setSent(untold);
   const pending = pendingInputs(untold, told, view.deadLetters, running && summaries.get(running.turnId ?? ''));
 
@@ -87,12 +87,12 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
 
 const nothing: ConversationView['messages'] = [];
 
-/** The latest of each. */
+/** Indexes turns by id; the last one counts. */
 function byTurn<Turn extends { readonly turnId: string }>(turns: readonly Turn[] = []): ReadonlyMap<string, Turn> {
   return new Map(turns.map((turn) => [turn.turnId, turn]));
 }
 
-/** What is recorded of the turn that runs: whoever came in the middle of it has not heard which one it is. */
+/** Finds the running turn in the recorded ones: a page opened during a turn does not know its id yet. */
 function unfinished(list: TurnList | undefined, told: ReadonlySet<string>) {
   const turn = list?.turns.find(({ turnId, durationMs }) => durationMs === undefined && !told.has(turnId));
   return turn && { turnId: turn.turnId, traceId: turn.traceId };

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { LiveTurn } from '../live/live-turns.ts';
 
-/** The turn that runs; one that is over until what it committed is read, so that no word of it goes and comes again. */
+/** Returns the running turn; one that ended stays until its commit is read, so that its text does not flicker. */
 export function useLiveTurn(live: LiveTurn | undefined, isRead: boolean): LiveTurn | undefined {
   const [latest, setLatest] = useState<LiveTurn>();
   if (live !== undefined && live !== latest) setLatest(live);

@@ -1,16 +1,18 @@
 import { type RefObject, useEffect, useRef } from 'react';
 
 interface StickyBox {
-  /** What scrolls. */
+  /** The scrolling element. */
   readonly box: RefObject<HTMLDivElement | null>;
-  /** What is in it, and grows. */
+  /** Its growing content. */
   readonly content: RefObject<HTMLDivElement | null>;
 }
 
-/** So near, in pixels, is at the end. */
+/** The distance in pixels that still counts as the end. */
 const NEAR = 60;
 
-/** Whoever reads the end goes on reading the end; whoever looked up stays where he is, until another moment is shown. */
+/**
+ * Keeps a reader at the end when content grows; a reader who scrolled up stays there, until another moment is shown.
+ */
 export function useStickToEnd(moment: number | undefined): StickyBox {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -23,17 +25,17 @@ export function useStickToEnd(moment: number | undefined): StickyBox {
     const look = () => {
       const isUp = outer.scrollTop < lastTop;
       lastTop = outer.scrollTop;
-      // What is pushed down by something new was not scrolled away from.
+      // Content that is pushed down by new content does not count as scrolled.
       if (outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR) isAtEnd.current = true;
       else if (isUp) isAtEnd.current = false;
     };
     const stick = () => {
       if (isAtEnd.current) outer.scrollTop = outer.scrollHeight;
-      // Where it is after something shrank, which nobody scrolled to either.
+      // The position after content shrank, which is not scrolling either.
       lastTop = outer.scrollTop;
     };
     outer.addEventListener('scroll', look, { passive: true });
-    // Whatever makes it grow: a word, a question to a person, a window made narrower.
+    // For any growth: a word, a question to a person, a narrower window.
     const watcher = new ResizeObserver(stick);
     watcher.observe(inner);
     watcher.observe(outer);

@@ -1,11 +1,11 @@
 import { useEffect } from 'react';
 
-/** So long what was committed may be on its way here. */
+/** The time for a commit to arrive here. */
 const PATIENCE_MS = 1_000;
 
 /**
- * Reads again when a conversation has another number of messages than were read of it, for longer than it takes to read
- * them: somebody reset it, or nobody listened when a turn was committed.
+ * Reads again when the number of messages on disk and on the page differ for a while: the conversation was reset, or
+ * the notice of a commit was missed.
  */
 export function useWhenMissed(there: number | undefined, read: number | undefined, readAgain: () => void): void {
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The events around a moment, a page of them: every change of the conversation, who made it, and what it did. */
+/** A page of events around a moment: every change of the conversation, with its author and effect. */
 import type { HistoryView, InstanceAddress } from '@goondan/cli/studio';
 import { useEffect, useRef } from 'react';
 import { describeAuthor } from '../conversation/describe-author.ts';
@@ -20,7 +20,7 @@ interface EventListProps {
 const PAGE = 100;
 
 export function EventList({ workspaceId, shown: { agent, instanceKey }, at, version, show }: EventListProps) {
-  // Pages have fixed borders, so that a step of the slider does not ask for another one.
+  // Pages have fixed borders, so that a step of the slider does not load another one.
   const before = at === undefined ? undefined : (Math.floor(at / PAGE) + 1) * PAGE + PAGE / 2;
   const address = addressOf(workspaceId, 'history', { agent, instanceKey, before, limit: 2 * PAGE });
   const { value, error } = useAnswer<HistoryView>(address, version);

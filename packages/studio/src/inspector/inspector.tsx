@@ -19,7 +19,7 @@ interface InspectorProps {
   readonly shown: InstanceAddress;
   readonly turn: string;
   readonly at: number | undefined;
-  /** Another one while the turn runs, and when it is committed. */
+  /** Changes while the turn runs, and when it is committed. */
   readonly version: string;
   readonly show: Show;
 }
@@ -33,7 +33,7 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Inspe
   const current = traced.find(({ turnId }) => turnId === turn) ?? traced[0];
   const isThere = current !== undefined;
   useEffect(() => {
-    // The arrow keys walk the onion as soon as it is there.
+    // Focuses the onion when it is loaded, for the arrow keys.
     const first = box.current?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]');
     if (isThere && !isTyping(document.activeElement)) first?.focus();
   }, [box, turn, isThere]);

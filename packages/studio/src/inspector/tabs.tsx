@@ -6,9 +6,9 @@ interface TabsProps<Name extends string> {
   readonly choose: (name: Name) => void;
 }
 
-/** One stop for the Tab key; the arrow keys go from one to the next. Each says which panel is its own by `panel-NAME`. */
+/** One stop for the Tab key; the arrow keys move between tabs. Each one names its panel as `panel-NAME`. */
 export function Tabs<Name extends string>({ names, chosen, choose }: TabsProps<Name>) {
-  // The names of a record of names.
+  // The keys of a record of names.
   const all = Object.keys(names) as Name[];
   const press = (event: KeyboardEvent<HTMLElement>) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];

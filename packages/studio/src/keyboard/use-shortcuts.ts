@@ -1,4 +1,4 @@
-/** The keys of the page. None of them counts while somebody types, and none is taken from the browser. */
+/** The keyboard shortcuts of the page. None is active while a person types, and none replaces one of the browser. */
 import type { InstanceAddress, InstanceView, WorkspaceView } from '@goondan/cli/studio';
 import { useEffect, useRef } from 'react';
 import type { Route, RouteChange } from '../route/route.ts';
@@ -32,7 +32,7 @@ export function useShortcuts(parts: ShortcutParts): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
-      // A dialog has its own.
+      // A dialog has its own keys.
       if (document.querySelector('dialog[open]') !== null) return;
       if (event.key === 'Escape') return leave(latest.current);
       if (isTyping(event.target)) return;
@@ -43,7 +43,7 @@ export function useShortcuts(parts: ShortcutParts): void {
   }, []);
 }
 
-/** Whether the key means something here. */
+/** Returns whether the key has a meaning here. */
 function act(key: string, parts: ShortcutParts): boolean {
   switch (key) {
     case '/':
@@ -95,14 +95,14 @@ function focusOn(selector: string): boolean {
   return found !== null;
 }
 
-/** The last of them: the newest. */
+/** Clicks the last match, which is the newest. */
 function clickOn(selector: string): boolean {
   const found = [...document.querySelectorAll<HTMLElement>(selector)].at(-1);
   found?.click();
   return found !== undefined;
 }
 
-/** It waits in another conversation. */
+/** Shows the conversation with the waiting call. */
 function showApproval({ approvals: [first], show }: ShortcutParts): boolean {
   if (first === undefined) return false;
   show({ agent: first.agent, instanceKey: first.instanceKey, at: undefined, turn: undefined });

@@ -5,19 +5,19 @@ import { followNotice, liveKey, type LiveTurns } from './live-turns.ts';
 const at = { agent: 'concierge', instanceKey: 'default' };
 const id = liveKey('concierge', 'default');
 
-describe('the turns that run right now', () => {
-  test('text is put together step by step', () => {
+describe('the running turns', () => {
+  test('join text step by step', () => {
     const turns = follow(started(), text('Hel', 0), text('lo', 0));
     expect(turns[id]).toMatchObject({ turnId: 't1', text: 'Hello', stepIndex: 0 });
     expect(follow(started(), text('Let me look', 0), text('It is', 1))[id]).toMatchObject({ text: 'It is' });
   });
 
-  test('a step that begins writes anew', () => {
+  test('start anew with each step', () => {
     const turns = follow(started(), text('Let me look', 0), event('step.started', { stepIndex: 1 }));
     expect(turns[id]).toMatchObject({ text: '', stepIndex: 1 });
   });
 
-  test('what was taken back is gone', () => {
+  test('drop discarded text', () => {
     const discard: StudioNotice = {
       type: 'delta',
       at,
@@ -27,7 +27,7 @@ describe('the turns that run right now', () => {
     expect(follow(started(), text('wrong', 0), discard)[id]?.text).toBe('');
   });
 
-  test('a tool call is one line whatever becomes of it', () => {
+  test('show a tool call on one line, whatever its outcome', () => {
     const called = event('tool.called', { toolCallId: 'c1', toolName: 'picnic__book', args: '{}' });
     const asked = event('approval.asked', { toolCallId: 'c1', toolName: 'picnic__book', args: '{}' });
     const other = event('tool.called', { toolCallId: 'c2', toolName: 'x', args: '{}' });
@@ -37,7 +37,7 @@ describe('the turns that run right now', () => {
     expect(states(follow(started(), called, asked, other, failed))).toEqual(['error', 'running']);
   });
 
-  test('it ends with its turn, not with what the turn says of itself: what it committed can be read then', () => {
+  test('end with the end of the turn, when its commit can be read, not with its own events', () => {
     const end: StudioNotice = {
       type: 'turn.ended',
       end: {
@@ -57,26 +57,26 @@ describe('the turns that run right now', () => {
     expect(followNotice(running, { type: 'swarm', isRunning: true })).toBe(running);
   });
 
-  test('one that was running when the page was opened is picked up, with all that it wrote', () => {
+  test('are picked up when the page is opened during a turn, with all text so far', () => {
     const picked = follow({ ...text('Hel', 2), soFar: 'all' });
     expect(picked[id]).toMatchObject({ agent: 'concierge', turnId: 't1', text: 'Hel', stepIndex: 2, isCut: false });
     expect(followNotice(picked, text('lo', 2))[id]).toMatchObject({ text: 'Hello', isCut: false });
-    // Told again after a gap, it stands for what is there.
+    // Repeated after a gap, it replaces the text.
     expect(followNotice(picked, { ...text('Hello', 2), soFar: 'all' })[id]).toMatchObject({ text: 'Hello' });
   });
 
-  test('one that wrote more than is kept says so, until its next step', () => {
+  test('mark text whose beginning was dropped, until the next step', () => {
     const picked = follow({ ...text('lo', 2), soFar: 'end' });
     expect(followNotice(picked, text('!', 2))[id]).toMatchObject({ text: 'lo!', isCut: true });
     expect(followNotice(picked, text('Next', 3))[id]).toMatchObject({ text: 'Next', isCut: false });
     expect(followNotice(picked, event('step.started', { stepIndex: 3 }))[id]).toMatchObject({ isCut: false });
   });
 
-  test('what is told outside of a turn begins none', () => {
+  test('are not started by events outside of a turn', () => {
     expect(follow(event('turn.completed', {}), event('turn.failed', {}), event('agent.renamed', {}))).toEqual({});
   });
 
-  test('nothing grows without end', () => {
+  test('stay within limits', () => {
     let turns = follow(started());
     for (let n = 0; n < 300; n += 1) {
       turns = followNotice(turns, event('tool.called', { toolCallId: `c${n}`, toolName: 'x', args: '' }));

@@ -1,6 +1,6 @@
 /**
- * The turns that run right now, as far as notices tell of them: what is being written, which tools are at work. A pure
- * step from notice to notice, so that it can be tested without a browser. Bounded: see the constants.
+ * The running turns as notices report them: the text being written, and the running tools. Pure steps from notice to
+ * notice, so that it can be tested without a browser. The constants limit its size.
  */
 import type { InstanceAddress, StudioNotice } from '@goondan/cli/studio';
 
@@ -14,13 +14,13 @@ export interface LiveTool {
 export interface LiveTurn extends InstanceAddress {
   readonly turnId?: string;
   readonly traceId?: string;
-  /** Of the step that is being written now. */
+  /** The text of the current step. */
   readonly text: string;
   readonly reasoning: string;
-  /** Absent while nothing was heard of one. */
+  /** Absent before the first notice of a step. */
   readonly stepIndex?: number;
   readonly tools: readonly LiveTool[];
-  /** What this step wrote first is not known any more. */
+  /** True when the beginning of this step's text was dropped. */
   readonly isCut?: boolean;
   /** See `settleTurns`. */
   readonly isDoubted?: boolean;
@@ -29,7 +29,7 @@ export interface LiveTurn extends InstanceAddress {
 /** By agent and key: an instance runs one turn at a time. */
 export type LiveTurns = Readonly<Record<string, LiveTurn>>;
 
-/** Of one turn: older ones are let go. */
+/** The most tools of one turn; older ones are dropped. */
 const MOST_TOOLS = 100;
 const LONGEST_TEXT = 256 * 1024;
 
@@ -52,7 +52,7 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
       if (notice.name === 'turn.started') {
         return { ...turns, [liveKey(agent, instanceKey)]: begin(agent, instanceKey, notice.payload) };
       }
-      // Of the others some are told when the turn is over.
+      // Some of the other events come after the end of the turn.
       if (!/^(?:step|tool|approval)\./.test(notice.name)) return turns;
       return change(turns, agent, instanceKey, (turn) => happen(turn, notice.name, notice.payload));
     }
@@ -68,7 +68,7 @@ function begin(agent: string, instanceKey: string, payload: Payload): LiveTurn {
   return { agent, instanceKey, ...namesIn(payload), text: '', reasoning: '', stepIndex: 0, tools: [] };
 }
 
-/** One whose beginning was not heard. */
+/** Makes a turn whose beginning was missed. */
 export function emptyTurn(agent: string, instanceKey: string): LiveTurn {
   return { agent, instanceKey, text: '', reasoning: '', tools: [] };
 }
@@ -80,7 +80,7 @@ function namesIn(payload: Payload): Pick<LiveTurn, 'turnId' | 'traceId'> {
 
 function write(turn: LiveTurn, { delta, soFar }: Delta): LiveTurn {
   const { turnId, stepIndex } = delta;
-  // A new step writes anew: what the one before wrote is a message by now, or was taken back.
+  // A new step starts anew: the text of the last one is a message by now, or was discarded.
   const isNew = stepIndex !== turn.stepIndex;
   const current = { ...turn, turnId, stepIndex, ...(isNew ? { text: '', reasoning: '', isCut: false } : {}) };
   if (delta.type === 'discard') return { ...current, text: '', reasoning: '', isCut: false };

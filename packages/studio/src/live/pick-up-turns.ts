@@ -1,7 +1,7 @@
 import type { InstanceView } from '@goondan/cli/studio';
 import { emptyTurn, liveKey, type LiveTurns } from './live-turns.ts';
 
-/** Turns that began while nobody listened, and still run: before the page was opened, or in a gap of its stream. */
+/** Adds running turns whose beginning was missed: before the page was opened, or in a gap of its stream. */
 export function pickUpTurns(turns: LiveTurns, instances: readonly InstanceView[]): LiveTurns {
   const unheard = instances.filter(
     ({ agent, instanceKey, status }) => status === 'working' && turns[liveKey(agent, instanceKey)] === undefined,

@@ -8,15 +8,15 @@ const at = { agent: 'concierge', instanceKey: 'default' };
 const id = liveKey('concierge', 'default');
 const live = followNotice({}, { type: 'runtime.event', at, name: 'turn.started', payload: {} });
 
-describe('a turn whose end was not heard', () => {
-  test('is let go when the swarm says twice that it does not run', () => {
+describe('a turn whose end was missed', () => {
+  test('is dropped when the swarm reports twice that it does not run', () => {
     const doubted = settleTurns(live, [instance('idle')]);
     expect(Object.keys(doubted)).toEqual([id]);
     expect(settleTurns(doubted, [instance('idle')])).toEqual({});
     expect(settleTurns(doubted, [])).toEqual({});
   });
 
-  test('stays when it is heard of meanwhile: what the swarm said was older', () => {
+  test('stays when a notice arrives in between, because the report was older', () => {
     const called = { type: 'runtime.event', at, name: 'tool.called', payload: { toolCallId: 'c' } } as const;
     const heardOf = followNotice(settleTurns(live, []), called);
     expect(Object.keys(settleTurns(heardOf, []))).toEqual([id]);
@@ -27,8 +27,8 @@ describe('a turn whose end was not heard', () => {
   });
 });
 
-describe('a turn whose beginning was not heard', () => {
-  test('is there when the swarm says that its agent works', () => {
+describe('a turn whose beginning was missed', () => {
+  test('is added when the swarm reports that its agent works', () => {
     expect(pickUpTurns({}, [instance('working')])[id]).toMatchObject({ agent: 'concierge', text: '' });
     expect(pickUpTurns({}, [instance('idle')])).toEqual({});
     expect(pickUpTurns(live, [instance('working')])).toBe(live);

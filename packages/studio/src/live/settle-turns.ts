@@ -2,9 +2,9 @@ import type { InstanceView } from '@goondan/cli/studio';
 import { liveKey, type LiveTurns } from './live-turns.ts';
 
 /**
- * A turn whose end was not heard does not run forever: what the swarm says of its instances counts too. It may have said
- * it before the turn began, so one that it does not know of is doubted first, and let go when it is asked again and nothing
- * was heard of the turn meanwhile.
+ * Drops running turns whose end was missed, using the swarm's report of its instances. A report may be older than the
+ * beginning of a turn, so a turn that it does not have is only doubted first, and dropped with the next report if no
+ * notice came in between.
  */
 export function settleTurns(turns: LiveTurns, instances: readonly InstanceView[]): LiveTurns {
   if (Object.keys(turns).length === 0) return turns;
@@ -16,7 +16,7 @@ export function settleTurns(turns: LiveTurns, instances: readonly InstanceView[]
   return Object.fromEntries(kept);
 }
 
-/** One that waits to be started again after a crash goes on with its turn. */
+/** An instance that waits for a restart after a crash continues its turn. */
 function isBusy({ status }: InstanceView): boolean {
   return status === 'working' || status === 'starting' || status === 'waiting';
 }

@@ -4,7 +4,7 @@ import type { Band } from './bands.ts';
 
 interface BandBoxProps {
   readonly band: Band;
-  /** How long all of it took: the whole width. */
+  /** The duration of the whole turn, which is the full width. */
   readonly wholeMs: number;
   /** By id. */
   readonly closed: ReadonlySet<string>;
@@ -25,7 +25,7 @@ export function BandBox(props: BandBoxProps) {
   ];
   return (
     <div className={marks.join(' ')} role="none">
-      {/* What is inside stands beside it, for the looks; by `aria-owns` it is inside for who does not see it. */}
+      {/* The inside is beside it in the layout; `aria-owns` puts it inside for screen readers. */}
       <button
         type="button"
         className="band-head"
@@ -61,7 +61,7 @@ export function BandBox(props: BandBoxProps) {
   );
 }
 
-/** For the mouse; the keyboard has the arrow keys, and who does not see it hears whether the band is open. */
+/** For the mouse; the keyboard has the arrow keys, and screen readers announce whether the band is open. */
 function Fold({ isOpen, toggle }: { readonly isOpen: boolean; readonly toggle: () => void }) {
   const click = (event: MouseEvent) => {
     event.stopPropagation();
@@ -74,7 +74,7 @@ function Fold({ isOpen, toggle }: { readonly isOpen: boolean; readonly toggle: (
   );
 }
 
-/** Where in the turn it was, and for how long. */
+/** Shows when in the turn it ran, and for how long. */
 function TimeBar({ band: { startMs, totalMs }, wholeMs }: Pick<BandBoxProps, 'band' | 'wholeMs'>) {
   const all = Math.max(wholeMs, 0.001);
   const left = Math.min(100, (startMs / all) * 100);

@@ -26,7 +26,7 @@ describe('the bands of a turn', () => {
     ),
   );
 
-  test('layers hold layers, the innermost holds what the core did, a call holds the turn of the called agent', () => {
+  test('layers contain layers, the innermost contains the core, a call contains the turn of the called agent', () => {
     expect(shape(whole)).toEqual({
       concierge: {
         memory: {
@@ -36,21 +36,21 @@ describe('the bands of a turn', () => {
     });
   });
 
-  test('each has an id of its own and a start on one clock', () => {
+  test('each has its own id, and a start on one clock', () => {
     const all = listBands(whole);
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     const starts = Object.fromEntries(all.map(({ title, startMs }) => [title, startMs]));
     expect(starts).toMatchObject({ concierge: 0, 'step 0': 5, 'Model/a': 10, agents__request: 20, forecaster: 30 });
   });
 
-  test('what ran inside stands in the order in which it started, whoever ran it', () => {
+  test('inner bands are in the order in which they started, across agents', () => {
     const late = chain('model', 'late', { startMs: 45 });
     const both = chain('turn', 'x', { inside: [late], called: [asked] });
     const titles = bandsOf(turn('x', '2026-01-01T00:00:00.000Z', both)).inside.map(({ title }) => title);
     expect(titles).toEqual(['forecaster', 'late']);
   });
 
-  test('what a layer did is counted', () => {
+  test('the changes of a layer are counted', () => {
     const busy = { ...layer('x'), changed: [{ path: 'a' }], emitted: ['append'], emittedMore: 2 };
     expect(countChanges(busy)).toBe(4);
     expect(countChanges(layer('x'))).toBe(0);

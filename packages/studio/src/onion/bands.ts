@@ -1,15 +1,15 @@
 /**
- * A recorded turn as nested bands: each layer holds the layers inside it, the innermost holds what the core did, and a
- * call of another agent holds that agent's turn.
+ * A recorded turn as nested bands: each layer contains the layers inside it, the innermost contains the work of the
+ * core, and a call of another agent contains that agent's turn.
  */
 import type { ChainRecord, LayerRecord, MiddlewareKind, TurnTrace } from '@goondan/cli/studio';
 
 interface BandOfAny {
-  /** Where it is in the onion, `0.2.1`: the same at every look at the same turn. */
+  /** Its path in the onion, `0.2.1`: stable for the same turn. */
   readonly id: string;
   readonly kind: MiddlewareKind;
   readonly title: string;
-  /** Since the outermost turn began. */
+  /** The time since the outermost turn began. */
   readonly startMs: number;
   readonly totalMs: number;
   readonly inside: readonly Band[];
@@ -18,7 +18,7 @@ interface BandOfAny {
 export interface SpanBand extends BandOfAny {
   readonly type: 'chain';
   readonly chain: ChainRecord;
-  /** Of the chain of a turn. */
+  /** Present on the band of a turn. */
   readonly turn?: TurnTrace;
 }
 
@@ -33,7 +33,7 @@ export function bandsOf(turn: TurnTrace): SpanBand {
   return turnBand(turn, '0', 0);
 }
 
-/** `offsetMs`: when the turn began, counted from the outermost one's beginning. */
+/** `offsetMs` is the start of the turn, counted from that of the outermost one. */
 function turnBand(turn: TurnTrace, id: string, offsetMs: number): SpanBand {
   return { ...spanBand(turn.chain, id, offsetMs, Date.parse(turn.startedAt)), turn };
 }
@@ -74,7 +74,7 @@ function layerBands(
   ];
 }
 
-/** The inside of a chain: other chains, and turns of called agents, in the order they started. */
+/** Lists the contents of a chain: other chains, and turns of called agents, in the order they started. */
 function coreBands(chain: ChainRecord, id: string, offsetMs: number, turnStart: number): readonly Band[] {
   const started = [
     ...chain.inside.map((child) => ({ at: child.startMs, child })),
@@ -91,12 +91,12 @@ function titleOf({ extension, name, kind }: LayerRecord): string {
   return name === kind ? extension : `${extension} · ${name}`;
 }
 
-/** Outside first, top to bottom: the order in which the arrow keys go. */
+/** Lists bands from the outside in, top to bottom: the order of the arrow keys. */
 export function listBands(band: Band): readonly Band[] {
   return [band, ...band.inside.flatMap(listBands)];
 }
 
-/** How much a layer did, for a glance: in, messages, out. */
+/** Counts the changes of a layer: in, messages, out. */
 export function countChanges({ changed, emitted, emittedMore, resultChanged }: LayerRecord): number {
   return changed.length + emitted.length + emittedMore + resultChanged.length;
 }

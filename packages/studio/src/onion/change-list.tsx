@@ -5,7 +5,7 @@ interface ChangeListProps {
   readonly changes: LayerRecord['changed'];
 }
 
-/** Each change as a diff: what was there, what is there now. */
+/** Shows each change as a diff: before and after. */
 export function ChangeList({ title, changes }: ChangeListProps) {
   if (changes.length === 0) return null;
   return (
@@ -27,7 +27,7 @@ export function ChangeList({ title, changes }: ChangeListProps) {
   );
 }
 
-/** The records hold JSON on one line, cut where it is long; what is whole is easier to read on several. */
+/** Formats complete JSON on several lines; records hold it on one line, and cut when it is long. */
 function readable(text: string): string {
   try {
     const value: unknown = JSON.parse(text);

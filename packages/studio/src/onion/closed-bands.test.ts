@@ -10,14 +10,14 @@ const turn = band('0', 'turn', [step, other]);
 const none = new Set<string>();
 const withoutStep = new Set(['0.0']);
 
-describe('bands that are closed', () => {
-  test('what is inside them is not seen', () => {
+describe('closed bands', () => {
+  test('hide their contents', () => {
     expect(seenBands(turn, none).map(({ id }) => id)).toEqual(['0', '0.0', '0.0.0', '0.1']);
     expect(seenBands(turn, withoutStep).map(({ id }) => id)).toEqual(['0', '0.0', '0.1']);
     expect(seenBands(turn, new Set(['0'])).map(({ id }) => id)).toEqual(['0']);
   });
 
-  test('none is at first, but the steps of a long turn are', () => {
+  test('are none at first, except the steps of a long turn', () => {
     expect(closedAtFirst(turn).size).toBe(0);
     const steps = Array.from({ length: 80 }, (_, at) => band(`0.${at}`, 'step', [band(`0.${at}.0`, 'model')]));
     const long = band('0', 'turn', steps);

@@ -19,11 +19,11 @@ test.each([
   [layer({}), 'memory, own 0.50 ms'],
   [layer({ emitted: ['append system'] }), 'memory, 1 change, own 0.50 ms'],
   [layer({ outcome: 'skipped', emittedMore: 2 }), 'memory, 2 changes, skipped, own 0.50 ms'],
-])('Y-09 a band is read aloud, and says when it is truncated: %#', (band, text) => {
+])('Y-09 the label of a band says when it is truncated: %#', (band, text) => {
   expect(describeBand(band)).toBe(text);
 });
 
-test('F-30 a band that was cancelled has not failed', () => {
+test('F-30 a cancelled band has not failed', () => {
   const error = 'E_CANCELLED: no';
   const bands = [
     chain('turn', 'concierge', { error, isCancelled: true }),

@@ -1,4 +1,4 @@
-/** A band in words: what is written on it, and what is read aloud of it. */
+/** Describes a band: the text on it, and the label for screen readers. */
 import type { LayerRecord } from '@goondan/cli/studio';
 import { describeDuration } from '../time/describe-time.ts';
 import { type Band, countChanges } from './bands.ts';
@@ -34,7 +34,7 @@ export function marksOf(band: Band): readonly BandMark[] {
   return [...(count === 0 ? [] : [changes]), ...ended];
 }
 
-/** The kind of a chain; a layer has only its own name. */
+/** Returns the kind of a chain; a layer shows only its name. */
 export function kindWordOf({ type, kind }: Band): string {
   if (type === 'layer') return '';
   return kind === 'toolCall' ? 'tool' : kind;
@@ -44,7 +44,7 @@ export function titleOf({ type, kind, title }: Band): string {
   return type === 'chain' && kind === 'step' ? title.replace('step ', '') : title;
 }
 
-/** Nothing while it runs: its end is not known. */
+/** Returns '' while it runs, because its end is unknown. */
 export function timeOf(band: Band): string {
   if (isRunning(band)) return '';
   return band.type === 'layer' ? `own ${describeDuration(band.layer.ownMs)}` : describeDuration(band.totalMs);
@@ -59,7 +59,7 @@ export function hasFailed(band: Band): boolean {
   return band.chain.error !== undefined && band.chain.isCancelled !== true;
 }
 
-/** `turn concierge, 321 ms`, `memory, 1 change, own 0.27 ms`. */
+/** Writes `turn concierge, 321 ms`, or `memory, 1 change, own 0.27 ms`. */
 export function describeBand(band: Band): string {
   const name = `${kindWordOf(band)} ${titleOf(band)}`.trim();
   return [name, ...marksOf(band).map(({ text }) => text), timeOf(band)].filter((text) => text !== '').join(', ');

@@ -1,4 +1,4 @@
-/** The onion of a turn: nested bands that can be walked with the arrow keys, and what the chosen one did. */
+/** The onion of a turn: nested bands for the arrow keys, and the details of the chosen one. */
 import type { TurnTrace } from '@goondan/cli/studio';
 import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { BandBox } from './band-box.tsx';
@@ -52,10 +52,10 @@ export function Onion({ turn }: { readonly turn: TurnTrace }) {
   );
 }
 
-/** The deeper an onion, the thinner its skins: what is in the middle needs room for its name. */
+/** Makes the bands of a deeper onion thinner, so that the innermost has room for its name. */
 function indentOf(bands: readonly Band[]): CSSProperties {
   const depth = bands.reduce((deepest, { id }) => Math.max(deepest, id.split('.').length), 1);
   const indent = Math.min(7, Math.max(1, 60 / depth));
-  // Types of style know no custom properties.
+  // The types of styles do not allow custom properties.
   return { '--indent': `${indent.toFixed(1)}px` } as CSSProperties;
 }

@@ -1,9 +1,9 @@
 import type { Band } from './bands.ts';
 
-/** What a key does in the tree: another band is chosen, or the chosen one is opened or closed. */
+/** The effect of a key in the tree: choose another band, or open or close the chosen one. */
 export type BandStep = { readonly to: Band } | { readonly open: Band } | { readonly close: Band };
 
-/** As in every tree: right opens or goes in, left closes or goes out. `bands`: those that are seen. */
+/** Right opens or goes in, left closes or goes out, as in every tree. `bands` are the visible ones. */
 export function stepToBand(
   bands: readonly Band[],
   closed: ReadonlySet<string>,

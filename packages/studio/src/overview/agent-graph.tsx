@@ -10,10 +10,10 @@ interface AgentGraphProps {
 }
 
 const [wide, tall, gapX, gapY] = [220, 62, 90, 20];
-/** More arrows than this are a knot: then each agent says in words whom it may ask. */
+/** With more arrows each agent lists the agents it may call instead. */
 const MOST_ARROWS = 24;
 
-/** The agents of a swarm, and who may ask whom. */
+/** The agents of a swarm, and which may call which. */
 export function AgentGraph({ view, open }: AgentGraphProps) {
   const arrows = view.agents.flatMap(({ name, mayAsk = [] }) => mayAsk.map((other) => ({ from: name, to: other })));
   const isNarrow = useMedia('(width < 640px)');
@@ -97,7 +97,7 @@ function styleOf(place: PlacedAgent | undefined): CSSProperties {
   };
 }
 
-/** From the right side of one to the left side of the other; round the outside where that lies behind. */
+/** Draws an arrow from the right side of one to the left side of the other; around the outside when it goes back. */
 function curve(from: PlacedAgent | undefined, to: PlacedAgent | undefined): string {
   if (from === undefined || to === undefined) return '';
   const isAhead = to.column > from.column;

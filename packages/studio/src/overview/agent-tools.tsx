@@ -1,4 +1,4 @@
-/** The tools of each agent as it was last known to offer them: where each comes from, and when it was seen. */
+/** The last known tools of each agent: the source of each, and when it was seen. */
 import type { AgentView } from '@goondan/cli/studio';
 import { counted } from '../text/counted.ts';
 import { describeMoment } from '../time/describe-time.ts';

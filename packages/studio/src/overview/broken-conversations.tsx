@@ -1,10 +1,10 @@
 import type { WorkspaceView } from '@goondan/cli/studio';
 import { writeRoute } from '../route/route.ts';
 
-/** The rest is in the list of conversations, with a red dot. */
+/** The others are in the list of conversations, with a red dot. */
 const MOST_SHOWN = 10;
 
-/** Those whose agent does not start, or that cannot be read, and why. */
+/** Conversations whose agent does not start, or that cannot be read, with the reason. */
 export function BrokenConversations({ view: { workspaceId, conversations } }: { readonly view: WorkspaceView }) {
   const broken = conversations.filter(({ problem }) => problem !== undefined);
   if (broken.length === 0) return null;

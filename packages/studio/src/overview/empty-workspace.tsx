@@ -1,4 +1,4 @@
-/** Nothing has run on this machine yet: what to type first. */
+/** Shown when nothing has run on this machine yet: the first command to type. */
 export function EmptyWorkspace() {
   return (
     <main className="middle centred">

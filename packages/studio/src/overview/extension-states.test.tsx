@@ -15,7 +15,7 @@ const status: ExtensionStatusChanged = {
 const show = (more: Partial<ExtensionStatusChanged>) =>
   renderToStaticMarkup(<ExtensionStates statuses={[{ ...status, ...more }]} />);
 
-test('F-10 a server that is connected: since when, how many tools, how often it was lost', () => {
+test('F-10 a connected server: since when, its number of tools, and how often it was lost', () => {
   const shown = show({ tools: ['files__look', 'files__list'], lost: 1, problem: 'SIGKILL ended it.', lines: ['bye'] });
   expect(shown).toContain('dot is-running');
   expect(shown).toMatch(/connected since .* · 2 tools · lost 1 time/);
@@ -23,14 +23,14 @@ test('F-10 a server that is connected: since when, how many tools, how often it 
   expect(shown).not.toContain('bye');
 });
 
-test('F-10 a server that failed: why, and what it printed last, as text and not as markup', () => {
+test('F-10 a failed server: the reason, and its last lines, as text and not as markup', () => {
   const shown = show({ state: 'failed', problem: 'It is gone.', lines: ['<b>bad</b>', 'bye'] });
   expect(shown).toContain('dot is-broken');
   expect(shown).toContain('<div class="bad">It is gone.</div>');
   expect(shown).toContain('&lt;b&gt;bad&lt;/b&gt;\nbye');
 });
 
-test('F-10 tools that are withheld are listed', () => {
+test('F-10 withheld tools are listed', () => {
   expect(show({ withheld: [{ name: 'look', problem: 'it changed' }] })).toContain('withheld: look: it changed');
 });
 
@@ -40,7 +40,7 @@ test('F-15 a tool with its schema in code is listed before its first start', () 
   expect(renderToStaticMarkup(<AgentTools agents={agents} />)).toMatch(/Tool\/dice(<!-- -->)?: schema in code/);
 });
 
-test('F-11 every tool with where it comes from and when it was seen; a server nobody knows yet, and what to type', () => {
+test('F-11 every tool with its source and when it was seen; for an unknown server, the command to type', () => {
   const agent: AgentView = {
     name: 'host',
     tools: ['clock__now', 'files__look'],

@@ -1,4 +1,4 @@
-/** Servers and the like, and how each is: connected with so many tools, or not, with what it printed last. */
+/** The status of servers and the like: connected with a number of tools, or not, with the last printed lines. */
 import type { ExtensionStatusChanged } from '@goondan/cli/studio';
 import { counted } from '../text/counted.ts';
 import { describeMoment } from '../time/describe-time.ts';

@@ -1,4 +1,4 @@
-/** A swarm at a glance: its agents and who asks whom, what waits for a person, what went wrong, the latest turns. */
+/** A swarm at a glance: its agents and their calls, waiting approvals, problems, the latest turns. */
 import type { TurnList, WorkspaceView } from '@goondan/cli/studio';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { DeadLetters } from '../problems/dead-letters.tsx';
@@ -118,7 +118,7 @@ function describeEnd({ ending, truncated, durationMs }: TurnList['turns'][number
   return truncated === true ? 'truncated' : describeDuration(durationMs);
 }
 
-/** What was said while nothing was recorded is in the conversations all the same. */
+/** Messages may exist without recorded turns. */
 function describeNone({ conversations, isRunning }: WorkspaceView): string {
   if (conversations.some(({ messages }) => messages > 0)) return 'None is recorded.';
   return isRunning ? 'None yet. Open an agent, and write to it.' : 'None yet.';

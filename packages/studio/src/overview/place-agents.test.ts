@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { placeAgents } from './place-agents.ts';
 
-test('who is asked stands right of who asks, in a circle too, and nobody stands on another', () => {
+test('a called agent is right of its caller, in a circle too, and no two overlap', () => {
   const placed = placeAgents(
     [
       { name: 'writer', mayAsk: ['critic'] },
@@ -21,7 +21,7 @@ test('who is asked stands right of who asks, in a circle too, and nobody stands 
   });
 });
 
-test('a circle that nobody enters is drawn all the same', () => {
+test('a circle without an entry is drawn, too', () => {
   const placed = placeAgents([
     { name: 'a', mayAsk: ['b'] },
     { name: 'b', mayAsk: ['a'] },
@@ -29,7 +29,7 @@ test('a circle that nobody enters is drawn all the same', () => {
   expect(new Set(placed.map(({ column, row }) => `${column} ${row}`)).size).toBe(2);
 });
 
-test('many ways to the same agents are walked once', () => {
+test('many paths to the same agents are followed once', () => {
   const levels = Array.from({ length: 40 }, (_, level) =>
     ['a', 'b'].map((side) => ({ name: `${side}${level}`, mayAsk: [`a${level + 1}`, `b${level + 1}`] })),
   ).flat();

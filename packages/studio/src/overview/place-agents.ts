@@ -1,4 +1,4 @@
-/** Where each agent of a swarm is drawn: those that nobody asks on the left, each other one right of who asks it. */
+/** Places the agents of a swarm: uncalled ones on the left, every other one right of its caller. */
 
 export interface AskingAgent {
   readonly name: string;

@@ -14,9 +14,9 @@ interface DeadLettersProps {
   readonly lookAgain: () => void;
 }
 
-/** Inputs that crashed their agent again and again: kept until a person says what becomes of them. */
+/** Inputs that crashed their agent again and again: kept until a person decides about them. */
 export function DeadLetters({ letters, ...rest }: DeadLettersProps) {
-  // One that is put aside again is another one.
+  // A letter that dies again is another one.
   return letters.map((letter) => <DeadLetter key={`${letter.eventId} ${letter.deadAt}`} letter={letter} {...rest} />);
 }
 
@@ -33,7 +33,7 @@ function DeadLetter({
     const { agent, instanceKey, eventId } = letter;
     try {
       await postTo<Done>(addressOf(workspaceId, 'dead-letter'), { agent, instanceKey, eventId, action });
-      // Done, or there was nothing to do it to any more.
+      // Done, or there was nothing to do any more.
       setState('gone');
       lookAgain();
     } catch (error) {

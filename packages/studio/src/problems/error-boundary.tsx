@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react';
 import { Problem } from './problem.tsx';
 
-/** A mistake of the page itself: said, instead of an empty window. */
+/** Shows an error of the page itself instead of an empty window. */
 export class ErrorBoundary extends Component<{ readonly children: ReactNode }, { readonly error?: Error }> {
   override state: { readonly error?: Error } = {};
 

@@ -1,4 +1,4 @@
-/** Where code of the bundle threw: the place at a glance, the stack when it is wanted. */
+/** The place where code of the bundle threw, and the stack on demand. */
 import { describePlace } from './describe-place.ts';
 import type { CodePlace } from '@goondan/cli/studio';
 

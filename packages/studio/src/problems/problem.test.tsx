@@ -17,13 +17,13 @@ test('F-03 the card of a failed turn names extension and place, and has the stac
   expect(page).toContain(`<details><summary>Stack</summary><pre>${stack}</pre></details>`);
 });
 
-test('F-03 the card of another failure is as before', () => {
+test('F-03 the card of another failure is unchanged', () => {
   const page = renderToStaticMarkup(<Problem error={{ message: 'No answer.' }} />);
   expect(page).not.toContain('<details>');
   expect(page.replaceAll(/<[^>]+>/g, '').trim()).toBe('No answer.');
 });
 
-test('F-03 the details of a layer that failed have its place and the stack folded', () => {
+test('F-03 the details of a failed layer have its place and the stack folded', () => {
   const layer: LayerRecord = {
     extension: 'house-rules',
     name: 'step',

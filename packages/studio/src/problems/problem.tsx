@@ -12,13 +12,13 @@ interface ProblemProps {
   };
   /** The stack of the error. */
   readonly stack?: string | undefined;
-  /** It stands where the conversation would. */
+  /** True when it replaces the conversation. */
   readonly isWhole?: boolean;
-  /** It went wrong long ago: nobody is interrupted by it. */
+  /** True for a past error, which is not announced. */
   readonly isPast?: boolean;
 }
 
-/** An error: its code, where it was thrown, and what to do. */
+/** An error: its code, its place, and the suggestion. */
 export function Problem({ error, stack, isWhole = false, isPast = false }: ProblemProps) {
   const { code, extension, place } = error;
   const text = (

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { changeRoute, readRoute, type Route, writeRoute } from './route.ts';
 
-describe('the address of what is shown', () => {
+describe('the address of the shown view', () => {
   const routes: Route[] = [
     {},
     { workspaceId: 'demo' },
@@ -13,7 +13,7 @@ describe('the address of what is shown', () => {
     expect(readRoute(hash)).toEqual(route);
   });
 
-  test('a change puts something in, or takes it away', () => {
+  test('a change adds or removes a part', () => {
     const here = { workspaceId: 'demo', agent: 'a', instanceKey: 'b', at: 3 };
     expect(changeRoute(here, { turn: 't', at: undefined })).toStrictEqual({
       workspaceId: 'demo',
@@ -23,7 +23,7 @@ describe('the address of what is shown', () => {
     });
   });
 
-  test('a key with half a character in it has an address all the same', () => {
+  test('a key with half of a surrogate pair has an address, too', () => {
     expect(writeRoute({ workspaceId: 'demo', agent: 'a', instanceKey: 'x\ud800' })).toBe('#/demo/a/x%EF%BF%BD');
   });
 
@@ -35,7 +35,7 @@ describe('the address of what is shown', () => {
     ['#/demo/%/b', { workspaceId: 'demo', agent: '%', instanceKey: 'b' }],
     ['#/demo?at=-1', { workspaceId: 'demo' }],
     ['#/demo?at=1.5&turn=', { workspaceId: 'demo' }],
-  ])('what somebody typed: %p', (hash, route) => {
+  ])('typed by hand: %p', (hash, route) => {
     expect(readRoute(hash)).toEqual(route);
   });
 });

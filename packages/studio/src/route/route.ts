@@ -1,19 +1,19 @@
-/** What is shown, as the part of the address behind `#`, so that a link, a reload and the back button work. */
+/** The shown view, as the part of the address after `#`, so that links, reloads and the back button work. */
 
 export interface Route {
   readonly workspaceId?: string;
   readonly agent?: string;
   readonly instanceKey?: string;
-  /** The conversation as it was after this event; now, when absent. */
+  /** The event after which to show the conversation; the newest when absent. */
   readonly at?: number;
   /** The turn whose onion is open. */
   readonly turn?: string;
 }
 
-/** Another one from here; `undefined` takes something away. */
+/** A change of the route; `undefined` removes a part. */
 export type RouteChange = { readonly [Name in keyof Route]?: Route[Name] | undefined };
 
-/** Shows something else. `replace`: without a step for the back button. */
+/** Shows another view. `replace`: without a step for the back button. */
 export type Show = (change: RouteChange, replace?: boolean) => void;
 
 export function changeRoute(route: Route, change: RouteChange): Route {
@@ -44,7 +44,7 @@ export function writeRoute({ workspaceId, agent, instanceKey, at, turn }: Route)
   return `#/${parts.join('/')}${query}`;
 }
 
-/** Half a character, which a key may hold, has no place in an address. */
+/** An address cannot contain half of a surrogate pair, which a key may have. */
 function encodePart(part: string): string {
   return encodeURIComponent(part.toWellFormed());
 }

@@ -1,4 +1,4 @@
-/** The one way to the server. What comes back is what the contract says, or an error that a person can read. */
+/** The only way to the server. It returns the answers of the contract, or an error for people. */
 import type { Refusal } from '@goondan/cli/studio';
 
 export class ServerError extends Error {
@@ -10,7 +10,7 @@ export class ServerError extends Error {
     super(message);
   }
 
-  /** It may go well in a moment. */
+  /** Whether a retry may succeed soon. */
   get isPassing(): boolean {
     return this.code === 'E_STUDIO_BUSY' || this.code === GONE;
   }
@@ -20,7 +20,7 @@ const GONE = 'E_STUDIO_GONE';
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** The address of something below `/api/workspaces/ID`. */
+/** Returns an address below `/api/workspaces/ID`. */
 export function addressOf(workspaceId: string, what = '', query: Query = {}): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
@@ -40,7 +40,7 @@ export function postTo<Answer>(address: string, body: object): Promise<Answer> {
 async function ask<Answer>(address: string, init: RequestInit): Promise<Answer> {
   const response = await reach(address, init);
   const answer: unknown = await response.json().catch(() => undefined);
-  // The server is of the same version as the page it sent, and both are checked against one contract.
+  // Server and page have the same version, and share one contract.
   if (response.ok) return answer as Answer;
   const { error } = (answer ?? {}) as Partial<Refusal>;
   throw new ServerError(

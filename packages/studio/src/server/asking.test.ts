@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type Asked, Asking } from './asking.ts';
 
-test('what is wanted while it is asked is asked once more, however often it is wanted', async () => {
+test('requests during a read lead to one more read, however many they are', async () => {
   const { asking, told, answer, questions } = slowServer();
   asking.ask(1);
   asking.ask(2);
@@ -17,7 +17,7 @@ test('what is wanted while it is asked is asked once more, however often it is w
   expect(questions()).toBe(3);
 });
 
-test('an answer that comes too late is not told', async () => {
+test('an answer that comes too late is ignored', async () => {
   const { asking, told, answer, questions } = slowServer();
   asking.ask(1);
   asking.ask(2);
@@ -27,7 +27,7 @@ test('an answer that comes too late is not told', async () => {
   expect(questions()).toBe(1);
 });
 
-test('a failure is told, and what is wanted then is asked', async () => {
+test('a failure is reported, and later requests are made', async () => {
   const { asking, told, answer } = slowServer();
   asking.ask(1);
   asking.ask(2);

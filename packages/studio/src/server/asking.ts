@@ -1,17 +1,17 @@
 /**
- * One question, asked again and again, one at a time: whoever wants a newer answer meanwhile gets the next one. So a slow
- * server is not asked more than it can answer, and a question that is asked often is answered all the same.
+ * One repeated question, asked one at a time: requests for a newer answer during a read share the next one. So a slow
+ * server is not overloaded, and a frequent question is still answered.
  */
 import { ServerError } from './ask-server.ts';
 
 export interface Asked<Answer> {
   readonly value?: Answer;
   readonly error?: Error;
-  /** What it was asked for. */
+  /** The version it was read for. */
   readonly version: unknown;
 }
 
-/** After a refusal that passes: too many questions at once, or nobody there. */
+/** The delay after a temporary refusal: the server is busy or gone. */
 const ASK_AGAIN_MS = 3_000;
 
 export class Asking<Answer> {
@@ -33,7 +33,7 @@ export class Asking<Answer> {
     if (!this.#isAsking) void this.#askWhileWanted();
   }
 
-  /** Nothing is told any more. */
+  /** Ends it: nothing is reported any more. */
   end(): void {
     this.#over.abort();
     clearTimeout(this.#timer);

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { liveKey } from '../live/live-turns.ts';
 import { type Commits, countCommits } from './count-commits.ts';
 
-test('every commit of a conversation gives it another number', () => {
+test('every commit changes the number of a conversation', () => {
   const once = countCommits(new Map(), [ended('a'), ended('b'), ended('a')]);
   expect([...once]).toEqual([
     [liveKey('agent', 'b'), 1],
@@ -12,7 +12,7 @@ test('every commit of a conversation gives it another number', () => {
   expect(countCommits(once, [{ type: 'swarm', isRunning: true }])).toBe(once);
 });
 
-test('and so does beginning it anew, but not its end: it cannot be read any more', () => {
+test('and so does a reset, but not a deletion, after which it cannot be read', () => {
   const at = { agent: 'agent', instanceKey: 'a' };
   const before = countCommits(new Map(), [ended('a'), ended('b')]);
   const reset = countCommits(before, [{ type: 'instance', at, change: 'reset' }]);
@@ -23,7 +23,7 @@ test('and so does beginning it anew, but not its end: it cannot be read any more
   expect(countCommits(reset, [{ type: 'instance', at, change: 'deleted' }, { type: 'conversations' }])).toBe(reset);
 });
 
-test('a page that is open for days counts the latest ones', () => {
+test('a page that is open for days counts the latest ones only', () => {
   let commits: Commits = new Map();
   for (let number = 0; number < 500; number += 1) commits = countCommits(commits, [ended(`${number}`), ended('shown')]);
   expect(commits.size).toBe(200);

@@ -1,26 +1,26 @@
 /**
- * A workspace's stream of notices, for as long as the page is open. It is a WebSocket: those are not among the six connections
- * that a browser has for all pages of one server.
+ * The stream of notices of a workspace, while the page is open. It is a WebSocket, which does not count among the six
+ * connections that a browser allows for all pages of one server.
  *
  * 1. A stream that ends is opened again, after a moment.
- * 2. Notices are handed on several at a time: a model that writes fast must not draw the page anew with every word.
+ * 2. Notices are passed on in batches, so that a fast model does not redraw the page with every word.
  */
 import type { StudioNotice } from '@goondan/cli/studio';
 
 export interface StreamListener {
-  /** Whoever hears this has missed what happened before. */
+  /** Opened; earlier notices were missed. */
   readonly opened: () => void;
-  /** `reason`: what the server said about it, if anything. */
+  /** `reason` is the server's, if any. */
   readonly lost: (reason: string) => void;
   readonly heard: (notices: readonly StudioNotice[]) => void;
 }
 
 const GATHER_MS = 50;
-/** Of notices: timers of a page in the background are slow. */
+/** The most gathered notices: timers of a page in the background are slow. */
 const MOST_GATHERED = 2_000;
 const RETRY_MS = 3_000;
 
-/** Returns what ends it. */
+/** Returns a function that ends it. */
 export function followStream(address: string, { opened, lost, heard }: StreamListener): () => void {
   const url = new URL(address, location.href);
   url.protocol = 'ws:';
@@ -51,7 +51,7 @@ export function followStream(address: string, { opened, lost, heard }: StreamLis
   }
 
   function hear(data: string): void {
-    // As in ask-server.ts: one contract for both sides.
+    // Both sides share one contract, as in ask-server.ts.
     gathered.push(JSON.parse(data) as StudioNotice);
     const restMs = lastAt + GATHER_MS - Date.now();
     if (restMs <= 0 || gathered.length >= MOST_GATHERED) handOn();
@@ -66,7 +66,7 @@ export function followStream(address: string, { opened, lost, heard }: StreamLis
     heard(notices);
   }
 
-  /** Once, however often it is asked for meanwhile. */
+  /** Runs it once, however often it is requested meanwhile. */
   function after(milliseconds: number, act: () => void): void {
     if (timers.has(act)) return;
     const run = () => {

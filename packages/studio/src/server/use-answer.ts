@@ -3,13 +3,13 @@ import { getFrom } from './ask-server.ts';
 import { type Asked, Asking } from './asking.ts';
 
 export interface Answered<Answer> extends Partial<Asked<Answer>> {
-  /** What it is the answer to. */
+  /** The address of this answer. */
   readonly address?: string;
 }
 
 /**
- * What the server says under an address, again whenever the address or `version` changes; nothing while there is no
- * address. While another one is on its way, or when it failed, the latest answer stays.
+ * Reads an address, again whenever the address or `version` changes; nothing without an address. The latest answer
+ * stays during a read and after a failure.
  */
 export function useAnswer<Answer>(address: string | undefined, version: unknown = 0): Answered<Answer> {
   const [state, setState] = useState<Answered<Answer>>({});

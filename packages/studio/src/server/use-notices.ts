@@ -2,7 +2,10 @@ import { useEffect, useRef, useState } from 'react';
 import { addressOf } from './ask-server.ts';
 import { followStream, type StreamListener } from './follow-stream.ts';
 
-/** Hears what happens in a workspace's swarm. Returns why it does not: the text may be empty; `undefined` when it does. */
+/**
+ * Listens to the notices of a workspace. Returns the reason when that fails, which may be empty; `undefined` when it
+ * works.
+ */
 export function useNotices(workspaceId: string | undefined, listener: StreamListener): string | undefined {
   const latest = useRef(listener);
   latest.current = listener;

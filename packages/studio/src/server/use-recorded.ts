@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 
-/** What is recorded of a turn is written a moment after its commit. */
+/** The trace of a turn is written a moment after its commit. */
 const RECORDED_MS = 700;
 
-/** Another one when the version is, and once more when what is recorded of it is there. */
+/** Changes with the version, and once more when the trace has been written. */
 export function useRecorded(version: string): string {
   const [late, setLate] = useState(version);
   useEffect(() => {

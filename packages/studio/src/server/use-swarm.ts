@@ -1,4 +1,4 @@
-/** Everything the page knows of one workspace while it looks: what there is, what runs, and when to look again. */
+/** Everything the page knows of one workspace: its contents, the running turns, and when to read again. */
 import type { StudioNotice, WorkspaceView } from '@goondan/cli/studio';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { followNotice, liveKey, type LiveTurns } from '../live/live-turns.ts';
@@ -15,17 +15,17 @@ import { useVersion } from './use-version.ts';
 export interface Swarm {
   readonly view: Answered<WorkspaceView>;
   readonly live: LiveTurns;
-  /** Another one when this conversation changed on disk: what is read of it may be read again. */
+  /** Returns a number that changes when this conversation changed on disk. */
   readonly versionOf: (agent: string, instanceKey: string) => number;
-  /** Grows while turns run: for whoever shows one that is not over. */
+  /** Grows while turns run, for views of a running turn. */
   readonly progress: number;
-  /** Why notices do not come, as far as the server said; `undefined` when they do. */
+  /** Why notices do not arrive, if the server said so; `undefined` when they do. */
   readonly streamProblem: string | undefined;
-  /** At what there is: something was done to it. */
+  /** Reads the workspace again after a change. */
   readonly lookAgain: () => void;
 }
 
-/** For what nobody tells: somebody edits the bundle. */
+/** For changes without a notice, such as an edited bundle. */
 const LOOK_AGAIN_MS = 60_000;
 
 export function useSwarm(workspaceId: string | undefined): Swarm {
@@ -34,7 +34,7 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
   const [urgent, lookAgain] = useVersion(250);
   const [turnVersion, lookLater] = useVersion(1_000);
   const [progress, goOn] = useVersion(400);
-  // Nobody listened for a while: at first, and after the stream was gone.
+  // True after a gap in the notices: at first, and after the stream was lost.
   const isBehind = useRef(true);
 
   const heard = useCallback(

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-/** A number that grows when it is asked to, but not more often than once in `everyMs`: many notices, few questions. */
+/** A number that grows on request, but at most once in `everyMs`: many notices, few requests. */
 export function useVersion(everyMs: number): [number, () => void] {
   const [version, setVersion] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

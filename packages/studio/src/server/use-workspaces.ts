@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type Answered, useAnswer } from './use-answer.ts';
 import { useTicks } from './use-ticks.ts';
 
-/** A swarm that is started meanwhile appears; who waits for the first one looks at nothing else. */
+/** A new swarm appears after this long; sooner while the first one is awaited. */
 const LOOK_AGAIN_MS = 5_000;
 const WAIT_FOR_FIRST_MS = 1_000;
 

@@ -10,16 +10,16 @@ test.each([
   ['connection.listening', true],
   ['event.dead_lettered', true],
   ['swarm.reloaded', true],
-  // As many as a process prints.
+  // A process may print very many of these.
   ['process.stdout', false],
   ['process.stderr', false],
   ['startled', false],
   [undefined, false],
-])('the line %p of a log is about what is in view: %p', (event, isSo) => {
+])('the log line %p changes the view: %p', (event, isSo) => {
   expect(isInView({ type: 'log', line: { time: '', level: 'info', message: '', ...(event && { event }) } })).toBe(isSo);
 });
 
-test('a turn that begins is, a step of it is not', () => {
+test('the beginning of a turn changes the view, a step does not', () => {
   const event = (name: string): StudioNotice => ({ type: 'runtime.event', at, name, payload: {} });
   expect([event('turn.started'), event('step.started'), event('tool.called')].map(isInView)).toEqual([
     true,
@@ -28,7 +28,7 @@ test('a turn that begins is, a step of it is not', () => {
   ]);
 });
 
-test('what is done to conversations is looked at at once', () => {
+test('changes of conversations are read at once', () => {
   const notices: StudioNotice[] = [
     { type: 'instance', at, change: 'deleted' },
     { type: 'conversations' },

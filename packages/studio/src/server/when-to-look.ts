@@ -1,14 +1,14 @@
-/** Which notices are about what a workspace's view holds, so that it is asked for again. */
+/** Decides which notices change the view of a workspace, so that it is read again. */
 import type { StudioNotice } from '@goondan/cli/studio';
 
-/** At once: a person may be waited for, or looks at something that is gone. */
+/** Read at once: a person may be waited for, or look at something that is gone. */
 export function isUrgent({ type }: StudioNotice): boolean {
   return (
     type === 'approval' || type === 'swarm' || type === 'dropped' || type === 'instance' || type === 'conversations'
   );
 }
 
-/** Soon. What a step or a tool does is not in the view: it is not asked for with each of them. */
+/** Read soon. Steps and tools are not in the view, so they cause no read. */
 export function isInView(notice: StudioNotice): boolean {
   switch (notice.type) {
     case 'turn.ended':
@@ -22,5 +22,5 @@ export function isInView(notice: StudioNotice): boolean {
   }
 }
 
-/** What the orchestrator says of processes, connections, inputs that are put aside, and the swarm; not what they print. */
+/** Log lines of the orchestrator about processes, connections, dead letters and the swarm; not their output. */
 const WORDS_OF_SUPERVISION = /^(?:(?:connection|event|instance|start|swarm)\.|process\.(?:exited|hung|cut_off)$)/;

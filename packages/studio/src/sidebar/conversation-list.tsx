@@ -11,7 +11,7 @@ interface ConversationListProps {
   readonly live: LiveTurns;
 }
 
-/** More of one agent are found by their address. */
+/** Further ones of an agent are reached by their address. */
 const MOST_SHOWN = 200;
 
 export function ConversationList({ view, shown, live }: ConversationListProps) {

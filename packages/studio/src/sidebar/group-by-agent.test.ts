@@ -2,7 +2,7 @@ import type { AgentView, InstanceView } from '@goondan/cli/studio';
 import { expect, test } from 'bun:test';
 import { groupByAgent } from './group-by-agent.ts';
 
-test('agents stand in the order of the swarm, whoever worked last; those without a conversation are left out', () => {
+test('agents are in the order of the swarm, whichever worked last; those without a conversation are left out', () => {
   const conversations = [talk('worker', 'b'), talk('lead', 'a'), talk('gone', 'x'), talk('worker', 'a')];
   const groups = groupByAgent({ conversations, agents: [agent('lead'), agent('idle'), agent('worker')] });
   expect(groups.map(([name, talks]) => `${name} ${talks.map(({ instanceKey }) => instanceKey).join()}`)).toEqual([

@@ -2,7 +2,10 @@ import type { InstanceView, WorkspaceView } from '@goondan/cli/studio';
 
 type Conversations = Pick<WorkspaceView, 'conversations' | 'agents'>;
 
-/** As they are listed: agents in the order of the swarm, so that nothing jumps while they work; of each the latest first. */
+/**
+ * Groups conversations by agent, in the order of the swarm, so that nothing jumps while they work; the newest first
+ * within each.
+ */
 export function groupByAgent(view: Conversations | undefined): readonly (readonly [string, InstanceView[]])[] {
   const groups = new Map<string, InstanceView[]>(view?.agents.map(({ name }) => [name, []]));
   for (const conversation of view?.conversations ?? []) {

@@ -1,4 +1,4 @@
-/** The sign of the page: an onion, cut through. */
+/** The logo: an onion, cut through. */
 export function Mark() {
   return (
     <svg className="mark" viewBox="0 0 24 24" aria-hidden="true">

@@ -8,7 +8,7 @@ interface NewConversationProps {
   readonly goTo: GoTo;
 }
 
-/** A conversation begins with its first message: until then there is only its name. */
+/** A conversation begins with its first message: until then it is only a name. */
 export function NewConversation({ view, goTo }: NewConversationProps) {
   const [isOpen, setOpen] = useState(false);
   if (isOpen) return <NameForm view={view} goTo={goTo} close={() => setOpen(false)} />;
@@ -20,7 +20,7 @@ export function NewConversation({ view, goTo }: NewConversationProps) {
 }
 
 function NameForm({ view, goTo, close }: NewConversationProps & { readonly close: () => void }) {
-  // Who gave it up is back at the button, who opened one may write.
+  // After a cancel the focus is on the button, after opening on the text field.
   const [next, setNext] = useState('button.new-conversation');
   const box = useBorrowedFocus<HTMLFormElement>(next);
   const open = (event: FormEvent<HTMLFormElement>) => {
@@ -34,7 +34,7 @@ function NameForm({ view, goTo, close }: NewConversationProps & { readonly close
   };
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
-    // This one closes the form and nothing else.
+    // Escape closes the form and nothing else.
     event.stopPropagation();
     close();
   };

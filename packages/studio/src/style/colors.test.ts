@@ -22,7 +22,7 @@ describe('the colours of the page', () => {
     ['ink-soft', 'bad-wash'],
     ...['turn', 'step', 'model', 'toolCall', 'author-e'].map((ink) => [ink, 'panel']),
   ];
-  test.each(pairs)('%s can be read on %s, light and dark', (ink, ground) => {
+  test.each(pairs)('%s is readable on %s, light and dark', (ink, ground) => {
     for (const palette of palettes) {
       expect(contrast(palette[ink ?? ''] ?? '', palette[ground ?? ''] ?? '')).toBeGreaterThanOrEqual(4.5);
     }
@@ -32,7 +32,7 @@ describe('the colours of the page', () => {
   const [ofBand = 0, ofChosen = 0] = ['var\\(--panel\\)', 'transparent\\);\\n}\\n\\n\\.band-head:hover'].map((ground) =>
     Number(new RegExp(`background: color-mix\\(in srgb, var\\(--tone\\) (\\d+)%, ${ground}`).exec(onion)?.[1]),
   );
-  test.each(['turn', 'step', 'model', 'toolCall'])('a band of a %s can be read, also the chosen one', (tone) => {
+  test.each(['turn', 'step', 'model', 'toolCall'])('a band of a %s is readable, also when chosen', (tone) => {
     for (const palette of palettes) {
       const band = mix(palette[tone] ?? '', palette['panel'] ?? '', ofBand);
       const chosen = mix(palette[tone] ?? '', band, ofChosen);
@@ -44,7 +44,7 @@ describe('the colours of the page', () => {
   });
 });
 
-/** As `color-mix` does it. */
+/** Mixes colours like `color-mix`. */
 function mix(one: string, other: string, percent: number): string {
   const parts = [1, 3, 5].map((from) => {
     const [first = 0, second = 0] = [one, other].map((color) => Number.parseInt(color.slice(from, from + 2), 16));
@@ -66,7 +66,7 @@ function readPalettes(css: string): Record<string, string>[] {
     .filter((palette) => Object.keys(palette).length > 0);
 }
 
-/** As WCAG 2 measures it: 4.5 for text. */
+/** Returns the contrast of WCAG 2: 4.5 is enough for text. */
 function contrast(one: string, other: string): number {
   const [dark = 0, light = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);

@@ -1,17 +1,17 @@
-/** The demo swarm and `gdn studio` in processes of their own, and pages of a browser that show it. For tests. */
+/** The demo swarm and `gdn studio` in separate processes, and browser pages that show it. For tests. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { GdnPlace } from '../../../cli/src/testing/gdn-place.ts';
 
 export class StudioPlace {
   readonly place = new GdnPlace();
-  /** What the browser complained about: errors of scripts, and what the page's own rules refused. */
+  /** Errors that the browser reported: of scripts, and violations of the page's security policy. */
   readonly complaints: string[] = [];
   url = '';
   #studio: ReturnType<GdnPlace['start']> | undefined;
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];
 
-  /** The opener of the browser closes it: one is enough for many places. */
+  /** The caller closes the browser, which many places can share. */
   constructor(browser: Browser) {
     this.#browser = browser;
   }
@@ -52,7 +52,7 @@ export class StudioPlace {
     return stdout;
   }
 
-  /** Returns what was left of it: nothing, when all is well. */
+  /** Returns everything that was left; empty when all is well. */
   async close(): Promise<string[]> {
     await Promise.all(this.#contexts.map((context) => context.close()));
     await this.closeStudio();

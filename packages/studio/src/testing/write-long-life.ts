@@ -1,4 +1,4 @@
-/** A conversation with a long life, written as an agent writes it, but quicker. For tests. */
+/** Writes a long conversation like an agent, but faster. For tests. */
 import { durableStore } from '@goondan/runtime/history';
 import { createAssistantMessage, createUserMessage, type Message } from '@goondan/types';
 
@@ -9,7 +9,7 @@ export interface LongLife {
   readonly perTurn: number;
 }
 
-/** The last turn fails, and says what to do. */
+/** The last turn fails, with a suggestion. */
 export async function writeLongLife({ stateRoot, turns, perTurn }: LongLife): Promise<void> {
   const journal = await durableStore({ stateRoot, workspaceId: 'long', warn: () => undefined });
   const at = { agentName: 'talker', instanceKey: 'default' };

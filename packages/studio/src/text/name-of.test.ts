@@ -7,6 +7,6 @@ test.each([
   ['shop', undefined, 'shop'],
   ['shop-2', undefined, 'shop-2'],
   ['-0123456789abcdef', undefined, '-0123456789abcdef'],
-])('%p of the swarm %p is called %p', (id, swarm, name) => {
+])('%p of the swarm %p is named %p', (id, swarm, name) => {
   expect(nameOf(id, swarm)).toBe(name);
 });

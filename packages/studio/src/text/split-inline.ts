@@ -1,4 +1,4 @@
-/** The little of Markdown that most answers use within a line. What is not closed, or spans lines, stays as it was written. */
+/** Splits the inline Markdown that most answers use. Marks that are not closed, or span lines, stay as text. */
 export interface Inline {
   readonly type: 'text' | 'code' | 'strong';
   readonly text: string;

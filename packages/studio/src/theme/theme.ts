@@ -1,4 +1,4 @@
-/** Light or dark: what a person chose in this browser, else what the system says, also when that changes. */
+/** Light or dark: the person's choice in this browser, or else the system's, also when that changes. */
 
 export type Theme = 'light' | 'dark';
 
@@ -10,14 +10,14 @@ export function startTheme(): void {
   darkSystem.addEventListener('change', () => applyTheme(chosenTheme() ?? systemTheme()));
 }
 
-/** From light to dark, or back. */
+/** Switches between light and dark. */
 export function changeTheme(): void {
   const theme = document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark';
   applyTheme(theme);
   try {
     localStorage.setItem(KEPT_AS, theme);
   } catch {
-    // A browser that keeps nothing: it is so until the page is closed.
+    // The browser stores nothing: the choice lasts until the page is closed.
   }
 }
 

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether a media query holds, now and whenever that changes. */
+/** Whether a media query matches, also after changes. */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (changed) => {

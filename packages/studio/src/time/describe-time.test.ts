@@ -15,7 +15,7 @@ test.each([
   expect(describeDuration(milliseconds)).toBe(text);
 });
 
-test('how long ago', () => {
+test('the age', () => {
   const now = Date.parse('2026-01-02T00:00:00Z');
   const ages = [0, 44, 60, 3599, 7200, 72_000, 172_800].map((seconds) =>
     describeAge(new Date(now - seconds * 1000).toISOString(), now),
@@ -23,7 +23,7 @@ test('how long ago', () => {
   expect(ages).toEqual(['just now', 'just now', '1 min ago', '60 min ago', '2 h ago', '20 h ago', '2 d ago']);
 });
 
-test('a moment of another day says which', () => {
+test('a moment of another day includes the day', () => {
   const now = new Date(2026, 0, 2, 12);
   const today = describeMoment(new Date(2026, 0, 2, 9, 5, 7).toISOString(), now);
   const yesterday = describeMoment(new Date(2026, 0, 1, 9, 5, 7).toISOString(), now);

@@ -8,7 +8,7 @@ const names: readonly (readonly [Author, string])[] = [
   ['r', 'runtime'],
 ];
 
-/** Whose colour is whose, of those that there are. */
+/** The colours of the authors that occur. */
 export function Legend({ authors }: { readonly authors: string }) {
   return (
     <span className="legend quiet" aria-hidden="true">

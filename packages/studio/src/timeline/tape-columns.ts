@@ -1,15 +1,15 @@
-/** The life of a conversation as columns of one pixel or more: who did something when, at a glance. */
+/** A conversation as columns of at least one pixel: its authors over time. */
 
 export type Author = 'i' | 'm' | 't' | 'e' | 'r';
 
-/** Who made the events that a column stands for, and what part of them, from 0 to 1; from the top down. */
+/** The authors of a column's events, and their shares from 0 to 1; from the top down. */
 export type Column = readonly { readonly author: Author; readonly share: number }[];
 
 const topDown: readonly Author[] = ['i', 'e', 't', 'm', 'r'];
-/** A person's words among a thousand others are seen. */
+/** Keeps a person's message visible among a thousand others. */
 const LEAST_SHARE = 0.15;
 
-/** At most `width` columns, and never more than there are events. */
+/** Returns at most `width` columns, and never more than there are events. */
 export function tapeColumns(authors: string, width: number): readonly Column[] {
   const count = Math.max(0, Math.min(Math.floor(width), authors.length));
   return Array.from({ length: count }, (_, index) => {

@@ -1,4 +1,4 @@
-/** Drawn, not built of elements: ten thousand events are as quick as ten. */
+/** Draws on a canvas instead of elements: ten thousand events are as fast as ten. */
 import type { TimelineView } from '@goondan/cli/studio';
 import { useEffect, useRef, useState } from 'react';
 import { type Author, tapeColumns } from './tape-columns.ts';
@@ -9,7 +9,7 @@ interface TapeProps {
   readonly openTurn: string | undefined;
 }
 
-/** Of one event; where a column stands for many it is as tall as can be. */
+/** The height of one event; a column of many events has the full height. */
 const heights: Readonly<Record<Author, number>> = { i: 1, m: 0.75, t: 0.55, e: 0.55, r: 0.3 };
 
 export function Tape({ timeline, value, openTurn }: TapeProps) {
@@ -20,7 +20,7 @@ export function Tape({ timeline, value, openTurn }: TapeProps) {
     if (current === null || size === undefined) return;
     const again = () => draw(current, size, timeline, value, openTurn);
     again();
-    // Its colours are the page's: they change with the theme.
+    // The colours of the page, which change with the theme.
     const theme = new MutationObserver(again);
     theme.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => theme.disconnect();
@@ -47,11 +47,11 @@ function draw(
   if (context === null) return;
   context.scale(scale, scale);
   const colors = getComputedStyle(canvas);
-  // Once, and not for every column: asking the page for a colour is slow.
+  // Read once, not for every column, because reading a colour is slow.
   const paint = (author: Author) => colors.getPropertyValue(`--author-${author}`);
   const paints = { i: paint('i'), m: paint('m'), t: paint('t'), e: paint('e'), r: paint('r') };
   const { authors, from, last, first, turns } = timeline;
-  // As the slider counts: it stands at the right edge of the event after which the conversation is shown.
+  // As on the slider, which is at the right edge of the event after which the conversation is shown.
   const perEvent = width / Math.max(1, last - first + 1);
   const leftOf = (seq: number) => (seq - first) * perEvent;
 

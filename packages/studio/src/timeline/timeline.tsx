@@ -1,4 +1,4 @@
-/** The whole life of a conversation on one line, and the way to any moment of it. */
+/** The timeline of a conversation, and the slider to any moment of it. */
 import type { TimelineView } from '@goondan/cli/studio';
 import { useEffect, useState } from 'react';
 import type { Show } from '../route/route.ts';
@@ -9,13 +9,13 @@ import { turnAt } from './turn-at.ts';
 
 interface TimelineProps {
   readonly timeline: TimelineView;
-  /** Now, when absent. */
+  /** The newest moment when absent. */
   readonly at: number | undefined;
   readonly openTurn: string | undefined;
   readonly show: Show;
 }
 
-/** A hand that moves asks once it rests, not at every pixel. */
+/** A moving slider loads when it rests, not at every pixel. */
 const REST_MS = 80;
 
 export function Timeline({ timeline, at, openTurn, show }: TimelineProps) {

@@ -1,6 +1,6 @@
 import type { TimelineTurn, TimelineView } from '@goondan/cli/studio';
 
-/** The turn an event belongs to. Turns are in the order of their events: a search by halves, for a long life. */
+/** Finds the turn of an event. Turns are in the order of their events, so a binary search is enough. */
 export function turnAt({ turns }: Pick<TimelineView, 'turns'>, seq: number): TimelineTurn | undefined {
   let [low, high] = [0, turns.length - 1];
   while (low <= high) {

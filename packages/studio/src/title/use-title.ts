@@ -2,7 +2,7 @@ import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useEffect } from 'react';
 import { nameOf } from '../text/name-of.ts';
 
-/** What a tab among many says: how many tool calls wait for a person, and what is shown. */
+/** Sets the title of the tab: the number of waiting approvals, and the shown view. */
 export function useTitle(shown: InstanceAddress | undefined, view: WorkspaceView | undefined): void {
   const waiting = view === undefined || view.approvals.length === 0 ? '' : `(${view.approvals.length}) `;
   const what =
