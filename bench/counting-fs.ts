@@ -1,6 +1,6 @@
 /**
- * The real disk with every byte and every sync counted. Syncs themselves are left out, because they measure the device
- * and not us: `measureSync` says what one takes, and the benches report the two apart.
+ * The real disk with every byte and every sync counted. The syncs themselves are skipped, because they measure the
+ * device: `measureSync` measures one, and the benches report the two separately.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ export function countingFs(): CountingFs {
   return counting;
 }
 
-/** Microseconds to make a line durable on this disk: the median of many. */
+/** Returns the microseconds to make a line durable on this disk: the median of many. */
 export async function measureSync(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'goondan-sync-'));
   const file = await systemFs.openFile(join(folder, 'lines'));

@@ -1,4 +1,6 @@
-/** The agents, tools and models the benches share: a model that answers at once, a tool, a conversation on disk. */
+/**
+ * The agents, tools and models that the benches share: a model that answers at once, a tool, a conversation on disk.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +52,7 @@ export async function withDisk<Value>(use: (journal: Journal, fs: CountingFs) =>
   }
 }
 
-/** One agent on the journal, with so many layers around each step; `turn` accepts an input and runs its turn. */
+/** Makes one agent on the journal, with `layers` layers around each step; `turn` accepts an input and runs its turn. */
 export async function durableAgent(journal: Journal, steps: number, { layers = 0, isTraced = false } = {}) {
   const instanceKey = isTraced ? 'traced' : 'default';
   const agent = await startAgent(
@@ -83,7 +85,7 @@ export async function durableAgent(journal: Journal, steps: number, { layers = 0
   };
 }
 
-/** Layers that only pass on, around steps, model and tool calls alike. */
+/** Registers layers that only call `next()`, around steps, model and tool calls. */
 function passing(layers: number) {
   return extension('passing', ({ pipeline }) => {
     for (let index = 0; index < layers; index++) {

@@ -1,4 +1,7 @@
-/** What a turn costs on disk as the history grows: time, syncs apart, and bytes written in all files together. */
+/**
+ * Measures the cost of a turn on disk as the history grows: time without syncs, and bytes written in all files
+ * together.
+ */
 import type { Journal } from '../packages/runtime/src/workspace/journal/journal.ts';
 import type { CountingFs } from './counting-fs.ts';
 import { durableAgent, withDisk } from './durable-agent.ts';

@@ -1,23 +1,23 @@
-/** Times things against each other in one run: samples of all contestants take turns, so that a slow moment hits all. */
+/** Measures contestants in one run: their samples alternate, so that a slow moment affects all of them. */
 
 export interface Contestant {
   readonly name: string;
-  /** One operation; awaited. */
+  /** Runs one operation; its promise is awaited. */
   run(): unknown;
 }
 
 export interface Timing {
   readonly name: string;
-  /** Microseconds an operation: median, and the middle half of the samples. */
+  /** Microseconds per operation: the median, and the middle half of the samples. */
   readonly median: number;
   readonly low: number;
   readonly high: number;
-  /** Of the fastest sample: what a busy machine did to the others is not in it. */
+  /** The fastest sample, which a busy machine affects least. */
   readonly fastest: number;
 }
 
 export interface MeasureOptions {
-  /** Operations in one sample. */
+  /** The number of operations in one sample. */
   readonly operations: number;
   readonly samples?: number;
 }
@@ -37,7 +37,7 @@ export async function measure(contestants: readonly Contestant[], options: Measu
   return Array.from(taken, ([{ name }, times]) => summarise(name, times));
 }
 
-/** Until the compiler has seen enough of it. */
+/** Runs until the compiler has optimised the code. */
 async function warmUp(contestant: Contestant, operations: number): Promise<void> {
   for (let operation = 0; operation < Math.max(3 * operations, 400); operation++) await contestant.run();
 }
@@ -48,7 +48,7 @@ export function summarise(name: string, times: readonly number[]): Timing {
   return { name, median: at(0.5), low: at(0.25), high: at(0.75), fastest: at(0) };
 }
 
-/** A table: time, its spread, and the ratio to the first row. */
+/** Prints a table: time, its spread, and the ratio to the first row. */
 export function printTimings(title: string, timings: readonly Timing[], note = ''): void {
   const first = timings[0]?.median ?? Number.NaN;
   console.log(`\n${title}${note === '' ? '' : `  (${note})`}`);

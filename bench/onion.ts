@@ -1,6 +1,6 @@
 /**
- * What one layer costs: our onion, with every contract check on, against chains that check nothing. One operation is the
- * three chains that the shortest turn has: its own, that of its step and that of the model call.
+ * Measures the cost of one layer: our onion, with every contract check on, against chains without checks. One operation
+ * runs the three chains of the shortest turn: that of the turn, of its step and of the model call.
  */
 import type { TurnResult } from '@goondan/types';
 import compose from 'koa-compose';
@@ -43,7 +43,7 @@ export async function benchOnion(): Promise<void> {
   }
 }
 
-/** The least that runs the same layers: a context of its own with `next` for each, and no check at all. */
+/** The minimum that runs the same layers: a context with `next` for each, and no checks. */
 function minimal(count: number): Contestant {
   const layers = Array.from({ length: count }, () => passOn);
   const run = (shared: object, inside: Core, index: number): Promise<TurnResult> => {
@@ -53,7 +53,7 @@ function minimal(count: number): Contestant {
   return { name: 'minimal chain', run: () => nest((inside) => run({}, inside, 0)) };
 }
 
-/** Its types know nothing of what a middleware returns. */
+/** The types of koa do not describe the result of a middleware. */
 function koa(count: number): Contestant {
   const layers = Array.from({ length: count }, () => async (_: object, next: () => Promise<unknown>) => next());
   const composed = compose(layers);
@@ -103,7 +103,7 @@ function watched(count: number): Contestant {
 
 const spanIds = SpanIds.ofTurn({ agentName: 'bench', instanceKey: 'default', turnId: 'turn' }, { traceId: 'trace' });
 
-/** As a turn does it. */
+/** Runs the chain as a turn does. */
 function runTurn(chainOfTurn: ReturnType<typeof callersOf>, observer: TurnObserver | undefined): Promise<TurnResult> {
   let outer: ChainSpan | undefined;
   return nest(async (inside) => {
@@ -117,7 +117,7 @@ function runTurn(chainOfTurn: ReturnType<typeof callersOf>, observer: TurnObserv
 
 type Core = () => Promise<TurnResult>;
 
-/** A turn's chain around that of its step, around that of the model call. */
+/** Nests the chains of a turn, its step and the model call. */
 function nest(run: (inside: Core) => Promise<TurnResult>): Promise<TurnResult> {
   return run(() => run(() => run(core)));
 }

@@ -1,4 +1,7 @@
-/** `npm run bench`: everything we claim about speed, in one run, as ratios. Numbers of one machine and one moment. */
+/**
+ * `npm run bench`: measures everything we claim about speed, in one run, as ratios. The numbers are those of one
+ * machine at one moment.
+ */
 import { benchFirstToken } from './first-token.ts';
 import { benchHistory } from './history.ts';
 import { benchOnion } from './onion.ts';

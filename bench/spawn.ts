@@ -1,6 +1,6 @@
 /**
- * What a process for every agent costs: from the spawn to `ready`, against a bare child of Bun that says one word over
- * Bun's own ipc; what is left to wait when a spare stands ready; what an idle one holds of the memory.
+ * Measures the cost of a process for every agent: from the spawn to `ready`, against a bare Bun child that sends one
+ * word over Bun's own ipc; the remaining wait with a spare; and the memory of an idle process.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ export async function benchSpawn(): Promise<void> {
   }
 }
 
-/** Microseconds. */
+/** Returns microseconds. */
 async function timeBare(program: string): Promise<number> {
   const said = Promise.withResolvers<void>();
   const startedAt = performance.now();
@@ -55,7 +55,10 @@ async function timeBare(program: string): Promise<number> {
   return took * 1_000;
 }
 
-/** Microseconds from the spawn to `ready`; from `start` to it when the process had `aheadMs` to come up by itself. */
+/**
+ * Returns the microseconds from the spawn to `ready`; from `start` to `ready` when the process had `aheadMs` to start
+ * by itself.
+ */
 async function timeStart(folder: string, aheadMs: number): Promise<number> {
   const spawnedAt = performance.now();
   const agent = launch(folder);
@@ -67,7 +70,7 @@ async function timeStart(folder: string, aheadMs: number): Promise<number> {
   return took * 1_000;
 }
 
-/** Two at a time, as in any swarm: pages of Bun itself then belong to nobody alone. */
+/** Two at a time, as in any swarm, so that pages of Bun itself are shared. */
 async function printMemory(folder: string): Promise<void> {
   const [idle, other] = [launch(folder), launch(folder)];
   await Promise.all([idle.start(), other.start()]);
@@ -113,11 +116,11 @@ function planFor(cwd: string): JsonObject {
     isNew: true,
     cwd,
   };
-  // It is JSON, as its header says.
+  // The message is JSON, as its header says.
   return start as unknown as JsonObject;
 }
 
-/** Linux only: elsewhere nobody tells. */
+/** Works on Linux only. */
 function describeMemory(pid: number): string {
   try {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');

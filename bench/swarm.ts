@@ -1,4 +1,4 @@
-/** Messages through the orchestrator to ten agents: in at the inbox, out as an answer, every one durable. */
+/** Measures messages through the orchestrator to ten agents: from the inbox to the answer, all durable. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { durableAgent, withDisk } from './durable-agent.ts';
 
 const AGENTS = 10;
 const MESSAGES = 400;
-/** Under way for one agent at a time. */
+/** The messages in progress for one agent at a time. */
 const AT_ONCE = 4;
 
 export async function benchSwarm(): Promise<void> {
@@ -37,7 +37,7 @@ export async function benchSwarm(): Promise<void> {
   }
 }
 
-/** Messages a second. */
+/** Returns messages per second. */
 async function sendAll(swarm: Swarm, messages: number, agents = AGENTS): Promise<number> {
   const startedAt = performance.now();
   let left = messages;

@@ -1,4 +1,4 @@
-/** What it costs to write down what every layer did: turns on disk, with tracing on and off, words and writing included. */
+/** Measures the cost of traces: turns on disk, with tracing on and off, including describing and writing. */
 import { durableAgent, withDisk } from './durable-agent.ts';
 import { measure, printTimings } from './measure.ts';
 

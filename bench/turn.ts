@@ -1,4 +1,7 @@
-/** A whole turn, each step but the last with one tool call, on a model that answers at once: ours and the AI SDK's. */
+/**
+ * Measures a whole turn, each step but the last with one tool call, on a model that answers at once: ours and the AI
+ * SDK's.
+ */
 import { generateText, stepCountIs, tool, jsonSchema } from 'ai';
 import { startAgent } from '@goondan/runtime';
 import type { Journal } from '../packages/runtime/src/workspace/journal/journal.ts';
@@ -45,13 +48,13 @@ async function inMemory(steps: number): Promise<Contestant> {
   return { name: 'goondan, in memory', run: () => agent.handle(benchEvent(++count)) };
 }
 
-/** Accepting the input included; syncs are counted and reported apart. */
+/** Includes accepting the input; syncs are counted and reported separately. */
 async function onDisk(steps: number, journal: Journal): Promise<Contestant> {
   const agent = await durableAgent(journal, steps);
   return { name: 'goondan, durable', run: () => agent.turn() };
 }
 
-/** The same answers through the provider contract the AI SDK calls. */
+/** Gives the same answers through the provider contract that the AI SDK calls. */
 function sdkModel(steps: number): Parameters<typeof generateText>[0]['model'] {
   let calls = 0;
   const none = { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined };

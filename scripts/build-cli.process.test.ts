@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(temporary, { recursive: true }));
 
-test('the bundle is what the sources say', () => {
+test('the bundle matches the sources', () => {
   const stale = readdirSync(fresh).filter((name) => {
     const built = join(dist, name);
     return !existsSync(built) || !readFileSync(built).equals(readFileSync(join(fresh, name)));
@@ -25,13 +25,13 @@ test('the bundle is what the sources say', () => {
   expect([...stale, ...unknown], 'packages/cli/dist/gdn is missing or stale: run `npm run build`').toEqual([]);
 });
 
-test('lists its sources at the time when the build began: one that is saved during the build is newer', () => {
+test('lists its sources at the time when the build began: one saved during the build is newer', () => {
   const listed = statSync(join(fresh, 'sources.json')).mtimeMs;
   const bundled = readdirSync(fresh).filter((name) => name.endsWith('.js'));
   expect(bundled.filter((name) => statSync(join(fresh, name)).mtimeMs <= listed)).toEqual([]);
 });
 
-test('takes for its own what is so below the repository, wherever that is', () => {
+test('treats packages below the repository as its own, wherever the repository is', () => {
   const root = '/old/packages/web/src/goondan';
   const own = findOwnSource(root, `${root}/packages/cli/src/run/detach.ts`);
   expect(own).toEqual({ name: 'cli', source: 'src/run/detach.ts' });
@@ -39,31 +39,31 @@ test('takes for its own what is so below the repository, wherever that is', () =
   expect(findOwnSource(root, `${root}/node_modules/x/packages/y/src/index.js`)).toBeUndefined();
 });
 
-test('holds no path of the machine it was built on', () => {
+test('contains no path of the build machine', () => {
   for (const name of readdirSync(fresh)) expect(readFileSync(join(fresh, name), 'utf8')).not.toContain(repository);
 });
 
-test('has the licence of every package in it', () => {
+test('has the licence of every bundled package', () => {
   const licenses = readFileSync(join(fresh, 'licenses.txt'), 'utf8').split('\n');
   for (const name of ['commander', 'yaml', 'zod', '@modelcontextprotocol/client']) expect(licenses).toContain(name);
 });
 
 test('`gdn status` loads no YAML, no zod and nothing that runs a swarm; `gdn validate` loads what it needs', async () => {
   await Bun.write(join(temporary, 'bundle/goondan.yaml'), sampleBundle());
-  // A swarm that has run here before is known without its bundle.
+  // A swarm that has run here before is found without its bundle.
   expect(await gdn([], 'run', 'bundle', '--trust', '--input', 'hello')).toBe(0);
   const status = await loadedBy('status', '--bundle', 'bundle');
   expect(status).toContain('packages/cli/src/swarm/describe-status.ts');
-  // The first door itself is among them, but of its modules only those that `connectSwarm` needs.
+  // The first door itself is loaded, but only those of its modules that `connectSwarm` needs.
   const forbidden = /node_modules\/(yaml|zod|ajv)\/|runtime\/src\/(agent|orchestrator|start-swarm|define-swarm)/;
   expect(status.filter((path) => forbidden.test(path))).toEqual([]);
-  // 134 when it was written.
+  // It was 134 when this was written.
   expect(status.length).toBeLessThan(160);
   const validate = await loadedBy('validate', 'bundle');
   expect(validate.filter((path) => /node_modules\/(yaml|zod)\//.test(path))).not.toEqual([]);
 });
 
-/** The sources in the files of the bundle that a command loads. */
+/** Lists the sources in the files of the bundle that a command loads. */
 async function loadedBy(...args: string[]): Promise<string[]> {
   const list = join(temporary, `${args[0]}.txt`);
   const preload = join(temporary, `${args[0]}.ts`);

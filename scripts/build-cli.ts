@@ -1,12 +1,11 @@
 /**
- * The programs of `gdn`, bundled into `packages/cli/dist/gdn` so that it starts fast: every `import()` in the sources is a
- * border between files, and a command loads its own. The packages of models stay outside: only agents load those.
+ * Bundles the programs of `gdn` into `packages/cli/dist/gdn`, so that it starts fast: every `import()` in the sources
+ * separates files, and a command loads its own. The packages of models stay outside, because only agents load them.
  *
- * 1. Code of a package of ours that asks where it is gets the folder of its source.
- * 2. `sources.json` lists the sources, file by file, and has the time when the build began. The launcher compares that with
- *    their times, and runs the sources themselves when one is newer. It is not packed: where `gdn` is installed, nothing
- *    is compared.
- * 3. The licences of what was bundled are beside it.
+ * 1. Code of our packages that asks for its own folder gets that of its source.
+ * 2. `sources.json` lists the sources and the time when the build began. The launcher compares that with their times,
+ *    and runs the sources themselves when one is newer. The file is not packed: an installed `gdn` compares nothing.
+ * 3. The licences of the bundled packages are next to the bundle.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -19,13 +18,13 @@ const askedFolder = /\bimport\.meta\.(dir|url)\b/g;
 const [, , given = join(cli, 'dist', 'gdn')] = process.argv;
 if (import.meta.main) await rebuild(given);
 
-/** Replaces what is there only when all of it was built. */
+/** Replaces the old bundle only after a complete build. */
 async function rebuild(folder: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`;
   try {
     mkdirSync(fresh, { recursive: true });
     const list = join(fresh, 'sources.json');
-    // The disk's own clock: a source that is saved from now on is newer than the bundle.
+    // The disk's own clock: a source saved after this is newer than the bundle.
     writeFileSync(list, '');
     const { mtime: began } = statSync(list);
     const sources = await bundle(fresh);
@@ -40,7 +39,7 @@ async function rebuild(folder: string): Promise<void> {
   console.log(`${readdirSync(folder).length} files`);
 }
 
-/** File of the bundle → the paths, from the repository, of the sources in it. */
+/** File of the bundle → the paths of its sources in the repository. */
 async function bundle(folder: string): Promise<Record<string, string[]>> {
   const { metafile } = await Bun.build({
     entrypoints: [join(cli, 'src/main.ts'), join(cli, 'src/run/detached-main.ts')],
@@ -49,7 +48,7 @@ async function bundle(folder: string): Promise<Record<string, string[]>> {
     format: 'esm',
     splitting: true,
     naming: { entry: '[name].[ext]', chunk: 'gdn-[hash].[ext]' },
-    // Names stay, for the stack of an error.
+    // Names are kept, for the stack of an error.
     minify: { whitespace: true, syntax: true },
     external: ['@ai-sdk/*'],
     metafile: true,
@@ -67,7 +66,7 @@ async function bundle(folder: string): Promise<Record<string, string[]>> {
 function keepFolders(build: Bun.PluginBuilder): void {
   build.onLoad({ filter: /\/packages\/\w+\/(src|bin)\/.*\.m?[jt]s$/ }, ({ path }) => {
     const own = findOwnSource(repository, path);
-    // Code of others: Bun loads it as it is.
+    // Code of other packages: Bun loads it unchanged.
     if (own === undefined) return undefined;
     const { name, source } = own;
     const here = `Bun.resolveSync("@goondan/${name}/package.json", import.meta.dir)`;
@@ -79,7 +78,7 @@ function keepFolders(build: Bun.PluginBuilder): void {
   });
 }
 
-/** The package of ours and the path in it. The repository itself may be below folders with names like its own. */
+/** Returns the package of ours and the path in it. The repository itself may be below folders with similar names. */
 export function findOwnSource(root: string, path: string): { name: string; source: string } | undefined {
   const [, name, source] = /^packages\/(\w+)\/((?:src|bin)\/.*)$/.exec(relative(root, path)) ?? [];
   return name === undefined || source === undefined ? undefined : { name, source };

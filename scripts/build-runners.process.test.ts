@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dirname(fresh), { recursive: true }));
 
-test('what child processes run is what the sources say', () => {
+test('the programs of child processes match the sources', () => {
   const stale = readdirSync(fresh).filter((name) => {
     const built = join(distFolder, name);
     return !existsSync(built) || !readFileSync(built).equals(readFileSync(join(fresh, name)));
@@ -33,10 +33,10 @@ test('the orchestrator finds them', () => {
     expect(readdirSync(fresh).map((name) => join(distFolder, name))).toContain(runner);
 });
 
-test('an agent that starts loads nothing but its own files: no third party, not even a module of Bun', () => {
+test('an agent loads only its own files at its start: no third party, not even a module of Bun', () => {
   const { own, foreign } = loadedBy('agent-runner.js');
   expect(foreign).toEqual([]);
-  // The rest of them comes later.
+  // The others are loaded later.
   expect(own.length).toBeWithin(1, 4);
   const later = readdirSync(fresh)
     .filter((name) => name.endsWith('.js'))
@@ -46,7 +46,7 @@ test('an agent that starts loads nothing but its own files: no third party, not 
   expect(later.filter((path) => path.startsWith('.') || /zod|yaml/.test(path))).toEqual([]);
 });
 
-/** What a file requires at once, and what those files do. */
+/** Lists the files that a file requires at once, and those that they require. */
 function loadedBy(file: string, seen = new Set<string>()): { own: string[]; foreign: string[] } {
   seen.add(file);
   const code = readFileSync(join(fresh, file), 'utf8');
@@ -59,16 +59,16 @@ function loadedBy(file: string, seen = new Set<string>()): { own: string[]; fore
   return { own: [...seen], foreign };
 }
 
-test('none of them knows how bundles are read', () => {
+test('none of them contains the code that reads bundles', () => {
   for (const name of readdirSync(fresh).filter((file) => file.endsWith('.js'))) {
     const code = readFileSync(join(fresh, name), 'utf8');
     expect(code).not.toMatch(/(?:require|import)\("(?:yaml|zod)[/"]/);
-    // What only that code says.
+    // Only that code contains this text.
     expect(code).not.toContain('valueFrom');
   }
 });
 
-test('they hold no path of the machine they were built on', () => {
+test('they contain no path of the build machine', () => {
   for (const name of readdirSync(fresh)) {
     expect(readFileSync(join(fresh, name)).includes(repository)).toBe(false);
   }

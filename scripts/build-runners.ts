@@ -1,14 +1,14 @@
 /**
- * The programs that child processes run, bundled once into `packages/runtime/dist`.
+ * Bundles the programs of child processes into `packages/runtime/dist`.
  *
- * How a process starts fast and small is decided here (`bench/spawn.ts` measures it):
- * 1. What a start does not need is in files of its own, loaded when it is needed: every `import()` in the sources is a
- *    border. Third-party packages stay outside.
- * 2. Each file comes with the bytecode that Bun would else make at every start. Bun writes that for CommonJS only and
+ * The start of a process is made fast and small here (`bench/spawn.ts` measures it):
+ * 1. Code that a start does not need is in separate files, loaded on demand: every `import()` in the sources separates
+ *    files. Third-party packages stay outside.
+ * 2. Each file has the bytecode that Bun would otherwise make at every start. Bun writes it for CommonJS only and
  *    splits only ES modules, so this takes two passes.
  *
- * The same sources and the same Bun give the same bytes, as long as the current folder is the repository's: names of
- * files depend on it. `build-runners.process.test.ts` compares.
+ * The same sources and the same Bun give the same bytes, if the current folder is the repository: file names depend on
+ * it. `build-runners.process.test.ts` compares them.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const importOfPart = /\bimport\(("\.\/[^"]+")\)/g;
 const [, , given = join(runtime, 'dist')] = process.argv;
 await rebuild(given);
 
-/** Replaces what is there only when all of it was built. */
+/** Replaces the old programs only after a complete build. */
 async function rebuild(folder: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`;
   try {
@@ -41,7 +41,7 @@ async function rebuild(folder: string): Promise<void> {
 
 async function buildRunners(folder: string): Promise<void> {
   const { dependencies } = await Bun.file(join(runtime, 'package.json')).json();
-  // Our own packages go in: a child answers imports of them from its own copy.
+  // Our own packages are included: a child answers imports of them from its own copy.
   const external = Object.keys(dependencies).filter((name) => !name.startsWith('@goondan/'));
   const modules = join(folder, 'modules');
   mkdirSync(folder, { recursive: true });
@@ -52,7 +52,7 @@ async function buildRunners(folder: string): Promise<void> {
   }
 }
 
-/** The program and its parts, as ES modules. */
+/** Makes the program and its parts, as ES modules. */
 async function splitModules(name: string, source: string, external: string[], folder: string): Promise<void> {
   await Bun.build({
     entrypoints: [source],
@@ -65,7 +65,7 @@ async function splitModules(name: string, source: string, external: string[], fo
   });
 }
 
-/** One of those files, as CommonJS with bytecode beside it. */
+/** Compiles one of those files to CommonJS, with its bytecode. */
 async function compile(file: string, external: string[], folder: string): Promise<void> {
   await Bun.build({
     entrypoints: [file],
@@ -79,7 +79,7 @@ async function compile(file: string, external: string[], folder: string): Promis
   });
 }
 
-/** The parts stay files of their own. They are required: Bun starts two threads to import one. */
+/** Keeps the parts as files of their own. They are required, because Bun starts two threads to import one. */
 function keepParts(build: Bun.PluginBuilder): void {
   build.onLoad({ filter: /\.js$/ }, ({ path }) => ({
     contents: readFileSync(path, 'utf8').replaceAll(importOfPart, '(async () => require($1))()'),

@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dirname(fresh), { recursive: true }));
 
-test('the page that is served is what the sources say', () => {
+test('the served page matches the sources', () => {
   const names = [...new Set([...readdirSync(fresh), ...(existsSync(built) ? readdirSync(built) : [])])];
   const stale = names.filter((name) => {
     const [one, other] = [join(fresh, name), join(built, name)];
@@ -23,7 +23,7 @@ test('the page that is served is what the sources say', () => {
   expect(stale, 'packages/cli/dist/studio is missing or stale: run `npm run build`').toEqual([]);
 });
 
-test('it loads nothing from elsewhere, and holds no path of the machine it was built on', () => {
+test('it loads nothing from elsewhere, and contains no path of the build machine', () => {
   const page = readFileSync(join(fresh, 'index.html'), 'utf8');
   const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
   expect(loaded.length).toBeGreaterThan(1);

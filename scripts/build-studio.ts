@@ -1,6 +1,6 @@
 /**
- * The page of `gdn studio`, bundled once into `packages/cli/dist/studio`: one HTML file and what it loads, so that
- * whoever installs the CLI needs neither React nor a bundler. The same sources and the same Bun give the same bytes.
+ * Bundles the page of `gdn studio` into `packages/cli/dist/studio`: one HTML file and its parts, so that users of the
+ * CLI need neither React nor a bundler. The same sources and the same Bun give the same bytes.
  */
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ try {
     minify: true,
     target: 'browser',
     define: { 'process.env.NODE_ENV': '"production"' },
-    // Without the folder's name, which would make the bytes depend on where it was built.
+    // Without the folder's name, on which the bytes would depend.
     root: join(repository, 'packages/studio/src'),
   });
   rmSync(folder, { recursive: true, force: true });

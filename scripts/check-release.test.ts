@@ -40,6 +40,6 @@ test.each<[string, Partial<ReleaseState>, RegExp]>([
   expect(found).toEqual([expect.stringMatching(problem)]);
 });
 
-test('all problems are told at once', () => {
+test('all problems are reported at once', () => {
   expect(findReleaseProblems({ ...ready, changelog: '', changes: '?? a' })).toHaveLength(2);
 });

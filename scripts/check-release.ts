@@ -1,6 +1,6 @@
 /**
- * `npm run release:check`: whether this commit can be released. Every problem is printed, not the first one only; when
- * there is none, the tarballs are packed (`npm run pack`), and those are what is published.
+ * `npm run release:check`: checks whether this commit can be released. It prints every problem; without one it packs
+ * the tarballs to publish (`npm run pack`).
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ function findOtherVersions(path: string, manifest: Manifest, version: string): s
     .map(([what, found]) => `${path}: ${what} is ${found}, and the repository's version is ${version}.`);
 }
 
-/** The entry of a version has a date and says something; nothing waits above it. */
+/** The entry of a version has a date and a text; no entry is left above it. */
 function findChangelogProblems(changelog: string, version: string): string[] {
   const sections = changelog.split(/^## /m).slice(1);
   const textOf = (section = '') => section.slice(section.indexOf('\n')).trim();

@@ -1,12 +1,12 @@
 /**
- * Compiles the `src` of packages into their `lib`: JavaScript that Node 20 can parse, declarations and their maps. One
- * run of the compiler for all of them, from the sources in the repository, because those find their neighbours.
+ * Compiles the `src` of packages into their `lib`: JavaScript for Node 20, declarations and their maps. One run of the
+ * compiler handles all of them, from the sources in the repository, which find their neighbours there.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** `folders`: copies of packages, of which those files of `src` are compiled that are there. */
+/** `folders` are copies of packages; the files in their `src` are compiled. */
 export async function compilePackages(repository: string, folders: readonly string[]): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), 'goondan-compile-'));
   try {
@@ -27,7 +27,7 @@ function configFor(repository: string, sources: readonly string[], outDir: strin
   return {
     extends: join(repository, 'tsconfig.json'),
     compilerOptions: {
-      // Node 20 has no `using`; newer syntax is written in older words.
+      // Node 20 has no `using`; newer syntax is rewritten.
       target: 'ES2024',
       noEmit: false,
       noEmitOnError: true,
@@ -44,7 +44,7 @@ function configFor(repository: string, sources: readonly string[], outDir: strin
   };
 }
 
-/** **Errors** — all problems that the compiler finds, in one. */
+/** **Errors** — one error with all problems that the compiler finds. */
 export async function runCompiler(repository: string, config: string): Promise<void> {
   const tsc = join(repository, 'node_modules/typescript/bin/tsc');
   const child = Bun.spawn(['node', tsc, '--project', config], { cwd: repository, stdout: 'pipe', stderr: 'inherit' });
@@ -52,7 +52,7 @@ export async function runCompiler(repository: string, config: string): Promise<v
   if (child.exitCode !== 0) throw new Error(`The packages do not compile:\n${problems}`);
 }
 
-/** Moves compiled files into `lib`; declarations and maps are made to fit that place. */
+/** Moves compiled files into `lib`, and adapts declarations and maps. */
 function takeOver(compiled: string, folder: string): void {
   for (const path of new Bun.Glob('**/*').scanSync(compiled)) {
     const target = join(folder, 'lib', path);

@@ -1,4 +1,4 @@
-// A package of a few lines, whose numbers are known.
+// A package of a few lines with known numbers.
 import { expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,14 +10,14 @@ const files: Readonly<Record<string, string>> = {
     name: '@goondan/one',
     exports: { '.': './src/index.ts', './data.json': './data.json' },
   }),
-  // 3 lines of code; `Local` is a value in its file, and leaves it as a type.
+  // 3 lines of code; `Local` is a value in its file, and exported as a type.
   'packages/one/src/index.ts': `export * from './code.ts';
 export type { Local as OnlyType } from './local.ts';
 export { Local } from './local.ts';
 `,
   // 1 line of code.
   'packages/one/src/local.ts': 'export class Local {}\n',
-  // 9 lines of code, 4 of comments: a literal holds no comment, and a blank line in one is not code.
+  // 9 lines of code, 4 of comments: a literal contains no comment, and a blank line in it is not code.
   'packages/one/src/code.ts': `/** A comment that names \`interface NotCounted\`,
  * and says “it’s over” // once. */
 export interface OpenChain { readonly a: string } // after code
@@ -54,7 +54,7 @@ a::before {
   'packages/one/src/deep/wire/kit.ts': 'export type NotCounted = 1;\n',
 };
 
-test('lines, comments, types, names and doors of a known package', async () => {
+test('counts lines, comments, types, names and doors of a known package', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-shape-'));
   try {
     for (const [path, text] of Object.entries(files)) {

@@ -1,9 +1,9 @@
 /**
- * `npm run count-shape`: how large the production code is, as numbers that can be compared between commits. Without
- * arguments it counts the working tree; `npm run count-shape -- 03ba8c5 HEAD` counts those commits, a column each.
+ * `npm run count-shape`: measures the size of the production code, to compare commits. Without arguments it counts the
+ * working tree; `npm run count-shape -- 03ba8c5 HEAD` counts those commits, in a column each.
  *
- * Parsing is the compiler's: a comment is found only where the syntax tree has no string, template, regular expression
- * or JSX text. `definitions` is printed at the head of every report.
+ * The compiler does the parsing: a comment is found only where the syntax tree has no string, template, regular
+ * expression or JSX text. `definitions` is printed at the head of every report.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -90,7 +90,7 @@ function literalsOfStyle(text: string): Span[] {
     .map(({ 0: found, index }) => [index, index + found.length]);
 }
 
-/** Counts the lines of a text; what begins a comment does not begin one inside a literal. */
+/** Counts the lines of a text; the start of a comment inside a literal does not count. */
 function countLines(text: string, spans: readonly Span[]): Lines {
   const starts = new Map(spans);
   const code = new Set<number>();
@@ -181,7 +181,7 @@ function declaredNames(tree: SourceFile): [name: string, kind: SyntaxKind][] {
     if (nameKinds.has(node.kind)) {
       node.forEachChild((child) => {
         if (child.kind === SyntaxKind.Identifier) found.push([child.getText(tree), node.kind]);
-        // The first one is the name.
+        // The first identifier is the name.
         return child.kind === SyntaxKind.Identifier;
       });
     }
@@ -236,7 +236,7 @@ async function countCommit(repository: string, commit: string): Promise<Shape> {
   }
 }
 
-/** Links third parties as they are installed here, and our own packages as the commit has them. */
+/** Links third parties as installed here, and our own packages from the commit. */
 function linkModules(repository: string, folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '@goondan'), { recursive: true });

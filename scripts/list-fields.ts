@@ -1,6 +1,6 @@
-/** The fields of a JSON Schema as rows for people, the inner ones after what holds them. */
+/** Lists the fields of a JSON Schema as rows for people, outer fields first. */
 
-/** What `z.toJSONSchema` writes, as far as our kinds use it. */
+/** The part of the output of `z.toJSONSchema` that our kinds use. */
 export interface SchemaNode {
   readonly $ref?: string;
   readonly allOf?: readonly SchemaNode[];
@@ -28,13 +28,13 @@ export interface Field {
   readonly path: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** As it would be written. */
+  /** In YAML. */
   readonly byDefault?: string;
   /** Empty when the schema has none. */
   readonly description: string;
 }
 
-/** Of an object, and of every object that a union allows. */
+/** Lists the fields of an object, and of every object in a union. */
 export function listFields(schema: SchemaNode, path = ''): Field[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const fieldPath = path === '' ? name : `${path}.${name}`;
@@ -88,7 +88,7 @@ function either(types: readonly string[]): string {
   return types.length < 2 ? types.join('') : `${types.slice(0, -1).join(', ')} or ${types.at(-1)}`;
 }
 
-/** Names that the writer chooses, to values of one type; to anything, it is just an object. */
+/** Whether the author chooses the names of its values, which have one type; without a type it is a plain object. */
 function isMap(schema: SchemaNode): schema is SchemaNode & { readonly additionalProperties: SchemaNode } {
   const { additionalProperties: values } = schema;
   return typeof values === 'object' && Object.keys(values).length > 0;

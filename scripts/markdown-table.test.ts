@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { markdownTable } from './markdown-table.ts';
 
-test('columns are as wide as their widest cell, and a bar in a cell is no border', () => {
+test('columns are as wide as their widest cell, and a bar in a cell is not a border', () => {
   expect(
     markdownTable(
       ['a', 'means'],
@@ -13,6 +13,6 @@ test('columns are as wide as their widest cell, and a bar in a cell is no border
   ).toBe('| a      | means |\n| ------ | ----- |\n| `x\\|y` | one   |\n| 한국   |       |\n');
 });
 
-test('no rows, no table', () => {
+test('without rows there is no table', () => {
   expect(markdownTable(['a'], [])).toBe('');
 });

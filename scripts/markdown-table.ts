@@ -1,4 +1,4 @@
-/** A table as `npm run format` leaves it, so that a generated page needs no formatting; empty without rows. */
+/** Writes a table in the form of `npm run format`; empty without rows. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   const cells = [head, ...rows].map((row) => row.map(escapeCell));

@@ -1,11 +1,11 @@
 /**
- * `npm run pack`: writes the tarballs of all published packages and prints the line that installs them. Tests and
- * releases call `packPackages` too: there is no other road to a tarball.
+ * `npm run pack`: writes the tarballs of all published packages and prints the command that installs them. Tests and
+ * releases use `packPackages`, too; nothing else makes tarballs.
  *
  * 1. In this repository everything runs from `src`, as TypeScript. In a tarball it runs from `lib`, as JavaScript with
- *    declarations beside it; `src` is there for declaration maps and for people.
+ *    declarations; `src` is included for declaration maps and for people.
  * 2. `lib/a/b.js` comes from `src/a/b.ts`: a module finds the files of its package by the same relative path in both.
- * 3. The manifests of the repository decide: `files` lists what is shipped, `exports` what can be imported.
+ * 3. The manifests of the repository decide: `files` lists the shipped files, `exports` the importable ones.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,9 @@ interface Manifest {
   readonly scripts?: unknown;
 }
 
-/** Packs all published packages into a folder. The runners and Studio's page have been built: `npm ci` does it. */
+/**
+ * Packs all published packages into a folder. The runners and Studio's page must have been built, which `npm ci` does.
+ */
 export async function packPackages(destination: string): Promise<PackedPackage[]> {
   const staging = mkdtempSync(join(tmpdir(), 'goondan-pack-'));
   try {
@@ -63,7 +65,7 @@ function listPublished(): string[] {
   return workspaces.map((workspace) => join(repository, workspace)).filter((folder) => !readManifest(folder).private);
 }
 
-/** Calls `npm pack`, which answers with an entry for each folder, in their order. */
+/** Calls `npm pack`, which returns an entry for each folder, in order. */
 async function npmPack(folders: readonly string[], ...options: readonly string[]) {
   const command = ['npm', 'pack', '--json', '--ignore-scripts', ...options, ...folders];
   const child = Bun.spawn(command, { cwd: repository, stdout: 'pipe', stderr: 'pipe' });
@@ -73,7 +75,7 @@ async function npmPack(folders: readonly string[], ...options: readonly string[]
   return packed.map(({ name, version, filename, files }) => ({ name, version, filename, files }));
 }
 
-/** Lets the manifest, the resources and the commands of a staged package name `lib` instead of `src`. */
+/** Changes `src` to `lib` in the manifest, the resources and the commands of a staged package. */
 function turnToCompiled(folder: string): void {
   const { scripts: _, ...manifest } = readManifest(folder);
   const exports = Object.entries(manifest.exports ?? {}).map(([door, module]) => [door, doorOf(module)]);
@@ -92,7 +94,7 @@ function doorOf(module: string): string | { types: string; default: string } {
   return { types: compiled.replace(/\.js$/, '.d.ts'), default: compiled };
 }
 
-/** `./src/a/b.ts` → `./lib/a/b.js`, wherever a text has it. */
+/** Changes `./src/a/b.ts` to `./lib/a/b.js` in a text. */
 function compiledName(text: string): string {
   return text.replaceAll(/(?<=\.\/)src\/([\w./-]+)\.ts\b/g, 'lib/$1.js');
 }

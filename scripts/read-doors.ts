@@ -1,4 +1,4 @@
-/** The doors of packages, read by the compiler: for `count-shape`, the API report, and the tests of exports. */
+/** Reads the doors of packages with the compiler, for `count-shape`, the API report, and the tests of exports. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Node, SourceFile } from 'typescript/unstable/ast';
@@ -6,11 +6,14 @@ import { API, type Symbol as ModuleSymbol, type Project, SymbolFlags } from 'typ
 
 export interface DoorExport {
   readonly name: string;
-  /** False when it leaves the door as a type only. */
+  /** False when the door exports it as a type only. */
   readonly isValue: boolean;
 }
 
-/** Name of a door (`@goondan/runtime/testing`) → its exports. The folder has a `node_modules` with our own packages in it. */
+/**
+ * Name of a door (`@goondan/runtime/testing`) → its exports. The folder has a `node_modules` with our own packages in
+ * it.
+ */
 export function readDoors(folder: string): Promise<Map<string, DoorExport[]>> {
   const doors = listDoors(folder);
   return withProject(folder, [...doors.values()], async (project) => {
@@ -20,7 +23,7 @@ export function readDoors(folder: string): Promise<Map<string, DoorExport[]>> {
   });
 }
 
-/** Name of a door → its module, from the folder. */
+/** Name of a door → its module, relative to the folder. */
 export function listDoors(folder: string): Map<string, string> {
   const doors = new Map<string, string>();
   for (const path of [...new Bun.Glob('packages/*/package.json').scanSync(folder)].toSorted()) {
@@ -34,7 +37,7 @@ export function listDoors(folder: string): Map<string, string> {
   return doors;
 }
 
-/** Opens files below a folder, with all that they import, until `use` has returned. */
+/** Opens files below a folder, with all their imports, until `use` has returned. */
 export async function withProject<Result>(
   folder: string,
   files: readonly string[],
@@ -52,7 +55,7 @@ export async function withProject<Result>(
 
 const configOf = (folder: string) => join(folder, 'count-shape.tsconfig.json');
 
-/** The disk, and a configuration that is not on it. */
+/** Adds a configuration that is not on the disk. */
 function withConfig(folder: string, files: readonly string[]) {
   const compilerOptions = {
     target: 'ESNext',
@@ -83,13 +86,13 @@ export async function readDoor(project: Project, path: string): Promise<DoorExpo
   return Promise.all(exported.map(async (each) => ({ name: each.name, isValue: await isValue(project, each) })));
 }
 
-/** The exports of a module, in the order of the compiler. */
+/** Lists the exports of a module, in the order of the compiler. */
 export async function exportsOf(project: Project, path: string): Promise<readonly ModuleSymbol[]> {
   const module = await project.checker.getSymbolAtLocation(await readTree(project, path));
   return module === undefined ? [] : project.checker.getExportsOfModule(module);
 }
 
-/** Follows the re-exports: one `export type` on the way makes a type of it. */
+/** Follows the re-exports: one `export type` on the way makes it a type. */
 async function isValue(project: Project, symbol: ModuleSymbol): Promise<boolean> {
   if ((symbol.flags & SymbolFlags.Alias) === 0) return (symbol.flags & SymbolFlags.Value) !== 0;
   const [handle] = symbol.declarations;
@@ -99,7 +102,7 @@ async function isValue(project: Project, symbol: ModuleSymbol): Promise<boolean>
   return next !== undefined && (await isValue(project, next));
 }
 
-/** `export type { X }`, `export { type X }`: the word is on the name or on the statement around it. */
+/** Finds `export type { X }` and `export { type X }`: the word is on the name or on the statement around it. */
 function isTypeOnly(specifier: Node): boolean {
   for (let node: Node | undefined = specifier; node !== undefined; node = node.parent) {
     if ('isTypeOnly' in node && node.isTypeOnly === true) return true;

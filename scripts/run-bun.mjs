@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * `npm test`: runs the suite on the Bun that npm installed and closes with a line that any CI can read, alone on the
- * last line of standard output: `12 passed, 0 failed`.
+ * `npm test`: runs the suite on the Bun that npm installed and ends with a line for any CI, alone on the last line of
+ * standard output: `12 passed, 0 failed`.
  *
- * 1. Everything Bun prints is passed on as it comes.
- * 2. The exit code is Bun's, except that a run without tests, or one that ended before its summary, has failed.
+ * 1. All output of Bun is passed on unchanged.
+ * 2. The exit code is Bun's, except that a run without tests, or without a summary, has failed.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -12,10 +12,10 @@ import { findBun } from '../packages/runtime/bin/find-bun.mjs';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-// What a developer has in `.env` or lacks in `node_modules` must not decide what passes; nothing outlives the run.
-// Three files at a time: many tests wait for processes. More would make those late that promise to be in time.
+// A developer's `.env` and `node_modules` must not affect the result; no process outlives the run. Three files run at a
+// time, because many tests wait for processes. More would delay tests with deadlines.
 const flags = ['--no-env-file', '--no-install', '--no-orphans', '--isolate', '--parallel=3', '--timeout=30000'];
-// The scratch folder of this checkout, which git ignores too. Bun leaves out `node_modules` by itself.
+// The scratch folder of this checkout, which git ignores, too. Bun itself leaves out `node_modules`.
 const notOurs = '--path-ignore-patterns=tmp/**';
 
 runTests(...process.argv.slice(2));
@@ -40,7 +40,7 @@ function runTests(command, ...extra) {
   child.on('close', (code) => close(readSummary(ending), code ?? 1));
 }
 
-/** What Bun counted, or undefined when it printed no summary. */
+/** Returns Bun's counts, or undefined when it printed no summary. */
 function readSummary(ending) {
   // oxlint-disable-next-line no-control-regex -- colours are control characters
   const lines = ending.replaceAll(/\x1b\[[\d;]*m/g, '').split('\n');
@@ -48,7 +48,7 @@ function readSummary(ending) {
   if (last === -1) return undefined;
 
   const counts = { pass: 0, fail: 0, skip: 0, todo: 0 };
-  // Upwards, and only as far as the block of counts goes: above it a test may have printed lines that look the same.
+  // Reads upwards to the start of the block of counts: a test may have printed similar lines above it.
   for (let index = last - 1; index >= 0; index -= 1) {
     const [, count, noun] = /^ *(\d+) ([a-z]+)/.exec(lines[index]) ?? [];
     if (noun === undefined) break;

@@ -14,7 +14,7 @@ const failing = `import { expect, test } from 'bun:test'; test('fails', () => ex
 const skipped = `import { test } from 'bun:test'; test.skip('is skipped', () => {});`;
 
 describe('npm test', () => {
-  test('closes with the counts, alone on the last line', async () => {
+  test('ends with the counts, alone on the last line', async () => {
     const { stdout, stderr, exitCode } = await runSuite({ 'a.test.ts': passing, 'sub/b.test.ts': passing });
     expect(stdout).toEndWith('\n2 passed, 0 failed\n');
     expect(stderr).toContain('(pass) passes');
@@ -33,26 +33,26 @@ describe('npm test', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('says what was skipped', async () => {
+  test('reports skipped tests', async () => {
     const { stdout, exitCode } = await runSuite({ 'a.test.ts': passing, 'b.test.ts': skipped });
     expect(stdout).toEndWith('\n1 passed, 0 failed, 1 skipped\n');
     expect(exitCode).toBe(0);
   });
 
-  test('a run in which no test ran has failed', async () => {
+  test('a run without tests has failed', async () => {
     const { stdout, exitCode } = await runSuite({ 'a.test.ts': skipped });
     expect(stdout).toEndWith('\n0 passed, 0 failed, 1 skipped\n');
     expect(exitCode).toBe(1);
   });
 
-  test('a run that ends before its summary has failed, whatever its exit code', async () => {
+  test('a run without a summary has failed, whatever its exit code', async () => {
     const { stdout, stderr, exitCode } = await runSuite({ 'a.test.ts': 'process.exit(0);' });
     expect(stdout).toEndWith('0 passed, 1 failed\n');
     expect(stderr).toContain('process.exit');
     expect(exitCode).toBe(1);
   });
 
-  test('is not taken in by a test that prints what a summary looks like', async () => {
+  test('ignores a test that prints a summary', async () => {
     const printing = `${passing} console.error('\\n 70 pass\\n 8 fail\\nRan 78 tests across 9 files. [1.00ms]\\n');`;
     const { stdout } = await runSuite({ 'a.test.ts': printing });
     expect(stdout).toEndWith('\n1 passed, 0 failed\n');
@@ -68,7 +68,7 @@ describe('npm test', () => {
     expect(stdout).toEndWith('\n1 passed, 0 failed\n');
   });
 
-  test('runs the tests of this repository only, without its .env', async () => {
+  test('runs only the tests of this repository, without its .env', async () => {
     const { stdout } = await runSuite({
       'a.test.ts': passing,
       'node_modules/other/b.test.ts': failing,

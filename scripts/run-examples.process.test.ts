@@ -8,7 +8,7 @@ const temporary = mkdtempSync(join(tmpdir(), 'gdn-examples-'));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
 describe('npm run examples', () => {
-  test('runs each in its own folder, a line for each', async () => {
+  test('runs each in its own folder, with a line for each', async () => {
     const standsInItsFolder = `if (!(await Bun.file('check.ts').exists())) process.exit(1);`;
     const { code, lines } = await run({ beta: standsInItsFolder, alpha: standsInItsFolder });
     expect(lines.map((line) => line.replace(/\d+ ms/, 'N ms'))).toEqual([
@@ -19,7 +19,7 @@ describe('npm run examples', () => {
     expect(code).toBe(0);
   });
 
-  test('one that fails fails the whole, shows what it printed, and stops no other', async () => {
+  test('a failing example fails the run, shows its output, and does not stop the others', async () => {
     const { code, lines } = await run({
       alpha: `console.log('wrong answer'); process.exit(3);`,
       beta: `process.kill(process.pid, 'SIGKILL');`,
@@ -35,7 +35,7 @@ describe('npm run examples', () => {
     expect(code).toBe(1);
   });
 
-  test('no example at all is a failure', async () => {
+  test('a run without examples is a failure', async () => {
     const { code } = await run({});
     expect(code).toBe(1);
   });

@@ -1,10 +1,10 @@
-// `npm run examples`: runs the `check.ts` of every example. An example checks itself: it ends with 0 when it did what its
-// text says, and with anything else, or not within a minute, when it did not.
+// `npm run examples`: runs the `check.ts` of every example. An example checks itself: it exits with 0 when it works as
+// described, and fails with another code or after a minute.
 import { basename, dirname, join } from 'node:path';
 
 const limitMs = 60_000;
 
-/** Runs all examples of the repository, one after the other, and returns the exit code of the whole. */
+/** Runs all examples of the repository, one after the other, and returns the exit code of the run. */
 export async function runExamples(repository: string, print: (line: string) => void): Promise<number> {
   const checks = [...new Bun.Glob('examples/*/check.ts').scanSync(repository)];
   if (checks.length === 0) {

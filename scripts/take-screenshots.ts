@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: the pictures of Studio in `docs/images`, taken of the demo swarm in a real browser. Needs
- * chromium; with the fonts Inter and JetBrains Mono installed they look as the ones in the repository do.
+ * `npm run screenshots`: takes the pictures of Studio in `docs/images` from the demo swarm in a real browser. Needs
+ * chromium; with the fonts Inter and JetBrains Mono they look like those in the repository.
  */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -46,11 +46,11 @@ async function say(page: Page, text: string, answer?: string): Promise<void> {
   if (answer !== undefined) await page.locator('.turn:not(.is-live)', { hasText: answer }).waitFor();
 }
 
-/** In the light and in the dark. */
+/** Takes a light and a dark picture. */
 async function take(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    // What moves has come to rest.
+    // Animations have ended.
     await page.waitForTimeout(600);
     await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) });
   }

@@ -1,4 +1,4 @@
-// `npm run torture`: a thousand kills of real processes, and what was left. `--kills 200` does fewer.
+// `npm run torture`: kills a thousand real processes, and reports what was left. `--kills 200` kills fewer.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * `npm run verify:quick`: formatting, lint, types and the unit tests, all at once.
+ * `npm run verify:quick`: runs formatting, lint, types and the unit tests, all at once.
  *
- * 1. A unit test starts no process and no browser. Left out are the folders of `test`, the CLI's commands as a whole, and
- *    files whose names end with `.process.test.ts`, `.browser.test.ts` or `.tmux.test.ts`.
- * 2. A step prints one line, and everything it said when it failed. The exit code is 1 when one did.
+ * 1. A unit test starts no process and no browser. It leaves out the folders of `test`, the CLI's commands, and files
+ *    whose names end with `.process.test.ts`, `.browser.test.ts` or `.tmux.test.ts`.
+ * 2. A step prints one line, and its whole output when it failed. The exit code is 1 when one failed.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,7 @@ const steps = [
 const results = await Promise.all(steps.map(run));
 process.exitCode = results.every(Boolean) ? 0 : 1;
 
-/** Says whether it passed. */
+/** Returns whether it passed. */
 async function run([name, command, args]) {
   const startedAt = performance.now();
   const env = { ...process.env, GOONDAN_SAMPLES: 'few' };

@@ -1,9 +1,9 @@
 /**
- * `npm run api:report`: writes `api.md` of `@goondan/types` and `@goondan/runtime`, the declarations behind each of their
- * doors, so that a change of the surface is seen in a diff. Doors outside of
- * semantic versioning are listed by name only: they may change at any time.
+ * `npm run api:report`: writes `api.md` of `@goondan/types` and `@goondan/runtime`, the declarations of each of their
+ * doors, so that a diff shows every change of the surface. Doors outside of semantic versioning are listed by name
+ * only: they may change at any time.
  *
- * The declarations are those of the compiler, without comments, as `scripts/pack-packages.ts` would ship them.
+ * The declarations are those of the compiler, without comments, as `scripts/pack-packages.ts` ships them.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,8 +64,8 @@ Written by \`npm run api:report\` from the sources. Do not edit it.
 `;
 
 /**
- * Writes `types/src/index.d.ts` and so on into a folder. All sources are named: those that the compiler reaches only through
- * `node_modules` are not written.
+ * Writes `types/src/index.d.ts` and so on into a folder. All sources are named, because the compiler does not write
+ * those that it reaches only through `node_modules`.
  */
 async function emitDeclarations(folder: string): Promise<void> {
   const sources = [...new Bun.Glob(`packages/{${reported.join()}}/src/**/*.ts`).scanSync(repository)];
@@ -108,7 +108,7 @@ async function declarationOf(project: Project, symbol: ModuleSymbol): Promise<st
 
 function textOf(node: Node): string {
   if (node.kind !== SyntaxKind.VariableDeclaration) return node.getText();
-  // The statement is two levels above. Its texts, such as those of the error catalogue, are no part of the surface.
+  // The statement is two levels above. Its texts, such as those of the error catalogue, are not part of the surface.
   return node.parent.parent.getText().replaceAll(/(?<=: )(['"]).*\1(?=;$)/gm, 'string');
 }
 

@@ -1,4 +1,4 @@
-// Writes the JSON Schema of bundles from the schemas they are checked with, so that editors and `gdn validate` agree.
+// Writes the JSON Schema of bundles from the schemas that check them, so that editors and `gdn validate` agree.
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';

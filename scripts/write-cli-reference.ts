@@ -1,4 +1,4 @@
-// Writes docs/reference/cli.md from the commands themselves, so that the page and `--help` are one text.
+// Writes docs/reference/cli.md from the commands themselves, so that the page and `--help` are the same text.
 import type { Command, Help } from 'commander';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { markdownTable } from './markdown-table.ts';
 
 export const cliReferencePage = join(import.meta.dir, '..', 'docs/reference/cli.md');
 
-/** Every command with its usage, arguments, options and examples, in the order of the help. */
+/** Renders every command with its usage, arguments, options and examples, in the order of the help. */
 export function renderCliReference(): string {
   const { program, helpOf } = describedProgram();
   const commands = program.commands.flatMap(withSubcommands);
@@ -28,7 +28,7 @@ Every command of \`gdn\` with its options and an example: the same texts as \`gd
 This page is generated from \`packages/cli/src/commands\` by \`npm run reference\`.
 `;
 
-/** What `--help` prints of a command after arguments and options. */
+/** Returns the part of `--help` after arguments and options. */
 type HelpOf = (command: Command) => string;
 
 function describedProgram(): { program: Command; helpOf: HelpOf } {
@@ -82,7 +82,7 @@ function renderArguments(command: Command, help: Help): string {
   );
 }
 
-/** All but `--help`, which every command has. */
+/** Renders all options but `--help`, which every command has. */
 function renderOptions(command: Command, help: Help): string {
   return markdownTable(
     ['option', 'meaning'],
@@ -92,7 +92,9 @@ function renderOptions(command: Command, help: Help): string {
   );
 }
 
-/** The parts of a help text, each a heading (`Examples:`) and the lines below it; commands without their prompt. */
+/**
+ * Renders the parts of a help text, each a heading (`Examples:`) and the lines below it; commands without their prompt.
+ */
 function renderMore(text: string): string[] {
   return text.split(/^(?=\S)/m).flatMap((part) => {
     const [heading = '', ...lines] = part.trimEnd().split('\n');

@@ -1,5 +1,5 @@
-// Writes docs/reference/configuration.md from the schemas that bundles are checked with, so that the page, editors and
-// `gdn validate` say the same. The examples are the files of examples/every-kind.
+// Writes docs/reference/configuration.md from the schemas that check bundles, so that the page, editors and `gdn
+// validate` agree. The examples are the files of examples/every-kind.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
@@ -11,7 +11,7 @@ export const configurationReferencePage = join(import.meta.dir, '..', 'docs/refe
 const examples = join(import.meta.dir, '..', 'examples/every-kind');
 
 export function renderConfigurationReference(): string {
-  // Draft 7, as `bundleJsonSchema` makes it.
+  // A schema of draft 7, from `bundleJsonSchema`.
   const { definitions = {} } = bundleJsonSchema() as SchemaNode;
   const kinds = Object.keys(resourceSchemas);
   const shared = Object.keys(definitions).filter((name) => !kinds.includes(name));
@@ -42,7 +42,7 @@ function renderKind(kind: string, { description = '', properties = {} }: SchemaN
   return [`## ${kind}\n`, `${description}\n`, ...renderForms(spec), renderExample(kind)].join('\n');
 }
 
-/** One table; for a \`spec\` of several forms, one for each. */
+/** Renders one table; for a \`spec\` of several forms, one for each. */
 function renderForms(spec: SchemaNode): string[] {
   if (spec.oneOf === undefined) return [renderFields(spec)];
   return spec.oneOf.flatMap((form) => {
@@ -71,7 +71,7 @@ function renderExample(kind: string): string {
   return `\`\`\`yaml\n${text.replace(/^#.*\n/gm, '')}\`\`\`\n`;
 }
 
-/** Each kind in a file of its own; a bundle needs a \`goondan.yaml\`. */
+/** Returns the file of a kind; a bundle needs a \`goondan.yaml\`. */
 export function exampleFile(kind: string): string {
   return kind === 'Swarm' ? 'goondan.yaml' : `${kind.toLowerCase()}.yaml`;
 }

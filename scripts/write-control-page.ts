@@ -5,7 +5,7 @@ import { markdownTable } from './markdown-table.ts';
 
 export const controlPage = join(import.meta.dir, '..', 'docs', 'control-socket.md');
 
-/** The page, with its table as the operations are now. */
+/** Renders the page with the current table of operations. */
 export function renderControlPage(page: string): string {
   const table = /(?<=^<!-- npm run reference -->\n\n)\|.*?\n(?=\n)/ms;
   if (!table.test(page)) throw new Error('docs/control-socket.md has no table of operations.');

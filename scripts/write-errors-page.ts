@@ -1,4 +1,4 @@
-// Writes docs/errors.md from the error catalogue, so that what `helpUrl` points at and what the code says are one text.
+// Writes docs/errors.md from the error catalogue, so that the target of `helpUrl` and the code have the same text.
 import { errorCatalogue } from '@goondan/types';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ export const errorsPage = join(import.meta.dir, '..', 'docs', 'errors.md');
 
 type Catalogue = Readonly<Record<string, { readonly meaning: string; readonly suggestion: string }>>;
 
-/** One heading for each code, in the order of the alphabet: the heading's anchor is the code in lower case. */
+/** Renders one heading for each code, in alphabetical order: its anchor is the code in lower case. */
 export function renderErrorsPage(catalogue: Catalogue): string {
   const entries = Object.entries(catalogue).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const sections = entries.map(([code, { meaning, suggestion }]) => `## ${code}\n\n${meaning}\n\n${suggestion}\n`);

@@ -8,7 +8,7 @@ const librarian = await scriptedAgent({
   script: [{ when: 'tea', say: 'Sencha is steamed, not roasted.' }, { fail: { message: 'the library is closed' } }],
 });
 
-// Both agents in this process; in a swarm each has its own, and the call goes the same way.
+// Both agents run in this process; in a swarm each has its own process, and the call goes the same way.
 const engine = inProcessEngine(systemClock);
 engine.add('librarian', async (event, signal) => (await librarian.agent.handle(event, { signal })).result);
 
@@ -20,7 +20,7 @@ const host = await scriptedAgent({
 
 await host.say('Tell me about tea.');
 
-// The host's model saw what the librarian said …
+// The host's model saw the answer of the librarian …
 const [request] = host.requests;
 assert.deepEqual(
   request?.messages.map(({ role, content }) => [role, content]),
@@ -39,7 +39,7 @@ assert.deepEqual(call?.to, { agentName: 'librarian', instanceKey: 'default' });
 assert.deepEqual(call.event.source, { kind: 'agent', name: 'host' });
 assert.equal(call.event.traceId, 'trace-1');
 
-// A librarian that fails fails the turn, with a code: this layer has no other plan.
+// A failing librarian fails the turn, with a code: this layer has no fallback.
 const { result } = await host.say('Tell me about coffee.');
 assert.equal(result.error?.code, 'E_AGENT_FAILED');
 assert.match(result.error.message, /the library is closed/);

@@ -1,4 +1,4 @@
-/** Tools that take their time, and write down, outside of the swarm, that they worked. */
+/** Slow tools that record their work outside of the swarm. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolContext, ToolHandler } from '@goondan/types';

@@ -1,4 +1,4 @@
-/** A cook that is killed in the middle of its work, and goes on where it was. */
+/** A cook that is killed in the middle of its work, and continues where it was. */
 import { startSwarm, type Swarm } from '@goondan/runtime';
 
 export function startKitchen(stateRoot: string): Promise<Swarm> {

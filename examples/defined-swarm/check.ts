@@ -16,7 +16,7 @@ try {
   await rm(stateRoot, { recursive: true, force: true });
 }
 
-// A mistake is found before anything starts, and says what was probably meant.
+// A mistake is found before anything starts, and the error suggests a fix.
 const clerk = resources.findLast(({ kind }) => kind === 'Agent');
 assert(clerk?.kind === 'Agent');
 const wrong = { ...clerk, spec: { ...clerk.spec, tools: ['Tool/prcies'] } };

@@ -25,7 +25,7 @@ try {
     const pids = (await swarm.status()).instances.map(({ pid }) => pid);
     assert.equal(new Set([process.pid, ...pids]).size, 3);
 
-    // approval: the booking waits for a person, and the model reads what they said.
+    // approval: the booking waits for a person, and the model reads the decision.
     assert.equal(
       await answer(swarm, 'Book a picnic in Lisbon', 'approve'),
       'A picnic in Lisbon is booked. Bring friends.',
@@ -42,14 +42,14 @@ try {
   const trace = renderTrace(turn);
   console.log(trace);
 
-  // The forecaster's turn hangs in the tool call that asked for it.
+  // The forecaster's turn is inside the tool call that asked for it.
   const call = turn.chain.inside[0]?.inside.find(({ kind }) => kind === 'toolCall');
   assert.deepEqual(
     call?.called.map(({ agentName }) => agentName),
     ['forecaster'],
   );
 
-  // tool-guard: the model asked for 30 days and the tool was asked for 3; the station's number went no further.
+  // tool-guard: the model asked for 30 days and the tool got 3; the station's number was removed.
   assert.match(trace, /~ args\.days: 30 → 3/);
   assert.match(trace, /← output\.station removed/);
   const store = await durableStore(place);
@@ -67,7 +67,7 @@ try {
   assert.deepEqual(concierge.extensionState, { memory: 4 });
   assert.deepEqual([...new Set(concierge.messages.map(({ data }) => data.role))], ['user', 'assistant', 'tool']);
 
-  // A model that asks for the hidden tool all the same is refused by the runtime, and nothing is written.
+  // A model that still asks for the hidden tool is refused by the runtime, and nothing is written.
   const script = [
     { when: '.', call: { tool: 'weather__save', args: { text: 'Sunny.' } } },
     { afterTool: 'weather__save', say: '{{result.error.code}}' },
@@ -92,7 +92,7 @@ async function withSwarm<Value>(started: SwarmPlan, work: (swarm: Swarm) => Prom
   }
 }
 
-/** `decision` is that of the person who is asked about a tool call. */
+/** `decision` is the person's answer about a tool call. */
 async function answer(swarm: Swarm, input: string, decision?: 'approve' | 'deny'): Promise<string> {
   const watch = await swarm.watch({ types: ['approval'] }, (notice) => {
     if (notice.type !== 'approval' || notice.state !== 'asked') return;

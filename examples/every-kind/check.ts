@@ -21,7 +21,7 @@ const swarm = await startSwarm({
   onLog: ({ message }) => void logged.push(message),
 });
 try {
-  // Nobody asks: the connector says that it is time, and its connection says whom to tell.
+  // Without an input: the connector emits an event, and its connection routes it to an agent.
   const ended = Promise.withResolvers<TurnEnd>();
   await swarm.watch({ types: ['turn.ended'] }, (notice) => {
     if (notice.type === 'turn.ended') ended.resolve(notice.end);

@@ -4,7 +4,7 @@ import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 const backup = { provider: 'scripted', model: 'small', options: { script: [{ say: 'The backup says hello.' }] } };
 const failOver = extensionFile('fail-over', import.meta.dir, './fail-over.ts', { backup: 'Model/backup' });
 
-// The agent's own model is down, and its error is not one that may be retried.
+// The agent's own model is down, with an error that may not be retried.
 const tested = await scriptedAgent({
   script: [{ fail: { message: 'no such model' } }],
   models: { 'Model/backup': backup },
@@ -23,7 +23,7 @@ assert.deepEqual(
 );
 assert.deepEqual(layers?.[1]?.changed, [{ path: 'modelRef', before: 'Model/scripted', after: 'Model/backup' }]);
 
-// It is visible from outside as well, as a step that was tried again.
+// It is visible from outside as well, as a retried step.
 const failed = tested.told.flatMap((event) => (event.name === 'step.failed' ? [event.payload] : []));
 assert.deepEqual(
   failed.map(({ willRetry, error }) => [willRetry, error.message]),
@@ -31,7 +31,7 @@ assert.deepEqual(
 );
 await tested.close();
 
-// When both are down, the turn fails with what the backup said.
+// When both are down, the turn fails with the error of the backup.
 const hopeless = await scriptedAgent({
   script: [{ fail: { message: 'no such model' } }],
   models: { 'Model/backup': { ...backup, options: { script: [{ fail: { message: 'down, too' } }] } } },

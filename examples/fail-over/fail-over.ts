@@ -7,7 +7,7 @@ export const register: ExtensionRegister<{ backup: string }> = (api, { backup })
     try {
       return await ctx.next();
     } catch (error) {
-      // The backup failed as well, or nobody wants an answer any more.
+      // The backup failed as well, or the turn was cancelled.
       if (ctx.modelRef === backup || ctx.signal.aborted) throw error;
 
       // Trying again is not a second next(): the runtime runs another step, and the metadata is still there.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 
-// A model that never stops asking, until a tool call is refused.
+// A model that keeps calling a tool, until a call is refused.
 const script = [
   { when: '.', call: { tool: 'dice__roll' } },
   { afterTool: 'dice__roll', call: { tool: 'dice__roll' } },
@@ -21,7 +21,7 @@ const tested = await scriptedAgent({
 
 const { trace } = await tested.say('Roll the dice!');
 
-// Five steps asked for a roll; two got one, three were refused without waking the tool.
+// Five steps asked for a roll; two got one, three were refused without a call of the tool.
 const results = (await tested.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
 assert.deepEqual(
   results.map(({ output }) => output.type),
@@ -38,7 +38,7 @@ await tested.say('Again!');
 const again = (await tested.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
 assert.equal(again.filter(({ output }) => output.type === 'json').length, 4);
 
-// It short-circuits on purpose and says so, so nobody is warned.
+// It short-circuits on purpose and declares it, so there is no warning.
 assert.deepEqual(
   tested.logs.filter(({ level }) => level === 'warn'),
   [],

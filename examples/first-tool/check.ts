@@ -17,7 +17,7 @@ try {
   const { result } = await swarm.ask({ input: 'Roll a die.' });
   assert.match(textOf(result.responseMessage), /^You rolled [1-6]\.$/);
 
-  // The handler is not woken with arguments that its schema refuses; the model reads why.
+  // The handler is not called with arguments that its schema refuses; the model reads the reason.
   const refused = await swarm.ask({ input: 'Roll one with a thousand sides.' });
   assert.match(textOf(refused.result.responseMessage), /sides must be <= 100/);
 } finally {

@@ -1,10 +1,10 @@
-/** An agent whose conversation lives in a folder: start it again and it knows what was said. */
+/** An agent whose conversation is in a folder: after a restart it knows the earlier messages. */
 import { type RunningAgent, startAgent } from '@goondan/runtime';
 import { durableStore, type Journal } from '@goondan/runtime/history';
 import type { AgentEvent } from '@goondan/types';
 
 export interface AgentOnDisk {
-  /** Accepts what was said, which is then never lost, and answers everything that waits for an answer. */
+  /** Accepts an input, which is then never lost, and answers everything that waits for an answer. */
   say(id: string, input: string): Promise<void>;
   readonly agent: RunningAgent;
   readonly store: Journal;
@@ -31,7 +31,7 @@ export async function startOnDisk(stateRoot: string): Promise<AgentOnDisk> {
     agent,
     store,
     async say(id, input) {
-      // The same id twice is the same input once: whoever does not know whether it arrived may say it again.
+      // The same id is the same input: a sender that is unsure may repeat it.
       await store.accept(address, eventOf(id, input));
       for (const event of await store.pending(address)) await agent.handle(event);
     },

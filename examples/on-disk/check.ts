@@ -12,7 +12,7 @@ try {
   await first.say('1', 'Good morning');
   await first.close();
 
-  // Another process would start like this: the conversation goes on, and what was answered is not answered again.
+  // Another process would start like this: the conversation continues, and answered inputs are not answered again.
   const second = await startOnDisk(stateRoot);
   await second.say('1', 'Good morning');
   await second.say('2', 'And good night');

@@ -1,4 +1,4 @@
-// What every layer of a turn did, read back from disk: one agent asks another, each in a process of its own.
+// Reads from disk what every layer of a turn did: one agent calls another, each in its own process.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ const swarm = await startSwarm({
 try {
   await swarm.ask({ input: 'Tell me about tea.' });
 } finally {
-  // What is recorded is written a moment later; a swarm that stops writes it first.
+  // Traces are written a moment later; a swarm that stops writes them first.
   await swarm.stop();
 }
 
@@ -51,7 +51,7 @@ const {
 assert(turn);
 console.log(renderTrace(turn));
 
-// The librarian's turn hangs in the tool call that asked for it.
+// The librarian's turn is inside the tool call that asked for it.
 const call = turn.chain.inside[0]?.inside.find(({ kind }) => kind === 'toolCall');
 assert.deepEqual(
   call?.called.map(({ agentName }) => agentName),

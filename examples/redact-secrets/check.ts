@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 
-// Words that come bit by bit, as a real model's do.
+// Words that arrive in pieces, as from a real model.
 const words = ['The key ', 'is sk-', 'live-12345678', ', keep it safe.'];
 const careless = await scriptedAgent({
   model: {
@@ -20,14 +20,14 @@ const { text, deltas } = await careless.say('My key is ghp_abcdefgh12345678. Whi
 const [request] = careless.requests;
 assert.deepEqual(request?.messages.at(-1), { role: 'user', content: 'My key is [secret]. Which is yours?' });
 
-// On the way out: not in the answer, and not in what was streamed, although no single piece held the whole key.
+// On the way out: it is neither in the answer nor in the streamed text, although no single piece held the whole key.
 assert.equal(text, 'The key is [secret], keep it safe.');
 assert.deepEqual(
   deltas.map((delta) => (delta.type === 'text' ? delta.text : delta.type)),
   ['The key is [secret], keep it safe.'],
 );
 
-// The user's own words stay what they were: this layer changes the model call, not the conversation.
+// The user's own message is unchanged: this layer changes the model call, not the conversation.
 const [input] = await careless.messages();
 assert.equal(input?.data.content, 'My key is ghp_abcdefgh12345678. Which is yours?');
 await careless.close();

@@ -1,6 +1,6 @@
 import type { ExtensionRegister } from '@goondan/types';
 
-/** Replaces what looks like a secret, in everything the model reads and in everything it writes. */
+/** Replaces texts that look like a secret, in everything the model reads and writes. */
 export const register: ExtensionRegister = (api) => {
   api.pipeline.register(
     'model',

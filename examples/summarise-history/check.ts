@@ -20,7 +20,7 @@ await tested.say('I like tea.');
 await tested.say('I like sencha.');
 assert.equal((await tested.messages()).length, 4);
 
-// The fifth message is one too many: what came before the two newest questions becomes one sentence.
+// The fifth message is one too many: everything before the two newest questions becomes one sentence.
 const third = await tested.say('I like biscuits.');
 assert.deepEqual((await tested.messages()).map(textOf), [
   'Earlier: they like tea and sencha.',
@@ -30,7 +30,7 @@ assert.deepEqual((await tested.messages()).map(textOf), [
   'I will remember biscuits.',
 ]);
 
-// The layer's model call was given the old messages, and nothing of it was streamed.
+// The layer's model call got the old messages, and none of it was streamed.
 const [summary, answer] = tested.requests.slice(-2);
 assert.deepEqual(
   summary?.messages.map(({ content }) => content),
@@ -43,6 +43,6 @@ assert.deepEqual(
 assert.equal(answer?.messages[0]?.content, 'Earlier: they like tea and sencha.');
 assert.equal(third.deltas.map((delta) => (delta.type === 'text' ? delta.text : '')).join(''), third.text);
 
-// What the layer did is in the trace of the turn.
+// The trace of the turn shows the work of the layer.
 assert.deepEqual(third.trace?.layers[0]?.emitted, ['replace turn-event-1.input', 'remove turn-event-1.step-0.reply']);
 await tested.close();

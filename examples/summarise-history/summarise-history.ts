@@ -1,6 +1,6 @@
 import { createSystemMessage, type ExtensionRegister, type Message } from '@goondan/types';
 
-/** Before a turn: when the conversation has grown too long, the model sums up all but its newest questions. */
+/** Before a turn: when the conversation has grown too long, the model summarises all but its newest questions. */
 export const register: ExtensionRegister<{ mostMessages: number; keptQuestions: number }> = (api, config) => {
   api.pipeline.register('turn', async (ctx) => {
     const { nextMessages } = ctx.conversationState;
@@ -8,7 +8,7 @@ export const register: ExtensionRegister<{ mostMessages: number; keptQuestions: 
     const [first, ...others] = old;
     if (first === undefined || nextMessages.length <= config.mostMessages) return ctx.next();
 
-    // A model call of the layer's own: it passes the model chain like any other, and is not shown to the user.
+    // A model call by the layer itself: it passes the model chain like any other, and is not shown to the user.
     const reply = await ctx.model.generate({
       messages: [
         ...old.map(({ data }) => data),
@@ -17,7 +17,7 @@ export const register: ExtensionRegister<{ mostMessages: number; keptQuestions: 
     });
     const summary = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
-    // The summary takes the place of the oldest message; the rest of the old ones go.
+    // The summary replaces the oldest message; the other old ones are removed.
     const message = createSystemMessage(`Earlier: ${summary}`, {}, { id: `summary-${ctx.turnId}` });
     ctx.emitMessageEvent({ type: 'replace', targetId: first.id, message });
     for (const { id } of others) ctx.emitMessageEvent({ type: 'remove', targetId: id });
@@ -25,7 +25,7 @@ export const register: ExtensionRegister<{ mostMessages: number; keptQuestions: 
   });
 };
 
-/** Where the newest `count` questions begin. Cutting there parts no tool call from its result. */
+/** Finds where the newest `count` questions begin. Cutting there separates no tool call from its result. */
 function startOfKept(messages: readonly Message[], count: number): number {
   const questions = messages.flatMap(({ data }, index) => (data.role === 'user' ? [index] : []));
   return questions.at(-count) ?? 0;

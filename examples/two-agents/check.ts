@@ -11,7 +11,7 @@ try {
   const ask = async (input: string, instanceKey = 'default') =>
     textOf((await swarm.ask({ input, instanceKey })).result.responseMessage);
 
-  // Nobody has a process yet: the first message starts the host, and the host's question starts the librarian.
+  // No agent has a process yet: the first message starts the host, and the host's question starts the librarian.
   assert.deepEqual((await swarm.status()).instances, []);
   assert.equal(await ask('Tell me about tea.'), 'Sencha is steamed, not roasted.');
   const { instances } = await swarm.status();
@@ -19,11 +19,11 @@ try {
   const pids = new Set([process.pid, ...instances.map(({ pid }) => pid)]);
   assert.equal(pids.size, 3);
 
-  // They know of each other, and one that would wait for itself is told at once, with the chain.
+  // They know of each other, and a call that would wait for itself is refused at once, with the chain.
   assert.equal(await ask('Tell me who works here.'), 'You could ask the librarian.');
   assert.match(await ask('Is the host again there?'), /would wait for itself: host → host/);
 
-  // Another visitor is another instance of both: its own processes, its own conversations.
+  // Another visitor has another instance of both: its own processes, its own conversations.
   assert.equal(await ask('Tell me about tea.', 'visitor-2'), 'Sencha is steamed, not roasted.');
   assert.equal((await swarm.instances()).length, 4);
 } finally {

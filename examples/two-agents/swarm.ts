@@ -1,4 +1,4 @@
-/** Two agents, each in a process of its own: the host asks the librarian whenever its model wants to know something. */
+/** Two agents in separate processes: the host asks the librarian whenever its model needs to know something. */
 import { startSwarm, type Swarm } from '@goondan/runtime';
 
 export function startLibrary(stateRoot: string): Promise<Swarm> {

@@ -1,5 +1,5 @@
-// Counts, kind by kind, the sentences of this repository that begin with What, Who, Whoever, Whose, Whom, Of, That, Those
-// or Which. Such a sentence has to be read twice: its subject comes last.
+// Counts, for each kind, the sentences of this repository that begin with What, Who, Whoever, Whose, Whom, Of, That,
+// Those or Which. Such a sentence has to be read twice: its subject comes last.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInverted, readSentences, type Sentence } from './read-sentences.ts';
@@ -46,7 +46,7 @@ export function countProse(prose: readonly Prose[]): ProseCount[] {
     .toArray();
 }
 
-/** `path:line: sentence`, the files with most of them first. */
+/** Lists `path:line: sentence`, files with most of them first. */
 export function listInverted(prose: readonly Prose[], kinds: readonly ProseKind[]): string[] {
   return prose
     .filter(({ kind }) => kinds.includes(kind))

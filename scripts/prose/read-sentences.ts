@@ -1,4 +1,4 @@
-// Splits prose into sentences, and finds those that begin with a word that english does not begin a statement with.
+// Splits prose into sentences, and finds those that begin with a relative word.
 
 export interface Sentence {
   readonly line: number;
@@ -7,12 +7,12 @@ export interface Sentence {
 
 const openers = /^(?:what|who|whoever|whose|whom|of|that|those|which)\b/i;
 
-/** Begins with a relative word, has four words or more, and is not a question. */
+/** Whether a sentence begins with a relative word and is not a question. */
 export function isInverted({ text }: Sentence): boolean {
   return openers.test(text.replace(/^[^\p{L}\p{N}]+/u, '')) && !/\?["'”)*_]*$/.test(text);
 }
 
-/** The sentences of four words or more, without code, tables, quotes of programs and the marks of Markdown. */
+/** Lists the sentences of four words or more, without code, tables, quotes of programs and the marks of Markdown. */
 export function readSentences(markdown: string, firstLine = 1): Sentence[] {
   return readParagraphs(markdown, firstLine).flatMap(({ line, text }) =>
     withoutMarks(text)
@@ -43,7 +43,7 @@ function readParagraphs(markdown: string, firstLine: number): Sentence[] {
   return paragraphs;
 }
 
-/** A span of code is one word, a link is its text. */
+/** Makes one word of a span of code, and replaces a link with its text. */
 function withoutMarks(text: string): string {
   return text
     .replace(/^(?:#+ |[-*+] |\d+\. |> )+/, '')

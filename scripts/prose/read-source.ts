@@ -1,11 +1,11 @@
-// Splits TypeScript into comments and strings, without a parser: all that the count of sentences needs.
+// Splits TypeScript into comments and strings, without a parser, which is enough to count sentences.
 
 export interface SourcePart {
   readonly kind: 'comment' | 'string';
-  /** Without its signs; an expression inside a template is one word. */
+  /** Without comment signs or quotes; an expression inside a template is one word. */
   readonly text: string;
   readonly line: number;
-  /** The code before it on its line and the line before, without blanks. */
+  /** The code before it on this line and the line before, trimmed. */
   readonly before: string;
 }
 
@@ -43,7 +43,7 @@ export function readSource(text: string): SourcePart[] {
   return parts;
 }
 
-/** Comments on lines that follow each other are one, and so are strings joined by a plus. */
+/** Whether a part continues the last one: comments on consecutive lines, or strings joined by a plus. */
 function isContinued(kind: SourcePart['kind'], between: string, part: string): boolean {
   return kind === 'comment' ? between === '' && part.startsWith('//') : between === '+';
 }

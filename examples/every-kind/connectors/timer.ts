@@ -1,6 +1,6 @@
 import type { Connector } from '@goondan/types';
 
-/** Says that it is time: at once, and then every so often. */
+/** Emits an event at once, and then at a fixed interval. */
 const timer: Connector<{ everySeconds: number }> = async ({ emit, config, signal }) => {
   const tell = () => emit({ name: 'round', input: 'Time for a round.', properties: { building: 'north' } });
   await tell();

@@ -1,6 +1,6 @@
 import type { ExtensionRegister } from '@goondan/types';
 
-/** Writes into the log how every turn ended. */
+/** Logs how every turn ended. */
 export const register: ExtensionRegister<{ level: 'debug' | 'info' }> = (api, { level }) => {
   api.pipeline.register('turn', async (ctx) => {
     const result = await ctx.next();

@@ -1,6 +1,6 @@
 import type { ExtensionRegister } from '@goondan/types';
 
-/** Lets the clock be asked about these zones, and no others. */
+/** Allows these zones for the clock, and no others. */
 export const register: ExtensionRegister<{ zones: string[] }> = (api, { zones }) => {
   api.pipeline.register(
     'toolCall',

@@ -1,6 +1,6 @@
 import type { ExtensionRegister } from '@goondan/types';
 
-/** Lets the clock be asked by names of our own. */
+/** Translates our own names for zones. */
 export const register: ExtensionRegister<{ names: Record<string, string> }> = (api, { names }) => {
   const zones = new Map(Object.entries(names));
   api.pipeline.register(
