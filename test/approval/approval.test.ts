@@ -1,4 +1,4 @@
-// A tool call that waits for a person, in real processes: asked in one, answered from another, killed in between.
+// A tool call that waits for a person, in real processes: requested in one, answered from another, killed in between.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { type PlanChoice, planIn, workspace } from './plan.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// Processes start one after the other, and the machine may be busy.
 setDefaultTimeout(90_000);
 
 let folder: string;
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const place = () => ({ stateRoot: join(folder, 'state'), workspaceId: workspace });
 
-/** In this process. */
+/** Starts the swarm in this process. */
 async function start(choice?: PlanChoice): Promise<Swarm> {
   const control = await startSwarm(planIn(folder, choice));
   opened.push({ stop: () => control.stop({ graceMs: 0 }) });
@@ -43,7 +43,7 @@ async function start(choice?: PlanChoice): Promise<Swarm> {
   return control;
 }
 
-/** In a process of its own, to be killed. */
+/** Starts the swarm in a separate process, to be killed. */
 async function startElsewhere(): Promise<{ control: Swarm; kill(): Promise<void> }> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'swarm-process.ts'), folder], { stdout: 'pipe' });
   const kill = async () => {
@@ -84,7 +84,7 @@ async function pidOf(swarm: Waiting, agent = 'keeper'): Promise<number | undefin
   return (await swarm.instances()).find((each) => each.agent === agent)?.pid;
 }
 
-/** Waits until another process than this one works on it. */
+/** Waits until another process works on it. */
 function anotherProcess(swarm: Waiting, before: number | undefined): Promise<number> {
   return until('another process is there', async () => {
     const pid = await pidOf(swarm);
@@ -108,7 +108,7 @@ const textOfEnd = ({ result }: TurnEnd) => textOf(result.responseMessage);
 const book = { toolName: 'shelf__put', args: { what: 'a book' }, agent: 'keeper', instanceKey: 'default' };
 
 describe('an approval', () => {
-  test('asked in one process and given from another resumes that exact call, once', async () => {
+  test('requested in one process and given from another resumes that exact call, once', async () => {
     const { control } = await startElsewhere();
     const turn = control.ask({ input: 'put a book' });
     const [question] = await asked(control);
@@ -125,7 +125,7 @@ describe('an approval', () => {
     expect(await control.approvals()).toEqual([]);
   });
 
-  test('denied: nothing runs, and the model reads why', async () => {
+  test('denied: nothing runs, and the model reads the reason', async () => {
     const control = await start();
     const turn = control.ask({ input: 'put a book' });
     const [question] = await asked(control);
@@ -136,12 +136,12 @@ describe('an approval', () => {
     expect(runs()).toEqual([]);
   });
 
-  test('what needs nobody goes through at once', async () => {
+  test('is not needed for an allowed call, which runs at once', async () => {
     const control = await start();
     expect(textOfEnd(await control.ask({ input: 'look' }))).toBe('It is full.');
   });
 
-  test('counts for one call: the next, with the same arguments, and the same with others, need their own', async () => {
+  test('is for one call: the next one with the same or other arguments needs its own', async () => {
     const control = await start();
     const turn = control.ask({ input: 'twice a book' });
     const [first] = await asked(control);
@@ -164,7 +164,7 @@ describe('an approval', () => {
     expect(runs()).toHaveLength(1);
   });
 
-  test('has expired when nobody answers in time, which the model reads', async () => {
+  test('expires without an answer, which the model reads', async () => {
     const control = await start({ config: { expiresInSeconds: 1 } });
     expect(textOfEnd(await control.ask({ input: 'put a book' }))).toBe(
       'Put E_APPROVAL_EXPIRED: Nobody approved this call of "shelf__put" in time.',
@@ -172,7 +172,7 @@ describe('an approval', () => {
     expect([runs(), await control.approvals()]).toEqual([[], []]);
   });
 
-  test('is told to those who watch, and shown in the status', async () => {
+  test('is reported to watchers, and shown in the status', async () => {
     const control = await start();
     const notices: SwarmNotice[] = [];
     await control.watch({ types: ['approval'], agent: 'keeper' }, (notice) => notices.push(notice));
@@ -202,7 +202,7 @@ describe('an approval', () => {
 });
 
 describe('in between', () => {
-  test('the agent’s process is killed, again and again: the question stays the same, the call runs once', async () => {
+  test('the agent’s process is killed again and again: the question stays the same, and the call runs once', async () => {
     const control = await start();
     const turn = control.ask({ input: 'put a book' });
     const [question] = await asked(control);
@@ -217,7 +217,7 @@ describe('in between', () => {
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
   });
 
-  test('the orchestrator is killed, and it is answered before the agent is up again: nothing is lost', async () => {
+  test('the orchestrator is killed, and the answer comes before the agent is back: nothing is lost', async () => {
     const first = await startElsewhere();
     await first.control.deliver({ id: 'e1', input: 'put a book' });
     const [question] = await asked(first.control);
@@ -229,11 +229,11 @@ describe('in between', () => {
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
   });
 
-  test('it is answered, and both are killed before the call is made: it runs once, and nobody is asked again', async () => {
+  test('both are killed after the answer and before the call: the call runs once, and is not asked about again', async () => {
     const first = await startElsewhere();
     await first.control.deliver({ id: 'e1', input: 'put a book' });
     const [question] = await asked(first.control);
-    // It cannot take the answer, and dies with the orchestrator.
+    // The stopped process cannot take the answer, and dies with the orchestrator.
     process.kill((await pidOf(first.control)) ?? 0, 'SIGSTOP');
     expect(await first.control.approve({ id: question?.id ?? '' })).toBe(true);
     await first.kill();
@@ -244,7 +244,7 @@ describe('in between', () => {
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
   });
 
-  test('the swarm is stopped, more often than an event may crash: it does not wait for the person, and goes on', async () => {
+  test('the swarm is stopped more often than an event may crash: it does not wait for the person, and continues later', async () => {
     let question: ApprovalSummary | undefined;
     for (let times = 0; times < 14; times++) {
       const control = await startSwarm(
@@ -255,7 +255,7 @@ describe('in between', () => {
         hasAsked ||= notice.type === 'runtime.event' && notice.name === 'approval.asked';
       });
       if (times === 0) await control.deliver({ id: 'e1', input: 'put a book' });
-      // Those of before are known before anybody asks again.
+      // Earlier questions are known before they are asked again.
       await until('its process asks', async () => hasAsked);
       const [found] = await asked(control);
       question ??= found;
@@ -283,7 +283,7 @@ describe('in between', () => {
     expect(runs()).toHaveLength(1);
   });
 
-  test('the conversation begins anew: an answer that was given does not count for what is asked again', async () => {
+  test('the conversation is reset: an earlier answer does not count for a new question', async () => {
     const control = await start();
     void control.ask({ id: 'e1', input: 'put a book' }).catch(() => undefined);
     const [question] = await asked(control);
@@ -300,10 +300,10 @@ describe('in between', () => {
   });
 });
 
-describe('those who wait for one who waits for a person', () => {
+describe('agents that wait for an agent that waits for a person', () => {
   const impatient = { policy: { requestTimeoutMs: 1_500, turnTimeoutMs: 2_500, toolTimeoutMs: 1_500 } };
 
-  test('do not run out of time either', async () => {
+  test('do not reach their deadline either', async () => {
     const control = await start(impatient);
     const turn = control.ask({ agent: 'boss', input: 'have a book' });
     const [question] = await asked(control);
@@ -312,7 +312,7 @@ describe('those who wait for one who waits for a person', () => {
     expect(textOfEnd(await turn)).toBe('The keeper says: Put a book: ');
   });
 
-  test('also when they are killed meanwhile; and a stop waits for neither', async () => {
+  test('nor when they are killed meanwhile; and a stop waits for neither', async () => {
     const policy = { ...impatient.policy, shutdown: { gracePeriodSeconds: 600 } };
     const first = await startSwarm(planIn(folder, { policy }));
     await first.deliver({ id: 'e1', agent: 'boss', input: 'have a book' });
@@ -333,14 +333,14 @@ describe('those who wait for one who waits for a person', () => {
   });
 });
 
-describe('when there are more instances than processes', () => {
-  test('who waits for a person, itself or through another, makes room for everybody else', async () => {
+describe('with more instances than processes', () => {
+  test('an agent that waits for a person, itself or through another, makes room for others', async () => {
     const control = await start({ policy: { maxProcesses: 1, spares: 0 } });
     const asking = control.ask({ instanceKey: 'one', input: 'put a book' });
     await asked(control);
     const through = control.ask({ agent: 'boss', instanceKey: 'two', input: 'have a lamp' });
     await asked(control, 2);
-    // Each needs the only process there may be.
+    // Each needs the only process.
     for (const instanceKey of ['three', 'four']) {
       expect(textOfEnd(await control.ask({ instanceKey, input: 'look' }))).toBe('It is full.');
     }
@@ -405,8 +405,8 @@ describe('code of a bundle', () => {
   }
 });
 
-describe('what is written down', () => {
-  test('no secret is; the file is the user’s own, and empty of what is over', async () => {
+describe('the files on disk', () => {
+  test('contain no secret; the file belongs to the user, without ended questions', async () => {
     const secret = 'correct-horse-battery';
     const control = await start({ secrets: [secret] });
     const turn = control.ask({ input: `put ${secret}` });
@@ -417,7 +417,7 @@ describe('what is written down', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await control.approve({ id: question?.id ?? '' });
     await turn;
-    // Nor was the model shown what somebody typed, so it cannot have passed it on.
+    // The model was not shown the typed secret, so it cannot have passed it on.
     expect(runs()).toMatchObject([{ input: { what: '***' } }]);
     expect(readdirSync(folder).toSorted()).toEqual(['runs.jsonl', 'state']);
     expect(findTagged([...runTags][0] ?? '').length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** A swarm of two agents under the extension `approval`: `keeper` puts things on a shelf, `boss` asks the keeper. */
+/** A swarm of two agents with the extension `approval`: `keeper` puts things on a shelf, `boss` asks the keeper. */
 import { join } from 'node:path';
 import type { StartSwarmOptions } from '@goondan/runtime';
 import type { DeclaredAgent, DeclaredExtension, SwarmPolicy } from '@goondan/runtime/bundle';
@@ -12,7 +12,7 @@ export interface PlanChoice {
   readonly config?: JsonObject;
   readonly policy?: SwarmPolicy;
   readonly secrets?: readonly string[];
-  /** Of the boss: files of `test/swarm/bundle`. */
+  /** Extensions of the boss: files of `test/swarm/bundle`. */
   readonly extensions?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** A swarm to be killed: its argument is the folder of the test. Says `ready` when it takes input. */
+/** A swarm to be killed: its argument is the folder of the test. Prints `ready` when it accepts input. */
 import { startSwarm } from '@goondan/runtime';
 import { planIn } from './plan.ts';
 

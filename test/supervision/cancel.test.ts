@@ -1,4 +1,4 @@
-// Turns that are cancelled, and turns that are watched.
+// Cancelled turns, and watched turns.
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import {
 
 const agentsIn = (workdir: string) => [scriptedAgent('clerk', { workdir })];
 
-/** Its tool runs when this resolves. */
+/** Resolves when its tool runs. */
 async function beginLong({ control }: TestSwarm, folder: string, signal?: AbortSignal) {
   const delivery = { id: 'long', input: 'once wait-for:permission' };
   const end = control.ask(delivery, signal === undefined ? {} : { signal });
@@ -31,9 +31,9 @@ async function beginLong({ control }: TestSwarm, folder: string, signal?: AbortS
   return { end };
 }
 
-describe('a turn that is cancelled', () => {
+describe('a cancelled turn', () => {
   test.each(['by its event', 'as the one that runs', 'by whoever asked'])(
-    'R-02 while it runs, %s: its tool is told, it ends with E_CANCELLED, and the next one is answered',
+    'R-02 while it runs, %s: its tool gets the signal, it ends with E_CANCELLED, and the next turn is answered',
     async (how) => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
@@ -57,7 +57,7 @@ describe('a turn that is cancelled', () => {
   );
 
   test(
-    'R-02 while it waits: nothing of it runs, and the one before it is left alone',
+    'R-02 while it waits: it does not run, and the turn before is not affected',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
@@ -74,7 +74,7 @@ describe('a turn that is cancelled', () => {
   );
 
   test(
-    'R-02 although its tool does not listen: it ends, and the next one is answered',
+    'R-02 with a tool that ignores the signal: it ends, and the next turn is answered',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path), policy: { unwindMs: 200 } });
@@ -89,7 +89,7 @@ describe('a turn that is cancelled', () => {
   );
 });
 
-/** A swarm in a process of its own; it has cancelled a turn, and nobody has ended it, when this resolves. */
+/** Starts a swarm in a separate process; resolves when it has cancelled a turn that has not ended. */
 async function cancelAndDie(folder: string, situation: Situation): Promise<void> {
   const command = [process.execPath, '--no-install', join(import.meta.dir, 'cancelling-swarm.ts'), folder, situation];
   const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
@@ -104,9 +104,9 @@ async function cancelAndDie(folder: string, situation: Situation): Promise<void>
   }
 }
 
-describe('a turn that was cancelled when its orchestrator is killed', () => {
+describe('a turn that was cancelled before its orchestrator is killed', () => {
   test.each(['running', 'waiting', 'crashed', 'asking'] as const)(
-    'R-02 does not go on with the next one: %s',
+    'R-02 is not continued by the next one: %s',
     async (situation) => {
       await using folder = await temporaryFolder();
       await cancelAndDie(folder.path, situation);
@@ -117,11 +117,11 @@ describe('a turn that was cancelled when its orchestrator is killed', () => {
         for (const agent of ['clerk', 'front'])
           expect(await ask(swarm, agent, 'default', 'hello')).toBe('You said: hello');
       }
-      // The turn that was not cancelled is done again.
+      // The turn that was not cancelled runs again.
       expect(notesIn(folder.path).slice(begun.length)).toEqual(
         situation === 'waiting' ? ['begin turn-first', 'end turn-first'] : [],
       );
-      // It was accepted, so it is there: as what it was.
+      // It was accepted, so its input is kept, as cancelled.
       await readStore(folder.path, async (journal) => {
         const found: string[] = [];
         for (const agentName of ['front', 'clerk']) {
@@ -150,9 +150,9 @@ describe('a turn that was cancelled when its orchestrator is killed', () => {
   };
 });
 
-describe('a turn that is watched', () => {
+describe('a watched turn', () => {
   test(
-    'R-01 is told piece by piece, to whoever asked and about nobody else',
+    'R-01 is reported piece by piece, to its asker only',
     async () => {
       await using folder = await temporaryFolder();
       const text = 'one two three four five six seven eight nine ten';
@@ -180,7 +180,7 @@ describe('a turn that is watched', () => {
   );
 
   test(
-    'R-01 what its tools print is in the log, secrets masked',
+    'R-01 output of its tools is in the log, with secrets masked',
     async () => {
       await using folder = await temporaryFolder();
       const secret = 'sk-live-"quoted"-12345';

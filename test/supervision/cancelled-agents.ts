@@ -1,8 +1,8 @@
-/** Who is cancelled in `cancelling-swarm.ts`, and is there again in the swarm after it. */
+/** The agents that are cancelled in `cancelling-swarm.ts`, and run again in the next swarm. */
 import type { DeclaredAgent } from '@goondan/runtime/bundle';
 import { extensionOf, scriptedAgent } from './kit.ts';
 
-/** What its turn was doing when it was cancelled: `crashed`, waiting for the next process; `asking` another agent. */
+/** The state of the turn when it was cancelled: `crashed`, waiting for the next process; `asking` another agent. */
 export type Situation = 'running' | 'waiting' | 'crashed' | 'asking';
 
 export function cancelledAgents(workdir: string): readonly DeclaredAgent[] {

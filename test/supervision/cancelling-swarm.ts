@@ -1,6 +1,6 @@
 /**
- * An orchestrator to be killed after it has said that a turn is cancelled, and before that turn has ended. Its arguments
- * are the state root, where its agents work too, and the situation. Says `cancelled` when it is.
+ * An orchestrator to be killed after it has reported a cancel and before that turn has ended. Its arguments are the
+ * state root, where its agents also work, and the situation. Prints `cancelled` when it is.
  */
 import { startSwarm } from '@goondan/runtime';
 import { cancelledAgents } from './cancelled-agents.ts';
@@ -12,7 +12,7 @@ const swarm = await startSwarm({
   workspace,
   stateRoot: folder,
   agents: cancelledAgents(folder),
-  // A turn that does not listen does not end, and a process that crashed does not come back.
+  // A turn that ignores the signal does not end, and a crashed process does not come back.
   policy: { unwindMs: 600_000, restart: { quickCrashes: 0, baseMs: 600_000, maxMs: 600_000, healthyMs: 600_000 } },
 });
 const hasBegun = () => notesIn(folder).some((note) => note.startsWith('begin'));

@@ -1,4 +1,4 @@
-// Many instances that crash at random, with far fewer processes than that, under traffic.
+// Many instances that crash at random, with far fewer processes, under traffic.
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ interface Sent {
 }
 
 test(
-  `R-03 ${INSTANCES} instances crash at random: all that is accepted is answered or a dead letter, and no start comes before its time`,
+  `R-03 ${INSTANCES} instances crash at random: every accepted event is answered or a dead letter, and no start comes too early`,
   async () => {
     await using folder = await temporaryFolder();
     const ends: TurnEnd[] = [];
@@ -46,7 +46,7 @@ test(
     {
       await using swarm = await openSwarm(folder.path, {
         agents: names.map((name) => scriptedAgent(name, { extensions: [extensionOf('unsteady', { seed: SEED })] })),
-        // No spare: it would have been started before the crash that it replaces.
+        // No spare: it would have been started before the crash.
         policy: { ...quickPolicy, restart, maxProcesses: MAX_PROCESSES, spares: 0, heartbeat: { everyMs: 5_000 } },
       });
       const { control } = swarm;
@@ -70,7 +70,7 @@ test(
 
     await readStore(folder.path, async (journal) => {
       await expectConversations(journal, sent, dead);
-      // About 60 in `npm run proof`, and 6 to 16 of so few instances.
+      // About 60 in `npm run proof`, and 6 to 16 with so few instances.
       expect(checkBackoff(journal, exits())).toBeGreaterThan(sampleStep === 1 ? 20 : 2);
     });
   },
@@ -103,7 +103,7 @@ test(
   TEST_MS,
 );
 
-/** Every instance's events, mixed; one in thirty ends its process whenever it is tried. */
+/** Mixes the events of all instances; one in thirty always ends its process. */
 function planTraffic(): Sent[] {
   const random = seededRandom(SEED);
   const sent: Sent[] = [];
@@ -118,7 +118,7 @@ function planTraffic(): Sent[] {
   return sent;
 }
 
-/** A dead letter is folded like everything else: its input stands in the conversation. */
+/** A dead letter is folded like every other event: its input is in the conversation. */
 async function expectConversations(journal: Journal, sent: readonly Sent[], dead: ReadonlySet<string>): Promise<void> {
   for (const [key, events] of Map.groupBy(sent, ({ at }) => at.instanceKey)) {
     const at = events[0]?.at ?? { agentName: '', instanceKey: key };
@@ -129,7 +129,7 @@ async function expectConversations(journal: Journal, sent: readonly Sent[], dead
   }
 }
 
-/** Each life began when the backoff after the crash before it was over. Returns how many backoffs there were. */
+/** Checks that each life began after the backoff of the crash before it. Returns the number of backoffs. */
 function checkBackoff(journal: Journal, exits: readonly HeardLine[]): number {
   const offset = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1_000 - performance.now();
   let waits = 0;
@@ -152,8 +152,8 @@ function checkBackoff(journal: Journal, exits: readonly HeardLine[]): number {
 }
 
 /**
- * Of a crash this test hears a little after its backoff began, later on a busy machine, and both times are told in
- * hundredths of a second. A third of the shortest backoff.
+ * The test hears of a crash shortly after its backoff began, later on a busy machine, and both times have hundredths of
+ * a second. A third of the shortest backoff.
  */
 const LATE_MS = 100;
 

@@ -1,4 +1,4 @@
-// Events that end their process again and again, and what an operator does with them.
+// Events that end their process again and again, and the actions of an operator.
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function poison({ control }: TestSwarm, id: string): Promise<void> {
 
 describe('a dead letter', () => {
   test(
-    'R-03 is listed, also by the next swarm, and its conversation goes on',
+    'R-03 is listed, also by the next swarm, and its conversation continues',
     async () => {
       await using folder = await temporaryFolder();
       {
@@ -42,7 +42,7 @@ describe('a dead letter', () => {
         expect(await swarm.control.deadLetters()).toMatchObject([
           { agent: 'clerk', instanceKey: 'default', eventId: 'bad', input: POISON },
         ]);
-        // Whoever asks for it again gets what it came to.
+        // A repeated request for it gets its outcome.
         await poison(swarm, 'bad');
       }
       await readStore(folder.path, async (journal) => {
@@ -53,7 +53,7 @@ describe('a dead letter', () => {
   );
 
   test.each(['idle', 'working', 'asleep'])(
-    'R-03 is tried anew under an id of its own while its agent is %s',
+    'R-03 is retried with a new id while its agent is %s',
     async (state) => {
       await using folder = await temporaryFolder();
       {

@@ -1,6 +1,6 @@
 /**
- * An orchestrator to be killed. Its agents have blocked their loops, and have left programs in sessions of their own. Its
- * argument is the state root. Says `ready` when its events are accepted.
+ * An orchestrator to be killed. Its agents have blocked their loops, and have left programs in separate sessions. Its
+ * argument is the state root. Prints `ready` when its events are accepted.
  */
 import { startSwarm } from '@goondan/runtime';
 import { extensionOf, scriptedAgent, workspace } from './kit.ts';

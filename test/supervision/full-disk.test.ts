@@ -1,4 +1,4 @@
-// A swarm and the loop of its agents' processes, all in this process, on a disk that fails for a while.
+// A swarm and the loop of its agent processes, all in this process, on a disk that fails for a while.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { type FrameFiles, frameFolder, memoryFrameFiles } from '../../packages/runtime/src/ipc/channel/frame-files.ts';
 import type { ProcessHost } from '../../packages/runtime/src/agent/process/process-host.ts';
@@ -33,7 +33,7 @@ test.each([
   ['a disk that is read-only', 'EROFS', writes, 'E_STORE_WRITE'],
   ['a disk that fails at the commit, after everything before it was written', 'EIO', ['commit'], 'E_STORE_WRITE'],
 ])(
-  'T-04 %s makes no dead letter: the process says why, and afterwards all is answered',
+  'T-04 %s makes no dead letter: the process gives the reason, and later everything is answered',
   async (_, code, failing, told) => {
     let isFailing = false;
     const agents = realAgents((operation) => {
@@ -43,7 +43,7 @@ test.each([
     for (const agent of ['a', 'b']) expect(textOf(await send(agent, 'before'))).toBe('You said: before');
     isFailing = true;
     const asked = ['a', 'b'].flatMap((agent) => [send(agent, 'one'), send(agent, 'two')]);
-    // One crash would make a dead letter of each, and so would all that an agent's process counts itself.
+    // One crash would make a dead letter of each, and so would the counter of the agent process.
     const enough = agents.started() + 16;
     while (agents.started() < enough) await Bun.sleep(5);
     isFailing = false;
@@ -57,12 +57,12 @@ test.each([
     }
     const why = lines.filter(({ event }) => event === 'turn.lost' || event === 'start.failed');
     expect(why.map(({ data }) => (data as { code: string }).code)).toContain(told);
-    // Said, and not said again with each try.
+    // Reported, but not again with each attempt.
     expect(why.length).toBeLessThan(10);
   },
 );
 
-test('T-04 a message that is too long for a frame is no dead letter either while the disk is full', async () => {
+test('T-04 a message too long for a frame does not become a dead letter while the disk is full', async () => {
   let isFailing = false;
   const [good, bad] = [memoryFrameFiles(), frameFolder('/dev/null/frames')];
   const files: FrameFiles = { ...good, store: (message) => (isFailing ? bad : good).store(message) };
@@ -91,7 +91,7 @@ async function open(spawn: Spawn, say = 'You said: {{input}}'): Promise<FakeSwar
   return swarm;
 }
 
-/** The program of an agent's process, with everything but a process around it. */
+/** The program of an agent process, without the process. */
 function realAgents(
   trouble: Trouble,
   files: FrameFiles = memoryFrameFiles(),
@@ -128,7 +128,7 @@ function hostOf(trouble: Trouble, processes: Processes, exit: (code: number) => 
     async openJournal(location, warn) {
       const fs = failingFs(systemFs, trouble);
       const journal = await openJournal({ fs, clock: systemClock, processes, warn }, location);
-      // Where the log of the turn was written before, and grows with each try.
+      // Where the log of the turn was written before, and grows with each attempt.
       const commit: typeof journal.commit = async (...turn) => {
         await codedFs({ ...systemFs, remove: async () => trouble('commit') }).remove('the disk');
         return journal.commit(...turn);

@@ -15,9 +15,9 @@ import {
   waitUntilGone,
 } from './kit.ts';
 
-/** The promise. */
+/** The guaranteed limit. */
 const GONE_MS = 2_000;
-/** Left by two agents. */
+/** The programs that two agents leave. */
 const PROGRAMS = 20;
 
 interface Doomed extends AsyncDisposable {
@@ -27,7 +27,7 @@ interface Doomed extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-/** An orchestrator in a process of its own; its agents have begun their misdeeds when this resolves. */
+/** Starts an orchestrator in a separate process; resolves when its agents have begun their misdeeds. */
 async function startDoomed(stateRoot: string): Promise<Doomed> {
   const command = [process.execPath, '--no-install', join(import.meta.dir, 'doomed-swarm.ts'), stateRoot];
   const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
@@ -47,7 +47,7 @@ async function startDoomed(stateRoot: string): Promise<Doomed> {
     kill,
     async [Symbol.asyncDispose]() {
       await kill();
-      // When the test has failed.
+      // After a failed test.
       await killTagged(runTag);
     },
   };
@@ -63,9 +63,9 @@ async function expectGone(runTag: string): Promise<void> {
   await until(() => guardiansOf(runTag).length === 0, 'the guardian is gone');
 }
 
-describe('an orchestrator that is killed', () => {
+describe('a killed orchestrator', () => {
   test(
-    'R-03 takes everything with it: agents whose loop is blocked, and programs in sessions of their own',
+    'R-03 takes everything with it: agents with a blocked loop, and programs in separate sessions',
     async () => {
       await using folder = await temporaryFolder();
       await using doomed = await startDoomed(folder.path);
@@ -76,7 +76,7 @@ describe('an orchestrator that is killed', () => {
   );
 
   test(
-    'R-03 takes everything with it although its guardian was killed before: there is another one',
+    'R-03 takes everything with it even after its guardian was killed: there is another one',
     async () => {
       await using folder = await temporaryFolder();
       await using doomed = await startDoomed(folder.path);
@@ -93,16 +93,16 @@ describe('an orchestrator that is killed', () => {
     async () => {
       await using folder = await temporaryFolder();
       await using doomed = await startDoomed(folder.path);
-      // At once: it sees nothing of it.
+      // At the same moment, so that it does not notice.
       process.kill(doomed.pid, 'SIGSTOP');
       process.kill(doomed.guardian, 'SIGKILL');
       await doomed.kill();
-      // Those of the agent that could do nothing about it. The other one may have had the time to end its own.
+      // The programs of the blocked agent. The other one may have had time to end its own.
       expect(programsOf(doomed.runTag).length).toBeGreaterThanOrEqual(PROGRAMS / 2);
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('other')] });
       expect(findTagged(doomed.runTag)).toEqual([]);
       expect(swarm.told('run.left_over')).toHaveLength(1);
-      // What was accepted is still there, for an agent of that name.
+      // The accepted inputs are still there, for an agent of that name.
       const waiting = new Set(swarm.told('agent.undeclared').map(({ instance }) => instance));
       expect(waiting).toEqual(new Set(['blocked', 'waiting']));
     },

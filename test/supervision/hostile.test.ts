@@ -1,4 +1,4 @@
-// Tools and extensions that misbehave: each hurts its own agent only.
+// Tools and extensions that misbehave: each affects its own agent only.
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import type { TurnEnd } from '@goondan/runtime';
@@ -27,20 +27,20 @@ import {
 type Way = 'once' | 'again' | 'layer';
 type Outcomes = Partial<Record<Way, string>>;
 
-/** Two crashes are as good as three, and sooner over. */
+/** Two crashes prove as much as three, and are faster. */
 const policy = { ...quickPolicy, crashesBeforeDeadLetter: 2 };
 
-/** A process that only works hard answers late on a busy machine. It is not killed for that where nothing hangs. */
+/** A busy process answers late on a busy machine. It is not killed for that where nothing hangs. */
 const patientPolicy = { ...policy, heartbeat: { everyMs: 250, missedPings: 100 } };
 const agents = [scriptedAgent('good'), scriptedAgent('bad', { extensions: [extensionOf('misbehaving')] })];
 
-/** The call is told to the model as interrupted; what may be repeated, and what is no tool call, ends the process again. */
+/** The model gets the call as interrupted; a repeatable call, or a layer, ends the process again. */
 const endsItsProcess: Outcomes = { once: 'answered', again: 'E_DEAD_LETTER', layer: 'E_DEAD_LETTER' };
 const doesNoHarm: Outcomes = { once: 'answered', again: 'answered', layer: 'answered' };
-/** A tool that throws tells the model; a layer that throws ends its turn. */
+/** A tool that throws gives the model an error; a layer that throws ends its turn. */
 const failsItsTurn: Outcomes = { once: 'answered', again: 'answered', layer: 'E_EXT_MIDDLEWARE' };
 
-/** What is told when it really happened. */
+/** The log event that shows that it really happened. */
 const cases: readonly (readonly [deed: string, sign: string, expected: Outcomes])[] = [
   ['loop-forever', 'process.hung', endsItsProcess],
   ['exit-0', 'process.exited', endsItsProcess],
@@ -55,7 +55,7 @@ const cases: readonly (readonly [deed: string, sign: string, expected: Outcomes]
   ['speak-too-long', 'frame.refused', doesNoHarm],
 ];
 
-/** What these come to is a race between the deed and the end of the turn. */
+/** The outcome of these is a race between the deed and the end of the turn. */
 const races: readonly (readonly [deed: string, sign: string])[] = [
   ['reject-unheard', 'process.uncaught'],
   ['throw-later', 'process.uncaught'],
@@ -65,9 +65,9 @@ const races: readonly (readonly [deed: string, sign: string])[] = [
   ['flood-log', 'flood'],
 ];
 
-describe('R-03 what one agent does hurts nobody else', () => {
+describe('R-03 the deeds of one agent do not affect others', () => {
   test.each(cases)(
-    'R-03 %s: the other agent answers, the orchestrator is awake, nothing accepted is lost',
+    'R-03 %s: the other agent answers, the orchestrator responds, and no accepted event is lost',
     async (deed, sign, expected) => {
       await using folder = await temporaryFolder();
       {
@@ -83,7 +83,7 @@ describe('R-03 what one agent does hurts nobody else', () => {
   );
 
   test.each(races)(
-    'R-03 %s: the same, and its turn is answered or dead-lettered',
+    'R-03 %s: the same, and its turn is answered or a dead letter',
     async (deed, sign) => {
       await using folder = await temporaryFolder();
       let outcomes: Outcomes;
@@ -99,7 +99,7 @@ describe('R-03 what one agent does hurts nobody else', () => {
     TEST_MS,
   );
 
-  // One at a time: it is the machine that has so much memory once only.
+  // One at a time: the machine has this much memory only once.
   test.each(['once', 'layer'] as const)(
     'R-03 fill-memory, %s: the same, and the memory is its own',
     async (way) => {
@@ -114,7 +114,7 @@ describe('R-03 what one agent does hurts nobody else', () => {
   );
 });
 
-/** Does it in every way at once, and asks the other agent all the while. */
+/** Does it in every way at once, and keeps asking the other agent. */
 async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): Promise<Outcomes> {
   await ask(swarm, 'good', 'default', 'hello');
   const before = await pidOf(swarm, 'good');
@@ -126,13 +126,13 @@ async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): 
       return [way, toOutcome(end, `${way} ${deed}`)] as const;
     }),
   );
-  // Not even other instances of the same agent.
+  // Other instances of the same agent are not affected either.
   const healthy = ask(swarm, 'bad', 'healthy', 'hello');
   expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(3);
   expect(await healthy).toBe('You said: hello');
   expect(await pidOf(swarm, 'good')).toBe(before);
   expect(loop.longestWorkMs).toBeLessThan(1_000);
-  // What it floods with is several times this.
+  // The flood is several times this.
   expect((memoryInUse() - memory) / 1e6).toBeLessThan(200);
   return Object.fromEntries(await done);
 }
@@ -146,7 +146,7 @@ function toOutcome(end: TurnEnd, input: string): string {
   return outcome === `You said: ${input}` ? 'answered' : outcome;
 }
 
-/** Each input once, in order; nothing waits; a dead letter for each event that became one. */
+/** Each input once, in order; nothing waits; and a dead letter for each event that became one. */
 async function expectOnDisk(stateRoot: string, deed: string, outcomes: Outcomes): Promise<void> {
   await readStore(stateRoot, async (journal) => {
     for (const [way, outcome] of Object.entries(outcomes)) {
@@ -161,7 +161,7 @@ async function expectOnDisk(stateRoot: string, deed: string, outcomes: Outcomes)
 
 describe('a tool that logs without end', () => {
   test(
-    'R-03 is cut short: what is too much is let go, and counted',
+    'R-03 is limited: further lines are dropped and counted',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
@@ -176,7 +176,7 @@ describe('a tool that logs without end', () => {
 
 describe('programs that a tool leaves running', () => {
   test.each(['asked to go', 'killed'])(
-    'R-03 go with its process when that is %s',
+    'R-03 end with its process when that is %s',
     async (how) => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents });
@@ -187,14 +187,14 @@ describe('programs that a tool leaves running', () => {
       else process.kill((await pidOf(swarm, 'bad')) ?? 0, 'SIGKILL');
       await until(() => swarm.told('process.exited').length === 1, 'the process is gone');
       expect(programs()).toEqual([]);
-      // One that goes by itself ends them too. The orchestrator may look while they end, and tells of them then.
+      // A process that ends by itself ends them, too. The orchestrator may look while they end, and then reports them.
       if (how === 'killed') expect(swarm.told('process.left_behind')).toHaveLength(1);
     },
     TEST_MS,
   );
 });
 
-describe('an extension that misbehaves while it starts', () => {
+describe('an extension that misbehaves at its start', () => {
   const fails = [
     ['loop-forever', 'E_AGENT_START'],
     ['wait-forever', 'E_AGENT_START'],
@@ -205,7 +205,7 @@ describe('an extension that misbehaves while it starts', () => {
   ] as const;
 
   test(
-    'X-03 fails the start: who asks is told, others are answered, and what was accepted is handled when it is mended',
+    'X-03 fails the start: callers get the error, others are answered, and accepted events are handled after a fix',
     async () => {
       await using folder = await temporaryFolder();
       const broken = fails.map(([deed]) =>
@@ -224,7 +224,7 @@ describe('an extension that misbehaves while it starts', () => {
         expect(await askWhile(swarm, 'good', told)).toBeGreaterThanOrEqual(3);
         expect(await told).toEqual(fails.map(([, code]) => code));
         expect(loop.longestWorkMs).toBeLessThan(1_000);
-        // Whoever asks later need not wait for another three starts.
+        // Later callers need not wait for another three starts.
         const later = swarm.control.ask({ agent: 'bad-exit-0', id: 'later', input: 'later' });
         expect(await codeOf(later)).toBe('E_AGENT_START');
         const problems = (await swarm.control.status()).instances.filter(({ problem }) => problem !== undefined);
@@ -250,9 +250,9 @@ describe('an extension that misbehaves while it starts', () => {
   );
 });
 
-describe('an extension that misbehaves while it is cleaned up', () => {
+describe('an extension that misbehaves in its cleanup', () => {
   test(
-    'X-17 has the grace period and no more, and what was said is kept',
+    'X-17 has the grace period and no more, and the conversation is kept',
     async () => {
       await using folder = await temporaryFolder();
       const deeds = ['loop-forever', 'wait-forever', 'exit-1', 'throw-trap', 'kill-itself'];
@@ -265,7 +265,7 @@ describe('an extension that misbehaves while it is cleaned up', () => {
         await Promise.all(deeds.map(async (deed) => ask(swarm, `bad-${deed}`, 'default', deed)));
         await swarm.control.stop({ graceMs: 1_000 });
         expect(findTagged(swarm.runTag)).toEqual([]);
-        // None of it is a crash: there was nothing left to do.
+        // None of them is a crash: there was nothing left to do.
         expect(swarm.told('process.exited').map(({ level }) => level)).toEqual(deeds.map(() => 'info'));
       }
       await readStore(folder.path, async (journal) => {

@@ -1,6 +1,6 @@
 /**
- * A swarm of real processes on a real disk, in a temporary folder. Both are given back at the end of the test, whatever
- * happened in it, and then nothing of the run may be left.
+ * A swarm of real processes on a real disk, in a temporary folder. Both are removed at the end of the test in any case,
+ * and then no process of the run may be left.
  */
 import { expect } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { usedMs } from '../used-ms.ts';
 
 export const workspace = 'supervision';
-/** For one test: the machine may be busy. */
+/** The deadline of one test: the machine may be busy. */
 export const TEST_MS = 60_000;
 
 export interface TestFolder extends AsyncDisposable {
@@ -28,19 +28,19 @@ export async function temporaryFolder(): Promise<TestFolder> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A log line and when it was heard, as `performance.now()`. */
+/** A log line and when it arrived, as `performance.now()`. */
 export type HeardLine = LogLine & { readonly at: number };
 
 export interface TestSwarm extends AsyncDisposable {
   readonly control: Swarm;
-  /** In the environment of everything it starts. */
+  /** An entry in the environment of all its processes. */
   readonly runTag: string;
   readonly lines: readonly HeardLine[];
-  /** Those of this kind. */
+  /** Returns the lines of this event. */
   told(event: string): readonly HeardLine[];
 }
 
-/** Small numbers: what hangs is found soon, and what crashed starts again soon. */
+/** Small numbers: a hanging process is found soon, and a crashed one starts again soon. */
 export const quickPolicy: SwarmPolicy = {
   heartbeat: { everyMs: 250, missedPings: 4 },
   restart: { quickCrashes: 3, baseMs: 10, maxMs: 50, healthyMs: 600_000 },
@@ -79,7 +79,7 @@ export async function openSwarm(stateRoot: string, { agents, policy }: TestPlan)
   };
 }
 
-/** Lines of tools and extensions that are kept: they may be as many as they like. */
+/** The most lines of tools and extensions that are kept. */
 const MOST_AUTHORS = 1_000;
 
 function isAuthors({ event }: LogLine): boolean {
@@ -92,7 +92,7 @@ export async function runTagOf(stateRoot: string): Promise<string> {
   return owner.runTag;
 }
 
-/** Who has stopped has ended everything; the guardian goes last. */
+/** A stopped swarm has ended everything; the guardian ends last. */
 export async function expectNothingLeft(runTag: string): Promise<void> {
   const left = findTagged(runTag);
   if (left.length > 0) throw new Error(`Left after the stop: ${left.map(describeProcess).join('; ')}`);
@@ -101,7 +101,7 @@ export async function expectNothingLeft(runTag: string): Promise<void> {
 
 export { findTagged, waitUntilGone };
 
-/** The guardian names the run among its arguments, and has no tag itself. */
+/** Finds the guardian, which has the run among its arguments, and no tag. */
 export function guardiansOf(runTag: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -116,7 +116,7 @@ function describeProcess(pid: number): string {
   return `${pid} ${commandOf(pid).replaceAll('\0', ' ')}`;
 }
 
-/** With a NUL after each argument; empty when it is gone. */
+/** Returns its arguments, with a NUL after each; empty when it has ended. */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
@@ -135,7 +135,7 @@ export async function until(isTrue: () => boolean | Promise<boolean>, what: stri
   }
 }
 
-/** An agent on a script, with the tools of `bundle/acts.ts`. Without a rule that fits it repeats what it is told. */
+/** An agent on a script, with the tools of `bundle/acts.ts`. Without a matching rule it repeats its input. */
 export function scriptedAgent(
   agentName: string,
   more: Partial<DeclaredAgent> & { script?: JsonObject[] } = {},
@@ -176,14 +176,14 @@ const acts = {
   ],
 };
 
-/** What a turn ended with: its text, or the code of its error. */
+/** Returns the outcome of a turn: its text, or the code of its error. */
 export function outcomeOf({ result }: TurnEnd): string {
   return result.finishReason === 'error'
     ? (result.error?.code ?? 'error without a code')
     : textOf(result.responseMessage);
 }
 
-/** What is on disk when the swarm is stopped. */
+/** Reads the store after the swarm has stopped. */
 export async function readStore<Value>(stateRoot: string, look: (journal: Journal) => Promise<Value>): Promise<Value> {
   const journal = await durableStore({ stateRoot, workspaceId: workspace, warn: () => undefined });
   try {
@@ -193,7 +193,7 @@ export async function readStore<Value>(stateRoot: string, look: (journal: Journa
   }
 }
 
-/** Asks the agent again and again while the work is done. Returns how often it answered. */
+/** Asks the agent again and again during the work. Returns the number of answers. */
 export async function askWhile(swarm: TestSwarm, agent: string, work: Promise<unknown>): Promise<number> {
   const state = { isOver: false };
   const over = () => void (state.isOver = true);
@@ -207,13 +207,13 @@ export async function ask({ control }: TestSwarm, agent: string, instanceKey: st
   return outcomeOf(await control.ask({ agent, instanceKey, input }));
 }
 
-/** What the tools and extensions of `bundle/` wrote down. */
+/** Returns the records of the tools and extensions in `bundle/`. */
 export function notesIn(folder: string): string[] {
   const file = join(folder, 'notes.log');
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }
 
-/** Of its process, when it has one. */
+/** Returns the pid of its process, if it has one. */
 export async function pidOf(
   { control }: TestSwarm,
   agent: string,
@@ -223,7 +223,7 @@ export async function pidOf(
   return instances.find((each) => each.agent === agent && each.instanceKey === instanceKey)?.pid;
 }
 
-/** The code of a rejection; `undefined` when there was none. */
+/** Returns the code of a rejection; `undefined` when there was none. */
 export async function codeOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;
@@ -233,8 +233,8 @@ export async function codeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 /**
- * The longest work of this process, which is the orchestrator's too, between two looks at its loop. It is counted in
- * processor time: a machine that is busy with something else makes the loop late, and that is not the loop's doing.
+ * Measures the longest work of this process, which is also the orchestrator's, between two turns of its loop. It counts
+ * processor time: a machine that is busy with something else delays the loop, which is not the loop's fault.
  */
 export function watchLoop(): Disposable & { readonly longestWorkMs: number } {
   let longestWorkMs = 0;
@@ -254,7 +254,7 @@ export function watchLoop(): Disposable & { readonly longestWorkMs: number } {
 
 const LOOK_MS = 5;
 
-/** The texts of the users, in order. */
+/** Returns the texts of the users, in order. */
 export function inputsOf(messages: readonly Message[]): string[] {
   return messages.filter(({ data }) => data.role === 'user').map((message) => textOf(message));
 }

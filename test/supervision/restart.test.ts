@@ -1,4 +1,4 @@
-// Processes that are replaced, and processes that are let go and come back.
+// Processes that are replaced, and processes that hibernate and come back.
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ describe('a restart', () => {
   );
 
   test(
-    'R-07 waits for the running turn; what waits behind it is handled by the new process',
+    'R-07 waits for the running turn; the new process handles waiting events',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
@@ -70,7 +70,7 @@ describe('a restart', () => {
 
 describe('a fresh restart', () => {
   test(
-    'R-07 starts the conversation anew and keeps what was accepted',
+    'R-07 starts a new conversation and keeps accepted events',
     async () => {
       await using folder = await temporaryFolder();
       {
@@ -87,7 +87,7 @@ describe('a fresh restart', () => {
         expect(await restarted).toBe(1);
         expect(outcomeOf(await waiting)).toBe('You said: two');
         expect(await pidOf(swarm, 'clerk')).not.toBe(before);
-        // One that sleeps is started anew, too.
+        // A sleeping instance is reset, too.
         await swarm.control.restart({ instanceKey: 'other' });
         expect(await swarm.control.restart({ instanceKey: 'other', fresh: true })).toBe(1);
         await ask(swarm, 'clerk', 'other', 'again');
@@ -95,7 +95,7 @@ describe('a fresh restart', () => {
       await readStore(folder.path, async (journal) => {
         expect(inputsOf((await journal.read(clerk)).messages)).toEqual(['two']);
         expect(inputsOf((await journal.read({ ...clerk, instanceKey: 'other' })).messages)).toEqual(['again']);
-        // What was, is kept.
+        // The archive keeps the old turns.
         const archived = await Array.fromAsync(journal.archive(clerk), ({ turnId }) => turnId);
         expect(archived).toEqual(expect.arrayContaining(['turn-one', 'turn-running']));
       });
@@ -106,7 +106,7 @@ describe('a fresh restart', () => {
 
 describe('an idle process', () => {
   test(
-    'X-17 is let go after a while; the next message finds its conversation',
+    'X-17 hibernates after a while; the next message finds its conversation',
     async () => {
       await using folder = await temporaryFolder();
       {
@@ -153,7 +153,7 @@ describe('more instances than processes', () => {
   );
 
   test(
-    'A-05 who waits for an answer does not keep the one who gives it from starting',
+    'A-05 a waiting agent does not keep the agent it asked from starting',
     async () => {
       await using folder = await temporaryFolder();
       const asks = (target: string) => [

@@ -1,4 +1,4 @@
-// The process that is started ahead of time.
+// The process that is started in advance.
 import { describe, expect, test } from 'bun:test';
 import {
   ask,
@@ -22,7 +22,7 @@ async function spareOf({ runTag }: TestSwarm, not?: number): Promise<number> {
 
 describe('a warm spare', () => {
   test(
-    'R-01 handles the first message, and another one takes its place',
+    'R-01 handles the first message, and another one replaces it',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 1 } });
@@ -37,7 +37,7 @@ describe('a warm spare', () => {
   );
 
   test(
-    'R-03 that is killed is replaced',
+    'R-03 is replaced when it is killed',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 1 } });
@@ -51,7 +51,7 @@ describe('a warm spare', () => {
   );
 
   test(
-    'R-01 is not for an agent with an environment of its own, which its tools see and nobody else',
+    'R-01 is not used for an agent with its own environment, which only its tools see',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, {
@@ -71,7 +71,7 @@ describe('a warm spare', () => {
   );
 
   test(
-    'R-01 is not there when none is wanted',
+    'R-01 does not exist when none is wanted',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 0 } });

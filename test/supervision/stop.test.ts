@@ -1,4 +1,4 @@
-// What happens to running turns, waiting events and extensions when a swarm is stopped.
+// The running turns, waiting events and extensions of a swarm that is stopped.
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import {
   until,
 } from './kit.ts';
 
-/** Longer than any test may take: whoever waits for it has failed. */
+/** Longer than any test may take: a test that waits for it has failed. */
 const FOREVER_MS = 600_000;
 const clerk = { agentName: 'clerk', instanceKey: 'default' };
 const agentsIn = (workdir: string) => [
@@ -28,15 +28,15 @@ const agentsIn = (workdir: string) => [
 async function askAndBegin(swarm: TestSwarm, folder: string) {
   const begun = notesIn(folder).length;
   const end = swarm.control.ask({ id: 'long', input: 'again wait-for:permission' });
-  // Nobody may be listening yet when it fails.
+  // There may be no listener yet when it fails.
   end.catch(() => undefined);
   await until(() => notesIn(folder).slice(begun).includes('begin turn-long'), 'the tool runs');
   return { end };
 }
 
-describe('a swarm that is stopped', () => {
+describe('a stopped swarm', () => {
   test(
-    'R-07 X-17 lets the running turn finish, then its extensions clean up, and leaves what waits for the next start',
+    'R-07 X-17 lets the running turn finish, then its extensions clean up, and leaves waiting events for the next start',
     async () => {
       await using folder = await temporaryFolder();
       {
@@ -61,7 +61,7 @@ describe('a swarm that is stopped', () => {
   );
 
   test(
-    'R-07 again and again in the middle of a turn: to be stopped is no crash, and the turn is no dead letter',
+    'R-07 stopped again and again during a turn: a stop is not a crash, and the turn does not become a dead letter',
     async () => {
       await using folder = await temporaryFolder();
       for (let stops = 0; stops < 4; stops++) {
@@ -78,7 +78,7 @@ describe('a swarm that is stopped', () => {
   );
 
   test(
-    'R-07 kills what does not finish within the grace period; its turn goes on at the next start',
+    'R-07 kills a turn that exceeds the grace period; it continues at the next start',
     async () => {
       await using folder = await temporaryFolder();
       {
@@ -90,7 +90,7 @@ describe('a swarm that is stopped', () => {
       writeFileSync(join(folder.path, 'permission'), '');
       {
         await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
-        // Nobody asks for it: it is handled because it was accepted.
+        // Without a caller: it is handled because it was accepted.
         await until(() => notesIn(folder.path).includes('end turn-long'), 'the turn has gone on');
         expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
       }
@@ -103,7 +103,7 @@ describe('a swarm that is stopped', () => {
   );
 
   test(
-    'R-07 is in a hurry when it is asked again',
+    'R-07 does not wait when it is stopped again',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
@@ -118,7 +118,7 @@ describe('a swarm that is stopped', () => {
   );
 
   test(
-    'R-07 does not wait for one that has no process, neither after a crash nor in backoff',
+    'R-07 does not wait for an instance without a process, neither after a crash nor in backoff',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, {

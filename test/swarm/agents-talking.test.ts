@@ -1,4 +1,4 @@
-// Agents of a swarm reach each other: real processes, through the orchestrator.
+// Agents of a swarm call each other: real processes, through the orchestrator.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
@@ -7,7 +7,7 @@ import { errand, heardBy, startTestSwarm, until } from './start-test-swarm.ts';
 setDefaultTimeout(60_000);
 
 describe('the tools of the model', () => {
-  test('A-05 R-01 agents__request goes through the orchestrator, which starts a process for the one that is asked', async () => {
+  test('A-05 R-01 agents__request goes through the orchestrator, which starts a process for the callee', async () => {
     await using running = await startTestSwarm({ agents: ['host', 'guest'] });
     const { swarm } = running;
     expect((await swarm.status()).instances).toEqual([]);
@@ -18,12 +18,12 @@ describe('the tools of the model', () => {
       'guest/default',
     ]);
     expect(new Set([pid, ...instances.map((each) => each.pid)]).size).toBe(3);
-    // Asked again it is the same process.
+    // A second call uses the same process.
     expect(await running.say('host', 'ask guest And now?')).toBe('guest heard: And now?');
     expect((await swarm.status()).instances).toEqual(instances);
   });
 
-  test('A-05 agents__send goes the same way, and is accepted before the other one is done', async () => {
+  test('A-05 agents__send goes the same way, and is accepted before the callee is done', async () => {
     await using running = await startTestSwarm({ agents: ['host', 'guest'] });
     const held = errand('held', [{ hold: 'gate' }]);
     expect(await running.say('host', `tell guest ${held}`)).toBe('{"accepted":true}');
@@ -35,7 +35,7 @@ describe('the tools of the model', () => {
     await until('the guest is done', () => running.ends.some(({ agent }) => agent === 'guest'));
   });
 
-  test('A-05 agents__request and agents__send take another instance key, and the one of the caller when there is none', async () => {
+  test('A-05 agents__request and agents__send accept another instance key; the default is that of the caller', async () => {
     await using running = await startTestSwarm({ agents: ['host', { name: 'guest', extensions: ['witness'] }] });
     await running.run(
       'host',
@@ -62,7 +62,7 @@ describe('the tools of the model', () => {
     ).toEqual(['mine', 'mine', 'other', 'other']);
   });
 
-  test('A-05 agents__catalog and agents__list show who is there', async () => {
+  test('A-05 agents__catalog and agents__list show the other agents', async () => {
     await using running = await startTestSwarm({
       agents: [{ name: 'host', description: 'Welcomes.' }, 'guest', 'nobody'],
     });
@@ -83,7 +83,7 @@ describe('the tools of the model', () => {
 
 describe('ctx.agents of an extension', () => {
   test.each(['turn', 'step'] as const)(
-    'A-01 request from a %s layer gives target and response, and starts the target',
+    'A-01 request from a %s layer returns target and response, and starts the target',
     async (kind) => {
       await using running = await startTestSwarm({ agents: [{ name: 'host', extensions: ['courier'] }, 'guest'] });
       const steps = [{ ask: { target: 'guest', input: 'Hello from a layer' } }];
@@ -97,7 +97,7 @@ describe('ctx.agents of an extension', () => {
   );
 
   test.each(['turn', 'step'] as const)(
-    'A-02 send from a %s layer resolves when it is accepted, and nobody waits',
+    'A-02 send from a %s layer resolves when it is accepted, without waiting',
     async (kind) => {
       await using running = await startTestSwarm({ agents: [{ name: 'host', extensions: ['courier'] }, 'guest'] });
       const steps = [{ tell: { target: 'guest', errand: { name: 'held', steps: [{ hold: 'gate' }] } } }];
@@ -106,7 +106,7 @@ describe('ctx.agents of an extension', () => {
       );
       const about = { ends: [{ accepted: true }] };
       expect(running.notes().find(({ what }) => what === 'layer')).toMatchObject({ agentName: 'host', about });
-      // The host is done while the guest still has its work before it.
+      // The host is done while the guest still has its work to do.
       expect(running.ends.map(({ agent }) => agent)).toEqual(['host']);
       running.release('gate');
       await until('the guest is done', () => running.ends.some(({ agent }) => agent === 'guest'));
@@ -114,7 +114,7 @@ describe('ctx.agents of an extension', () => {
   );
 });
 
-describe('what can go wrong with a call', () => {
+describe('errors of a call', () => {
   test('A-06 an unknown target is a coded error that lists the agents, for the model and for a layer', async () => {
     await using running = await startTestSwarm({ agents: [{ name: 'host', extensions: ['courier'] }, 'guest'] });
     const error = { code: 'E_AGENT_UNKNOWN', message: 'There is no agent "gest". Agents: host, guest.' };
@@ -140,23 +140,23 @@ describe('what can go wrong with a call', () => {
     expect(heard.map((event) => event.metadata)).toEqual([metadata, metadata]);
   });
 
-  test('A-08 a callee whose turn fails rejects the request, with its code in the message', async () => {
+  test('A-08 a failing turn of the callee rejects the request, with its code in the message', async () => {
     await using running = await startTestSwarm({ agents: ['host', 'guest'] });
     const message = 'Agent "guest" failed (E_MODEL_FAILED): as it was told to';
     expect(await running.run('host', [{ ask: { target: 'guest', input: 'fail' } }])).toEqual([
       { code: 'E_AGENT_FAILED', message },
     ]);
     expect(JSON.parse(await running.say('host', 'ask guest fail'))).toMatchObject({ code: 'E_AGENT_FAILED', message });
-    // It is the turn that failed, not the agent.
+    // The turn failed, not the agent.
     expect(await running.say('host', 'ask guest Again?')).toBe('guest heard: Again?');
   });
 
-  test('A-08 a full inbox is a coded error for whoever asks, and nothing that was accepted is dropped', async () => {
+  test('A-08 a full inbox is a coded error for the caller, and no accepted event is dropped', async () => {
     await using running = await startTestSwarm({ agents: ['host', 'guest'] });
     const { swarm } = running;
     await swarm.deliver({ agent: 'guest', input: errand('held', [{ hold: 'gate' }]) });
     await until('the guest works', () => running.notes().length > 0);
-    // 1000 events fit into an inbox; one of them is being handled.
+    // An inbox holds 1000 events; one of them is being handled.
     let delivered = 1;
     const fill = async () => {
       while (delivered < 1_000) {
@@ -177,7 +177,7 @@ describe('what can go wrong with a call', () => {
       ]),
     ).toEqual([full, full]);
     expect(await rejectionOf(swarm.deliver({ agent: 'guest' }))).toMatchObject(full);
-    // Another instance of the same agent has an inbox of its own.
+    // Another instance of the same agent has its own inbox.
     expect(
       await running.run('host', [{ ask: { target: 'guest', input: 'Hello', instanceKey: 'other' } }]),
     ).toMatchObject([{ response: 'guest heard: Hello' }]);

@@ -1,15 +1,15 @@
-// Requests that could never be answered are refused at once, whatever processes they would go through.
+// Requests that could never be answered are refused at once, across all their processes.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startTestSwarm, until } from './start-test-swarm.ts';
 import type { Errand, ErrandStep, StepEnd } from './bundle/run-errand.ts';
 
 setDefaultTimeout(60_000);
 
-/** Long enough that nobody takes a timeout for a refusal. */
+/** Long enough to tell a timeout from a refusal. */
 const policy = { requestTimeoutMs: 60_000 };
 const AT_ONCE_MS = 20_000;
 
-/** Each asks the next; what the last one gets. */
+/** Lets each agent ask the next; returns the end of the last request. */
 async function askInTurn(names: readonly string[], last: string): Promise<StepEnd | undefined> {
   await using running = await startTestSwarm({ agents: [...new Set([...names, last])], policy });
   const [first = '', ...others] = names;
@@ -24,12 +24,12 @@ async function askInTurn(names: readonly string[], last: string): Promise<StepEn
     expect(end?.errand?.agentName).toBe(name);
     end = end?.errand?.ends[0];
   }
-  // Nobody is left with work, or with somebody to wait for.
+  // No agent is left with work, or waiting.
   expect((await running.swarm.status()).instances.map(({ status }) => status)).toEqual(names.map(() => 'idle'));
   return end;
 }
 
-describe('a request that comes back to who asked', () => {
+describe('a request that returns to its caller', () => {
   test.each([
     ['itself', ['a'], 'a', 'a → a'],
     ['A→B→A', ['a', 'b'], 'a', 'a → b → a'],
@@ -40,7 +40,7 @@ describe('a request that comes back to who asked', () => {
     expect(await askInTurn(names, last)).toEqual({ code: 'E_AGENT_CYCLE', message });
   });
 
-  test('A-04 the same agent under another instance key is another one, and the chain says so', async () => {
+  test('A-04 the same agent with another instance key is another one, and the chain shows it', async () => {
     await using running = await startTestSwarm({ agents: ['a'], policy });
     const back = { name: 'back', steps: [{ ask: { target: 'a', instanceKey: 'one' } }] };
     const [end] = await running.run('a', [{ ask: { target: 'a', instanceKey: 'two', errand: back } }], {
@@ -61,7 +61,7 @@ describe('a request that comes back to who asked', () => {
     });
   });
 
-  test('A-04 more than 16 deep is refused, although nobody is in it twice', async () => {
+  test('A-04 more than 16 deep is refused, although no agent is in it twice', async () => {
     await using running = await startTestSwarm({ agents: ['a'], policy });
     const deep = (depth: number): Errand => ({
       name: 'deep',
@@ -98,7 +98,7 @@ describe('a circle of sends', () => {
     expect(running.ends.every(({ result }) => result.finishReason === 'text_response')).toBe(true);
   });
 
-  test('A-04 to itself works too', async () => {
+  test('A-04 to itself works, too', async () => {
     await using running = await startTestSwarm({ agents: ['a'], policy });
     expect(await running.run('a', [{ tell: { target: 'a', input: 'to myself' } }])).toEqual([{ accepted: true }]);
     await until('it is handled', () => running.ends.length === 2);
@@ -109,7 +109,7 @@ describe('a circle through queues', () => {
   test('A-04 A waits for B, and B asks A in another turn: refused at once, and A gets its answer', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'], policy });
     const { swarm } = running;
-    // B is busy with something of its own; A's question waits behind it.
+    // B is busy with other work; A's question waits behind it.
     const other = running.run('b', [{ hold: 'gate' }, { ask: { target: 'a', input: 'from the other turn' } }]);
     await until('B works', () => running.notes().some(({ what }) => what === 'began'));
     const asking = running.run('a', [{ ask: { target: 'b', input: 'waiting' } }]);
@@ -130,7 +130,7 @@ describe('a circle through queues', () => {
     expect(performance.now() - startedAt).toBeLessThan(AT_ONCE_MS);
   });
 
-  test('A-04 of three, of which two wait: the one that closes it is refused', async () => {
+  test('A-04 with three agents, of which two wait: the one that closes it is refused', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b', 'c'], policy });
     const { swarm } = running;
     const queued = async (agent: string) =>

@@ -1,10 +1,10 @@
-// One agent that writes to many instances, in a swarm of real processes that do not suffice for all of them.
+// One agent that writes to many instances, in a swarm with too few processes for all of them.
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { startTestSwarm, until } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
 
-test('T-06 the only process of another agent stays, and a person who asks it does not wait for the line', async () => {
+test('T-06 the only process of another agent stays, and a person who asks it does not wait in line', async () => {
   await using running = await startTestSwarm({ agents: ['a', 'b', 'c'], policy: { maxProcesses: 3 } });
   const pidOf = async (agent: string) =>
     (await running.swarm.status()).instances.find((each) => each.agent === agent)?.pid;

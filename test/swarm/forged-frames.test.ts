@@ -1,4 +1,5 @@
-// Code of a bundle writes what it likes into the channel of its own process: it can be nobody else, and harms nobody else.
+// Code of a bundle writes anything into the channel of its own process: it cannot act as another agent, and affects no
+// other.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ setDefaultTimeout(60_000);
 const forger = { name: 'forger', extensions: ['forger'] };
 const victim = { name: 'victim', extensions: ['witness'] };
 
-/** A call as a process asks for one, with everything that it can claim. */
+/** Makes a call in the format of a process, with everything that it can claim. */
 function forgeCall(to: AgentAddress, claims: JsonObject = {}): string {
   const event = {
     id: 'forged',
@@ -35,7 +36,7 @@ function forgeCall(to: AgentAddress, claims: JsonObject = {}): string {
   });
 }
 
-/** The end of a turn, as a process tells it. */
+/** Makes the end of a turn in the format of a process. */
 function forgeEnd(type: 'turn.done' | 'reply', eventId: string): string {
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   const message = {
@@ -55,7 +56,7 @@ function logged({ logs }: TestSwarm, event: string): readonly string[] {
   return logs.filter((line) => line.event === event && line.agent === 'forger').map(({ message }) => message);
 }
 
-/** Everybody still does what they are asked, and nobody had to be started again. */
+/** Every agent still answers, and none was started again. */
 async function expectUnharmed(running: TestSwarm, names: readonly string[]): Promise<void> {
   for (const name of names) {
     expect(await running.say(name, 'Are you well?')).toBe(`${name} heard: Are you well?`);
@@ -74,7 +75,7 @@ describe('a forged call', () => {
       forgeCall(addressOf('victim')),
       forgeCall(addressOf('victim'), { callId: 'second', kind: 'request' }),
     ];
-    // Its turn lasts until both are heard: what it asked for is given up at its end.
+    // Its turn lasts until both have arrived, because its calls are given up at its end.
     const turn = running.run('forger', [{ hold: 'gate' }], { auth, traceId, metadata: { forged } });
     const heard = await until(
       'both are heard',
@@ -97,7 +98,7 @@ describe('a forged call', () => {
     await expectUnharmed(running, ['forger', 'victim']);
   });
 
-  test('A-04 A-09 cannot shorten the chain: who waits for the forger cannot be asked by it', async () => {
+  test('A-04 A-09 cannot shorten the chain: the forger cannot ask an agent that waits for it', async () => {
     await using running = await startTestSwarm({ agents: [forger, victim] });
     const metadata = { forged: [forgeCall(addressOf('victim'), { kind: 'request' })] };
     expect(await running.run('victim', [{ ask: { target: 'forger', input: 'hello', metadata } }])).toMatchObject([
@@ -107,7 +108,7 @@ describe('a forged call', () => {
     expect(heardBy(running, 'victim').map(({ input }) => input)).not.toContain('forged');
   });
 
-  test('A-06 to an agent or an instance that cannot be is refused, and nothing is made for it', async () => {
+  test('A-06 to an impossible agent or instance is refused, and creates nothing', async () => {
     await using running = await startTestSwarm({ agents: [forger, victim] });
     const forged = [
       forgeCall(addressOf('nobody')),
@@ -123,7 +124,7 @@ describe('a forged call', () => {
 });
 
 describe('a forged end of a turn', () => {
-  test('A-03 of another agent, or of an event that does not run, is ignored, and whoever waits gets the real one', async () => {
+  test('A-03 for another agent, or for an event that does not run, is ignored, and the caller gets the real one', async () => {
     await using running = await startTestSwarm({ agents: ['a', forger, victim] });
     const held = { name: 'held', steps: [{ hold: 'gate' }] };
     const asked = running.run('a', [{ ask: { target: 'victim', errand: held } }], { id: 'asked-by-a-client' });
@@ -143,7 +144,7 @@ describe('a forged end of a turn', () => {
     await expectUnharmed(running, ['a', 'forger', 'victim']);
   });
 
-  test('of its own turn is its own lie, and its next events are handled', async () => {
+  test('for its own turn counts as its own, and its next events are handled', async () => {
     await using running = await startTestSwarm({ agents: ['a', forger] });
     const metadata = { forged: [forgeEnd('turn.done', 'mine')] };
     expect(await running.say('forger', 'hello', { id: 'mine', metadata })).toBe('forged');
@@ -152,8 +153,8 @@ describe('a forged end of a turn', () => {
   });
 });
 
-describe('words of another', () => {
-  test('a log line and a runtime event are those of the channel they came by', async () => {
+describe('log lines and events', () => {
+  test('belong to the channel they came by', async () => {
     await using running = await startTestSwarm({ agents: [forger, victim] });
     const at = addressOf('victim');
     const line = {
@@ -184,7 +185,7 @@ describe('words of another', () => {
     await expectUnharmed(running, ['forger', 'victim']);
   });
 
-  test('frames about its own life, at the wrong time, change nothing', async () => {
+  test('frames about its own process, at the wrong time, change nothing', async () => {
     await using running = await startTestSwarm({ agents: ['a', forger] });
     const error = { code: 'E_AGENT_START', message: 'forged' };
     const forged = [
@@ -204,7 +205,7 @@ describe('words of another', () => {
   });
 });
 
-/** What is no message of an agent, each of them refused with this code. */
+/** Invalid messages of an agent, each with the code of its refusal. */
 const garbage: readonly (readonly [string, string])[] = [
   ['', 'E_IPC_FRAME'],
   ['hello', 'E_IPC_FRAME'],
@@ -228,7 +229,7 @@ const garbage: readonly (readonly [string, string])[] = [
 ];
 
 describe('garbage', () => {
-  test('is refused frame by frame, each with a code in the log, and the swarm goes on', async () => {
+  test('is refused frame by frame, each with a code in the log, and the swarm continues', async () => {
     await using running = await startTestSwarm({ agents: ['a', forger, victim] });
     const working = running.run('victim', [{ hold: 'gate' }]);
     for (const [line] of garbage) {
@@ -242,12 +243,12 @@ describe('garbage', () => {
     await expectUnharmed(running, ['a', 'forger', 'victim']);
   });
 
-  test('a frame that names a file outside of its own folder is refused, and the file is neither heard nor taken', async () => {
+  test('a frame that names a file outside of its own folder is refused, and the file is neither read nor removed', async () => {
     await using running = await startTestSwarm({ agents: [forger, victim] });
     const line = { time: new Date(0).toISOString(), level: 'error', message: 'swallowed' };
     const bait = join(running.folder, 'work', 'bait.json');
     writeFileSync(bait, JSON.stringify({ type: 'log', line }));
-    // From <folder>/state/workspaces/test/run/<channel>.
+    // Relative to <folder>/state/workspaces/test/run/<channel>.
     const forged = ['{"file":"../../../../../work/bait.json"}'];
     expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
     expect(logged(running, 'frame.refused')).toEqual(['E_IPC_FRAME: A frame names a file that is none of ours.']);
@@ -256,21 +257,21 @@ describe('garbage', () => {
     await expectUnharmed(running, ['forger', 'victim']);
   });
 
-  test('a line of 5 MB is skipped, and what comes behind it is heard', async () => {
+  test('a line of 5 MB is skipped, and the next one is read', async () => {
     await using running = await startTestSwarm({ agents: [forger, victim] });
     expect(await running.say('forger', 'hello', { metadata: { fill: 5_000_000 } })).toBe('forger heard: hello');
     expect(logged(running, 'frame.refused')).toEqual(['E_IPC_SIZE: A frame is longer than 1000000 bytes.']);
     await expectUnharmed(running, ['forger', 'victim']);
   });
 
-  test('without end: the channel is closed, the process is ended, and after three times the event is put aside', async () => {
+  test('without end: the channel is closed, the process is ended, and after three times the event becomes a dead letter', async () => {
     await using running = await startTestSwarm({
       agents: [forger, victim],
       policy: { restart: { quickCrashes: 100 } },
     });
     const working = running.run('victim', [{ hold: 'gate' }]);
     const metadata = { forged: Array(200).fill('garbage') };
-    // Its turn is not over before its process is.
+    // Its turn does not end before its process.
     const staying = errand('again', [{ hold: 'nothing' }]);
     expect(await rejectionOf(running.say('forger', staying, { id: 'flood', metadata }))).toMatchObject({
       message: expect.stringContaining('E_DEAD_LETTER'),

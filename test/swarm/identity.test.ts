@@ -1,4 +1,4 @@
-// Who asks, for whom, and within which trace: stamped by the orchestrator, and the same in every process.
+// The caller, its authentication and its trace: added by the orchestrator, and the same in every process.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { newTraceId } from '@goondan/runtime/control';
@@ -9,8 +9,8 @@ setDefaultTimeout(60_000);
 
 const auth = { user: 'ann', roles: ['guest'], session: { id: 7, since: '2026-01-01' } };
 
-describe('who asks', () => {
-  test('A-09 auth of a delivery arrives unchanged at every agent that is called, asked or told', async () => {
+describe('the caller', () => {
+  test('A-09 auth of a delivery arrives unchanged at every called agent, by request or send', async () => {
     const watched = ['b', 'c'].map((name) => ({ name, extensions: ['witness'] }));
     await using running = await startTestSwarm({ agents: ['a', ...watched] });
     const onwards = { name: 'onwards', steps: [{ ask: { target: 'c', input: 'hello' } }] };
@@ -23,13 +23,13 @@ describe('who asks', () => {
     });
     expect(heard.map((event) => event.auth)).toEqual([auth, auth, auth, auth]);
     expect(heard.map(({ source }) => source)).toEqual(['a', 'a', 'b', 'b'].map((name) => ({ kind: 'agent', name })));
-    // Without one there is none.
+    // Without auth there is none.
     await running.run('a', [{ ask: { target: 'c', input: 'without' } }]);
     expect(heardBy(running, 'c').at(-1)).toMatchObject({ input: 'without' });
     expect(heardBy(running, 'c').at(-1)).not.toHaveProperty('auth');
   });
 
-  test('A-09 bundle code can neither set nor change it: not by the event it has, not by what it asks with', async () => {
+  test('A-09 bundle code can neither set nor change it: not through its event, and not through its calls', async () => {
     await using running = await startTestSwarm({
       agents: [
         { name: 'a', extensions: ['impostor'] },
@@ -47,14 +47,14 @@ describe('who asks', () => {
       { ...stamped, input: 'asked' },
       { ...stamped, input: 'told' },
     ]);
-    // What it wrote into its metadata is metadata, and nobody takes it for anything else.
+    // The values in its metadata are only metadata.
     expect(heard[0]?.metadata).toMatchObject({ auth: { user: 'mallory' } });
     expect(heard[0]?.callChain).toEqual([{ agentName: 'a', instanceKey: 'default' }]);
     expect(heard[0]?.parentSpanId).not.toBe('f'.repeat(16));
-    // Each attempt to change its own event was refused on the spot.
+    // Each attempt to change its own event threw at once.
     const changes = running.notes().find(({ what, errand }) => what === 'layer' && errand === 'changes');
     expect(changes?.about).toEqual(Array(5).fill(expect.stringMatching(/^TypeError/)));
-    // Where nobody is, it cannot become somebody.
+    // Without an identity, it cannot get one.
     await running.say('a', 'hello', { metadata: { target: 'b' }, instanceKey: 'nobody' });
     const later = await until(
       'both are heard',
@@ -79,7 +79,7 @@ function spansOf({ events }: TestSwarm): readonly Span[] {
   return events.map(({ at, name, payload }) => ({ ...(payload as unknown as Span), name, agent: at.agent }));
 }
 
-/** Exactly one that fits. */
+/** Returns the only match. */
 function only(spans: readonly Span[], like: Partial<Span>): Span {
   const found = spans.filter((span) => Object.entries(like).every(([key, value]) => span[key as keyof Span] === value));
   const [first] = found;
@@ -87,7 +87,7 @@ function only(spans: readonly Span[], like: Partial<Span>): Span {
   return first;
 }
 
-/** What the files of an instance say. */
+/** Reads the spans from the files of an instance. */
 function writtenSpans({ workspace }: TestSwarm, agentName: string): readonly Span[] {
   const { runtimeEvents } = instancePaths(workspace, { agentName, instanceKey: 'default' });
   const lines = readFileSync(runtimeEvents, 'utf8').trim().split('\n');
@@ -98,7 +98,7 @@ function writtenSpans({ workspace }: TestSwarm, agentName: string): readonly Spa
 }
 
 describe('the trace', () => {
-  test("A-07 R-08 goes on in the called agent: the same traceId, and the span of the tool call that asked is its turn's parent", async () => {
+  test("A-07 R-08 continues in the called agent: the same traceId, and the span of the tool call is its turn's parent", async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b', 'c'] });
     const traceId = newTraceId();
     const onwards = { name: 'onwards', steps: [{ ask: { target: 'c', input: 'hello' } }] };
@@ -115,13 +115,13 @@ describe('the trace', () => {
       expect(only(spans, { name: 'turn.started', agent: callee }).parentSpanId).toBe(asking.spanId);
       expect(only(spans, { name: 'turn.completed', agent: callee }).parentSpanId).toBe(asking.spanId);
     }
-    // Each span is one, in all three processes.
+    // Each span is unique, across all three processes.
     const started = spans.filter(({ name }) => /\.(?:started|called)$/.test(name));
     expect(new Set(started.map(({ spanId }) => spanId)).size).toBe(started.length);
     expect(running.ends.map((end) => end.traceId)).toEqual([traceId, traceId, traceId]);
   });
 
-  test('A-07 R-08 a call of the model hangs under its agents__request, one of a layer under the turn or the step', async () => {
+  test('A-07 R-08 a call of the model is below its agents__request, one of a layer below the turn or the step', async () => {
     await using running = await startTestSwarm({ agents: [{ name: 'a', extensions: ['courier'] }, 'b'] });
     const layer = (name: string) => ({ name, steps: [{ ask: { target: 'b', input: name } }] });
     await running.say('a', 'ask b by the model', { metadata: { turn: layer('turn'), step: layer('step') } });
@@ -137,7 +137,7 @@ describe('the trace', () => {
     ]);
   });
 
-  test('A-07 R-08 a send carries it too', async () => {
+  test('A-07 R-08 a send carries it, too', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     const traceId = newTraceId();
     await running.say('a', 'tell b hello', { traceId });
@@ -148,7 +148,7 @@ describe('the trace', () => {
     expect(told).toMatchObject({ traceId, parentSpanId: asking.spanId });
   });
 
-  test('A-07 R-08 is written down beside each conversation, the same as it was told', async () => {
+  test('A-07 R-08 is written beside each conversation, equal to the reported events', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     await running.say('a', 'ask b hello');
     await running.swarm.stop();

@@ -1,4 +1,4 @@
-// Keys from outside, as nasty as they come: each has its own conversation in its own folder, or is refused with a code.
+// Hostile instance keys from outside: each has its own conversation in its own folder, or is refused with a code.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ const accepted: readonly string[] = [
   '__proto__',
   'con',
   ' ',
-  // As the folder of `a/b` is called.
+  // The name of the folder of `a/b`.
   'a-b-c14cddc033f64b9d',
 ];
 
@@ -58,7 +58,7 @@ function readFolders({ workspace }: TestSwarm): readonly Folder[] {
   });
 }
 
-/** A folder for each key, with the words that were said to that key and to no other. */
+/** Checks that each key has a folder with its own texts, and no others. */
 function checkFolders(running: TestSwarm, agent: string): void {
   const folders = readFolders(running).filter(({ agentName }) => agentName === agent);
   expect(new Set(folders.map(({ instanceKey }) => instanceKey))).toEqual(new Set(accepted));
@@ -70,7 +70,7 @@ function checkFolders(running: TestSwarm, agent: string): void {
   }
 }
 
-/** Nothing was made outside of the workspace, and nobody else may look into what was made inside. */
+/** Checks that nothing was made outside of the workspace, and that other users cannot read what was made inside. */
 function checkSurroundings({ folder, stateRoot, workspace }: TestSwarm): void {
   expect(readdirSync(folder).toSorted()).toEqual(['state', 'work']);
   expect(readdirSync(stateRoot)).toEqual(['workspaces']);
@@ -102,7 +102,7 @@ describe('an instance key', () => {
     checkSurroundings(running);
   });
 
-  test('A-05 by agents__request: the same, and what is refused is an error for whoever asks', async () => {
+  test('A-05 by agents__request: the same, and a refusal is an error for the caller', async () => {
     await using running = await startTestSwarm({ agents: ['host', 'guest'], policy: { maxProcesses: 8 } });
     const ends = await running.run(
       'host',
@@ -124,8 +124,8 @@ describe('an instance key', () => {
   });
 });
 
-describe('what is delivered to nobody', () => {
-  test('A-06 an agent that is not declared is refused, with the agents that are, and nothing is made for it', async () => {
+describe('an invalid delivery', () => {
+  test('A-06 to an undeclared agent is refused with the list of agents, and creates nothing', async () => {
     await using running = await startTestSwarm({ agents: ['host'] });
     for (const agent of ['guest', 'Host', '', '../host', '__proto__', 'host~default', 'x'.repeat(4_000)]) {
       const error = { code: 'E_AGENT_UNKNOWN', message: expect.stringContaining('Agents: host.') };
@@ -136,7 +136,7 @@ describe('what is delivered to nobody', () => {
     expect(readFolders(running).map(({ name }) => name)).toEqual(['host~default']);
   });
 
-  test('what is no delivery is refused, naming the field', async () => {
+  test('is refused, naming the field', async () => {
     await using running = await startTestSwarm({ agents: ['host'] });
     const wrong: readonly (readonly [object, string])[] = [
       [{ agent: 7 }, 'agent is not a text'],

@@ -1,4 +1,7 @@
-/** A test's swarm in a process of its own. Says, as JSON, that it runs or why not; runs until it is stopped or killed. */
+/**
+ * The swarm of a test in a separate process. Prints as JSON that it runs or why not; runs until it is stopped or
+ * killed.
+ */
 import { GoondanError } from '@goondan/types';
 import { startSwarm } from '@goondan/runtime';
 import { testPlan } from './start-test-swarm.ts';

@@ -1,4 +1,4 @@
-// Agents that ask each other at random, in circles, too slowly, failing and crashing: every request ends, exactly once.
+// Agents that call each other at random, in circles, too slowly, failing and crashing: every request ends exactly once.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { TurnEnd } from '@goondan/runtime';
 import { durableStore } from '@goondan/runtime/history';
@@ -27,7 +27,7 @@ describe('random call graphs', () => {
     try {
       await using running = await startTestSwarm({
         agents,
-        // Longer than the test may take: whoever waits so long was forgotten.
+        // Longer than the test may take: a request that waits this long was forgotten.
         policy: { requestTimeoutMs: 110_000, restart: { quickCrashes: 10_000 } },
       });
       const ends = await askAll(running, roots);
@@ -76,7 +76,7 @@ function checkRoots(roots: readonly Question[], ends: ReadonlyMap<string, TurnEn
   }
 }
 
-/** How many requests ended in which way, each of them counted once. */
+/** Counts the requests by their end, each of them once. */
 function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Question>): Record<string, number> {
   const kinds: Record<string, number> = {};
   for (const { errand, agentName, instanceKey } of notes.filter(({ what }) => what === 'began')) {
@@ -89,8 +89,8 @@ function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Ques
     if (question === undefined) throw new Error(`nobody planned ${name}`);
     const asker = question.askers.at(-1)?.nature;
     const ends = answered.filter((each) => each.question === name);
-    // One whose process ends takes the answer with it; one that is run again asks again, and is told the same, unless
-    // it was refused the first time (a request that was never made is not remembered) or gave up the second time.
+    // A process that ends loses the answer; one that runs again repeats its requests and gets the same answers, unless
+    // a request was refused the first time (and so not recorded) or timed out the second time.
     expect(times).toBeLessThanOrEqual(asker === 'again' ? 2 : 1);
     expect(ends.length).toBeLessThanOrEqual(times);
     const [end = ends[0], ...more] = ends.filter(
@@ -105,11 +105,11 @@ function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Ques
   return kinds;
 }
 
-/** One of reply, error, timeout, and one that this question can have. */
+/** Checks that the end is a reply, an error or a timeout, and possible for this question. */
 function checkEnd(question: Question, end: Ended): string {
   const isCycle = question.askers.some((asker) => isSame(asker, question));
   const { askers } = question;
-  // Its asker's turn was cancelled: somebody waited too shortly for one of them, or asked it and is over.
+  // The turn of its asker was cancelled: one of the askers had a short timeout, or its own asker ended.
   const isGivenUp = askers.some(
     (asker, index) => asker.timeoutMs !== undefined || askers[index - 1]?.nature === 'exit',
   );
@@ -126,7 +126,7 @@ function checkEnd(question: Question, end: Ended): string {
   return end.code;
 }
 
-/** What one instance said about one question, and no other. */
+/** Checks that the answer is that of one instance to one question. */
 function checkAnswer(
   question: Question,
   answer: (Partial<ErrandEnd> & { error?: { code: string } }) | undefined,
@@ -140,7 +140,7 @@ function checkAnswer(
     });
 }
 
-/** Each instance was told what was meant for it, once, and nothing else. */
+/** Checks that each instance got its own inputs, once, and nothing else. */
 async function checkConversations({ stateRoot }: TestSwarm, planned: ReadonlyMap<string, Question>): Promise<void> {
   const journal = await durableStore({ stateRoot, workspaceId: workspace });
   const addresses = await journal.instances();

@@ -1,12 +1,13 @@
-/** Questions that agents ask each other at random: a tree for each, grown from a seed. */
+/** Random questions between agents: a tree for each, grown from a seed. */
 import type { AgentAddress } from '@goondan/types';
 import type { Random } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import type { Errand, ErrandStep } from './bundle/run-errand.ts';
 
 /**
- * What whoever is asked does with it:
+ * The reaction of the asked agent:
  * `answer`: asks its own questions, then answers. `sleep`: takes longer than its asker waits. `fail`: its turn fails.
- * `exit`: its process ends while its questions are under way, and the tool is not run again. `again`: the same, and it is.
+ * `exit`: its process ends while its questions are in progress, and the tool does not run again. `again`: the same, but
+ * it does.
  */
 export type Nature = 'answer' | 'sleep' | 'fail' | 'exit' | 'again';
 
@@ -14,10 +15,10 @@ export interface Question extends AgentAddress {
   /** Unique. Begins with its nature. */
   readonly name: string;
   readonly nature: Nature;
-  /** How long its asker waits, when that is not as long as the swarm says. */
+  /** The timeout of its asker, unless it is the swarm's. */
   readonly timeoutMs?: number;
   readonly isTogether: boolean;
-  /** Who waits for it while it is handled: the first one first. */
+  /** The agents that wait for it while it is handled, the first one first. */
   readonly askers: readonly Question[];
   readonly questions: readonly Question[];
 }
@@ -26,11 +27,11 @@ export interface Soil {
   readonly random: Random;
   readonly agents: readonly string[];
   readonly keys: readonly string[];
-  /** Questions around a question. */
+  /** The number of questions around a question. */
   readonly depth: number;
 }
 
-/** Trees of at least so many questions. */
+/** Grows trees with at least `least` questions. */
 export function growQuestions(soil: Soil, least: number): readonly Question[] {
   let count = 0;
   const roots: Question[] = [];
@@ -59,7 +60,7 @@ export function growQuestions(soil: Soil, least: number): readonly Question[] {
   }
 }
 
-/** The errand with which a question is asked. */
+/** Makes the errand of a question. */
 export function toErrand({ name, nature, isTogether, questions }: Question): Errand {
   const asks: ErrandStep[] = questions.map((question) => {
     const { agentName: target, instanceKey, timeoutMs } = question;

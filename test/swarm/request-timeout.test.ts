@@ -1,4 +1,4 @@
-// A request that takes too long: who asked is told, who was asked is told, and nobody gets what was meant for another.
+// A request that takes too long: caller and callee are told, and neither gets an answer that was meant for another.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { errand as write, startTestSwarm, until } from './start-test-swarm.ts';
 
@@ -9,13 +9,13 @@ const lateMessage = (ms: number, field: string) =>
   `Agent "b" did not answer within ${ms} ms of the start of its turn (${field}).`;
 
 describe('a request that is not answered in time', () => {
-  test('A-03 ends with an error that says target and time, and the turn of the callee is cancelled', async () => {
+  test('A-03 ends with an error that names target and time, and the turn of the callee is cancelled', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     const sleeping = { name: 'sleeping', steps: [{ sleep: LONG_MS }] };
     expect(await running.run('a', [{ ask: { target: 'b', errand: sleeping, timeoutMs: 700 } }])).toEqual([
       { code: 'E_AGENT_TIMEOUT', message: lateMessage(700, 'timeoutMs of the request') },
     ]);
-    // Its tool saw ctx.signal abort, and its turn ended long before the tool wanted to.
+    // Its tool saw ctx.signal abort, and its turn ended long before the tool's own end.
     await until('the tool is told', () =>
       running.notes().some(({ what, agentName }) => what === 'aborted' && agentName === 'b'),
     );
@@ -44,7 +44,7 @@ describe('a request that is not answered in time', () => {
     );
   });
 
-  test('A-03 the next turn of the caller, asking the same, gets its own reply too', async () => {
+  test('A-03 the next turn of the caller, asking the same, gets its own reply, too', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     const held = { name: 'held', steps: [{ hold: 'gate' }] };
     expect(await running.run('a', [{ ask: { target: 'b', errand: held, timeoutMs: 500 } }])).toMatchObject([
@@ -55,7 +55,7 @@ describe('a request that is not answered in time', () => {
     expect(end).toMatchObject({ errand: { agentName: 'b', ends: [{ isAborted: false }] } });
   });
 
-  test('F-01 A-03 one that waits in the queue of the callee for too long is never run, and says what ran out', async () => {
+  test('F-01 A-03 one that waits too long in the queue of the callee never runs, and names the deadline', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { queueTimeoutMs: 300 } });
     const busy = running.run('b', [{ hold: 'gate' }]);
     await until('B works', () => running.notes().length === 1);
@@ -70,7 +70,7 @@ describe('a request that is not answered in time', () => {
     expect(running.notes().filter(({ what, errand: name }) => what === 'began' && name === 'never')).toEqual([]);
   });
 
-  test('A-03 one that is over as soon as its turn begins is cancelled', async () => {
+  test('A-03 one that ends as soon as its turn begins is cancelled', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     const ask = { ask: { target: 'b', errand: { name: 'late', steps: [{ sleep: LONG_MS }] }, timeoutMs: 1 } };
     const error = { code: 'E_AGENT_TIMEOUT', message: lateMessage(1, 'timeoutMs of the request') };
@@ -82,7 +82,7 @@ describe('a request that is not answered in time', () => {
     expect(ends.map(({ result }) => result.error?.code)).toEqual(Array(4).fill('E_CANCELLED'));
   });
 
-  test('A-03 a callee that is cancelled gives up what it asked for itself, down to the last', async () => {
+  test('A-03 a cancelled callee gives up its own requests, and so on down the chain', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b', 'c'] });
     const inner = { name: 'inner', steps: [{ sleep: LONG_MS }] };
     const outer = { name: 'outer', steps: [{ ask: { target: 'c', errand: inner, timeoutMs: LONG_MS } }] };
@@ -96,7 +96,7 @@ describe('a request that is not answered in time', () => {
     );
   });
 
-  test('A-03 without a time of its own a request waits as long as the swarm says', async () => {
+  test('A-03 without its own timeout a request has that of the swarm', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'], policy: { requestTimeoutMs: 600 } });
     const sleeping = { name: 'sleeping', steps: [{ sleep: LONG_MS }] };
     const error = { code: 'E_AGENT_TIMEOUT', message: lateMessage(600, "the caller's policy.requestTimeoutMs") };

@@ -1,4 +1,4 @@
-// One orchestrator for each workspace: the next one is refused, or takes over what a dead one left.
+// One orchestrator for each workspace: the next one is refused, or continues the work of a dead one.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -32,20 +32,20 @@ interface Greeting {
   readonly message?: string;
 }
 
-/** A folder for the test, and orchestrators in it; all of them are ended when the test is over. */
+/** Makes a folder for the test, and starts orchestrators in it, which end with the test. */
 async function openWorkspace() {
   const folder = await makeTestFolder();
   const children: Bun.Subprocess[] = [];
   const swarms: Swarm[] = [];
   return {
     folder,
-    /** This process runs it. */
+    /** Starts it in this process. */
     async startHere(onLog: (line: LogLine) => void = () => undefined) {
       const swarm = await startSwarm({ ...testPlan(folder, { agents }), onLog });
       swarms.push(swarm);
       return swarm;
     },
-    /** Another process that wants to run this workspace. */
+    /** Starts it in another process. */
     async start() {
       const command = [
         process.execPath,
@@ -57,7 +57,7 @@ async function openWorkspace() {
       const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
       children.push(child);
       const { value } = await child.stdout.getReader().read();
-      // Said by orchestrator-process.ts.
+      // Printed by orchestrator-process.ts.
       return { child, greeting: JSON.parse(new TextDecoder().decode(value)) as Greeting };
     },
     async [Symbol.asyncDispose]() {
@@ -74,7 +74,7 @@ async function runTagOf(folder: string): Promise<string> {
 }
 
 describe('a second orchestrator on the same workspace', () => {
-  test('R-01 is refused and told whose it is, from this process and from another', async () => {
+  test('R-01 is refused, naming the owner, from this process and from another', async () => {
     await using opened = await openWorkspace();
     const { folder } = opened;
     const { greeting: first, child } = await opened.start();
@@ -84,7 +84,7 @@ describe('a second orchestrator on the same workspace', () => {
     expect(await rejectionOf(opened.startHere())).toMatchObject(refusal);
     expect((await opened.start()).greeting).toEqual(refusal);
 
-    // The first did not notice, and ends as if nobody had asked.
+    // The first one did not notice, and ends as usual.
     const control = await connectSwarm(place(folder));
     expect(answerOf(await control.ask({ input: 'ask guest hello' }))).toBe('guest heard: hello');
     const runTag = await runTagOf(folder);
@@ -92,13 +92,13 @@ describe('a second orchestrator on the same workspace', () => {
     expect(await waitUntilGone(runTag, 2_000)).toBeDefined();
     await child.exited;
 
-    // And now it is free.
+    // The workspace is free now.
     const next = await opened.startHere();
     expect(answerOf(await next.ask({ input: 'hello' }))).toBe('host heard: hello');
     await next.stop();
   });
 
-  test('R-01 of several that come at the same moment one gets it', async () => {
+  test('R-01 one of several that start at the same moment gets it', async () => {
     await using opened = await openWorkspace();
     const started = await Promise.all([opened.start(), opened.start(), opened.start(), opened.start()]);
     const greetings = started.map(({ greeting }) => greeting);
@@ -112,7 +112,7 @@ describe('a second orchestrator on the same workspace', () => {
 });
 
 describe('after an orchestrator was killed with SIGKILL', () => {
-  test('R-03 the next one starts, ends what is left of it, and handles what it had accepted', async () => {
+  test('R-03 the next one starts, ends its remaining processes, and handles its accepted events', async () => {
     await using opened = await openWorkspace();
     const { folder } = opened;
     const { child } = await opened.start();
@@ -128,7 +128,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     );
 
     await killWithGuardian(child, runTag);
-    // Its agents went with it, but not the program.
+    // Its agents ended with it, but not the program.
     await until('the agents are gone', () => findTagged(runTag).every(isSleep));
     expect(findTagged(runTag)).toHaveLength(1);
 
@@ -137,7 +137,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     const nextTag = await runTagOf(folder);
     expect(findTagged(runTag)).toEqual([]);
     expect(logs.find(({ event }) => event === 'run.left_over')?.message).toStartWith('Ended 1 processes of ');
-    // Nobody asks: what was accepted is handled because it was.
+    // Without a caller: accepted events are handled because they were accepted.
     const handled: string[] = [];
     await next.watch({ types: ['turn.ended'], agent: 'host' }, (notice) => {
       if (notice.type === 'turn.ended') handled.push(notice.end.eventId);
@@ -145,7 +145,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     release(folder, 'gate');
     await until('all of it is handled', () => handled.length === 4);
     expect(handled).toEqual(['event-0', ...later]);
-    // Whoever asks again with the same id gets the answer of that event.
+    // A repeated request with the same id gets the answer of that event.
     const ends = await Promise.all(['event-0', ...later].map((id) => next.ask({ id, input: id })));
     const [answer, ...answers] = ends.map(answerOf);
     expect(JSON.parse(answer ?? '')).toMatchObject({
@@ -176,7 +176,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
   });
 });
 
-/** What an agent was told, in order. */
+/** Returns the inputs of an agent, in order. */
 async function readInputs(folder: string, agentName: string): Promise<readonly string[]> {
   const journal = await durableStore(place(folder));
   const { messages } = await journal.read({ agentName, instanceKey: 'default' });
@@ -184,7 +184,7 @@ async function readInputs(folder: string, agentName: string): Promise<readonly s
   return messages.filter(({ data }) => data.role === 'user').map((message) => textOf(message));
 }
 
-/** Both at once, so that nobody is left to clean up: it is stopped first, or it would start another guardian. */
+/** Kills both at once, so that nothing cleans up: it is stopped first, or it would start another guardian. */
 async function killWithGuardian(orchestrator: Bun.Subprocess, runTag: string): Promise<void> {
   const [guardian, ...others] = findCommand(runTag);
   expect(others).toEqual([]);
@@ -194,7 +194,7 @@ async function killWithGuardian(orchestrator: Bun.Subprocess, runTag: string): P
   await orchestrator.exited;
 }
 
-/** Living processes that have this word in their command: the guardian is told the tag of the run that it guards. */
+/** Finds living processes with this word in their command: the guardian has the tag of its run as an argument. */
 function findCommand(word: string): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => readCommand(pid).includes(word));

@@ -1,6 +1,6 @@
 /**
- * A swarm of real processes on a real disk, for one test, in a folder of its own. Everything about it is gone when the
- * test leaves the block of its `await using`: the swarm is stopped, no process of it may be left, its folder is removed.
+ * A swarm of real processes on a real disk, for one test, in its own folder. At the end of the `await using` block the
+ * swarm is stopped, none of its processes may be left, and its folder is removed.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ import type { ErrandEnd, ErrandStep, Note, StepEnd } from './bundle/run-errand.t
 
 export const workspace = 'test';
 
-/** An agent that runs errands, asks and tells when it is told to, and says what it heard otherwise. */
+/** An agent that runs errands, makes calls when told to, and otherwise repeats what it heard. */
 export interface TestAgent {
   readonly name: string;
   /** Files of `bundle/`. */
@@ -36,7 +36,7 @@ export type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event
 
 export interface TestSwarm extends AsyncDisposable {
   readonly swarm: Swarm;
-  /** Holds everything of this swarm: `state`, its state root, and `work`, where its agents work and write their notes. */
+  /** The folder of this swarm: `state`, its state root, and `work`, where its agents work and write their notes. */
   readonly folder: string;
   readonly stateRoot: string;
   /** `<state root>/workspaces/<id>`. */
@@ -45,12 +45,12 @@ export interface TestSwarm extends AsyncDisposable {
   readonly logs: readonly LogLine[];
   readonly events: readonly RuntimeNotice[];
   readonly ends: readonly TurnEnd[];
-  /** The text of the answer. Throws `code: message` when the turn failed. */
+  /** Returns the text of the answer. Throws `code: message` when the turn failed. */
   say(agent: string, input: string, delivery?: Delivery): Promise<string>;
-  /** Has an errand run, and gives the end of each step. */
+  /** Runs an errand, and returns the end of each step. */
   run(agent: string, steps: readonly ErrandStep[], delivery?: Delivery): Promise<readonly StepEnd[]>;
   notes(): readonly Note[];
-  /** Lets those go on who `hold` for this name. */
+  /** Lets agents continue that `hold` for this name. */
   release(name: string): void;
 }
 
@@ -59,7 +59,7 @@ export interface TestSwarmOptions {
   readonly policy?: SwarmPolicy;
 }
 
-/** How long a process of a swarm may live after its end. */
+/** The time a process of a swarm may live after its end. */
 const ORPHAN_LIMIT_MS = 2_000;
 
 export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwarm> {
@@ -100,13 +100,13 @@ export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwa
   };
 }
 
-/** A test that fails leaves without waiting for it, and its own error is the one to be told. */
+/** A failing test leaves without waiting for it; only the test's own error must be reported. */
 function mayBeForgotten<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => undefined);
   return promise;
 }
 
-/** To be removed by whoever asks for it. */
+/** The caller removes the folder. */
 export async function makeTestFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'goondan-swarm-'));
   mkdirSync(foldersIn(folder).work);
@@ -128,14 +128,14 @@ export function testPlan(folder: string, { agents, policy = {} }: TestSwarmOptio
   };
 }
 
-/** For an agent's input. */
+/** Writes an errand for an agent's input. */
 export function errand(name: string, steps: readonly ErrandStep[]): string {
   return JSON.stringify({ name, steps });
 }
 
-/** Throws when the errand did not come to its end. */
+/** Throws when the errand did not reach its end. */
 export function readErrandEnd(answer: string): ErrandEnd {
-  // What bundle/errands.ts gives, or the model's word for its failure.
+  // The result of bundle/errands.ts, or the error that the model repeats.
   const end = JSON.parse(answer) as ErrandEnd & {
     readonly error?: { readonly code: string; readonly message: string };
   };
@@ -151,7 +151,7 @@ export function answerOf({ result }: TurnEnd): string {
 export function readNotes(folder: string): readonly Note[] {
   const path = join(foldersIn(folder).work, 'notes.jsonl');
   if (!existsSync(path)) return [];
-  // Written by bundle/run-errand.ts; a line that is being written has no end yet.
+  // Written by bundle/run-errand.ts; the last line may be incomplete.
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Note);
 }
@@ -160,14 +160,14 @@ export function release(folder: string, name: string): void {
   writeFileSync(join(foldersIn(folder).work, name), '');
 }
 
-/** The events that reached an agent with the extension `witness`, as its layers saw them. */
+/** Returns the events that reached an agent with the extension `witness`, as its layers saw them. */
 export function heardBy({ notes }: Pick<TestSwarm, 'notes'>, agent: string): readonly AgentEvent[] {
   const heard = notes().filter(({ what, agentName }) => what === 'heard' && agentName === agent);
   // Written by bundle/witness.ts.
   return heard.map(({ about }) => (about as { readonly inputEvent: AgentEvent }).inputEvent);
 }
 
-/** Looks again and again. The deadline is for a machine that has a lot to do. */
+/** Polls until a value is returned. The deadline is for a busy machine. */
 export async function until<Value>(
   what: string,
   look: () => Value | undefined | false | Promise<Value | undefined | false>,

@@ -1,4 +1,4 @@
-// The same agents under many instance keys at once: nobody hears, remembers or keeps what is another one's.
+// The same agents with many instance keys at once: no instance gets, remembers or stores data of another.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,23 +10,23 @@ setDefaultTimeout(60_000);
 const TENANTS = samples(20);
 const ROUNDS = 3;
 
-/** No one is part of another: `secret-1` would be in `secret-12`. */
+/** No secret is part of another: `secret-1` would be in `secret-12`. */
 const tenants = Array.from({ length: TENANTS }, (_, number) => ({
   key: `tenant-${number}`,
   secret: `secret-of-${String.fromCodePoint(65 + number)}`,
 }));
 
-/** Every file below a folder, as text. */
+/** Returns every file below a folder, as text. */
 function textBelow(folder: string): string {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
 }
 
 describe(`${TENANTS} tenants of the same agents, at once`, () => {
-  test('R-01 A-05 each gets its own replies and its own state, and its files hold nothing of another', async () => {
+  test('R-01 A-05 each gets its own replies and its own state, and its files contain nothing of another', async () => {
     await using running = await startTestSwarm({
       agents: ['host', { name: 'keeper', extensions: ['memory'] }],
-      // Fewer than there are instances, so that some of them live in several processes one after the other.
+      // Fewer than the instances, so that some of them have several processes one after the other.
       policy: { maxProcesses: 1.2 * TENANTS, requestTimeoutMs: 50_000 },
     });
     await Promise.all(
@@ -56,12 +56,12 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
     }
   });
 
-  test('R-02 each handles what it was given one after the other, in the order in which it was accepted', async () => {
+  test('R-02 each handles its events one after the other, in the order of acceptance', async () => {
     await using running = await startTestSwarm({ agents: ['host'] });
     const keys = ['one', 'two', 'three'];
     const numbers = Array.from({ length: 15 }, (_, number) => number);
     for (const number of numbers) {
-      // Who is given less to do later must not overtake who was there before.
+      // A later event with less work must not overtake an earlier one.
       const input = errand(`errand-${number}`, [{ sleep: 15 - number }]);
       await Promise.all(keys.map((instanceKey) => running.swarm.deliver({ instanceKey, input, id: String(number) })));
     }
@@ -75,12 +75,12 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
         ]),
       );
     }
-    // The instances took turns, none of them waited for all of another.
+    // The instances alternated; none of them waited for all events of another.
     const order = running.ends.map(({ instanceKey }) => instanceKey);
     expect(order).not.toEqual(order.toSorted((one, other) => keys.indexOf(one) - keys.indexOf(other)));
   });
 
-  test('R-02 one that is busy holds up nobody else', async () => {
+  test('R-02 a busy one does not delay others', async () => {
     await using running = await startTestSwarm({ agents: ['host', 'keeper'] });
     const busy = running.run('keeper', [{ hold: 'gate' }], { instanceKey: 'slow' });
     const behind = running.say('host', 'ask keeper Hello', { instanceKey: 'slow' });

@@ -1,4 +1,4 @@
-// A workspace has one orchestrator, also where one cannot see the other, and an orchestrator without a workspace ends.
+// A workspace has one orchestrator, even when one cannot see the other, and an orchestrator without a workspace ends.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const hasNamespaces = hasPart(
   '`unshare --pid` does not work here',
 );
 
-/** A folder for the test, and a swarm in a process of its own; both are gone when the test is over. */
+/** Makes a folder for the test, and starts a swarm in a separate process; both are gone after the test. */
 async function openFolder() {
   const folder = await makeTestFolder();
   const children: Bun.Subprocess[] = [];
@@ -54,7 +54,7 @@ async function openFolder() {
 }
 
 describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
-  test('T-02 keeps a second one out, whatever becomes of orchestrator.json, and loses nothing it acknowledged', async () => {
+  test('T-02 keeps a second one out, whatever happens to orchestrator.json, and loses nothing it acknowledged', async () => {
     await using opened = await openFolder();
     const { place, workspaceFolder } = opened;
     const child = await opened.startThere(inPidNamespace);
@@ -97,8 +97,8 @@ describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
   });
 });
 
-describe('a swarm whose workspace is taken from it', () => {
-  test('T-02 accepts nothing more, says so, ends, and leaves the one that took its place alone', async () => {
+describe('a swarm whose workspace is taken away', () => {
+  test('T-02 accepts nothing more, reports it, ends, and does not affect the new owner', async () => {
     await using opened = await openFolder();
     const { place, workspaceFolder } = opened;
     const logs: LogLine[] = [];
@@ -121,7 +121,7 @@ describe('a swarm whose workspace is taken from it', () => {
     await second.stop();
   });
 
-  test('T-02 starts no process in a place that is gone: what waits is neither run nor written there', async () => {
+  test('T-02 starts no process in a missing place: waiting events are neither run nor written there', async () => {
     await using running = await startTestSwarm({ agents: ['host'] });
     const { swarm, workspace: folder } = running;
     await swarm.deliver({ agent: 'host', input: errand('held', [{ hold: 'gate' }]) });

@@ -1,4 +1,4 @@
-// Turns of real processes while their collector is down, slow, broken or not there at all.
+// Turns of real processes while their collector is down, slow, broken or missing.
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { startCollector } from './collector.ts';
 import { type Office, startOffice } from './start-office.ts';
@@ -17,23 +17,26 @@ test.each([
   ['answers 500', () => new Response('', { status: 500 }), 'it answers 500'],
   ['answers 429', () => new Response('', { status: 429, headers: { 'retry-after': '3600' } }), 'it answers 429'],
   ['never answers', () => new Promise<Response>(() => undefined), 'the agent ends'],
-])('R-08 a collector that %s: turns are answered, the end is not late, and it is said once', async (_, answer, why) => {
-  using collector = startCollector();
-  collector.answer = answer;
-  await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
-  for (let count = 0; count < 3; count++) expect(await ask(office)).toEqual(answered);
-  await office.stop();
-  expect(collector.requests.length).toBeGreaterThan(0);
-  const warnings = saidBy(office).filter((line) => line.startsWith('warn'));
-  // Of two processes, each once that it does not work, and once how many it were.
-  const dropping = warnings.filter((line) => line.includes(`dropped until they can (${why})`));
-  expect(dropping).toHaveLength(2);
-  expect(warnings.filter((line) => /: \d+ spans were not exported\.$/.test(line))).toHaveLength(2);
-  expect(warnings).toHaveLength(4);
-  expect(office.lines.filter(({ event }) => event === 'drain.late')).toEqual([]);
-});
+])(
+  'R-08 a collector that %s: turns are answered, the end is not delayed, and it is reported once',
+  async (_, answer, why) => {
+    using collector = startCollector();
+    collector.answer = answer;
+    await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    for (let count = 0; count < 3; count++) expect(await ask(office)).toEqual(answered);
+    await office.stop();
+    expect(collector.requests.length).toBeGreaterThan(0);
+    const warnings = saidBy(office).filter((line) => line.startsWith('warn'));
+    // Two processes each report once that it does not work, and once how many spans were dropped.
+    const dropping = warnings.filter((line) => line.includes(`dropped until they can (${why})`));
+    expect(dropping).toHaveLength(2);
+    expect(warnings.filter((line) => /: \d+ spans were not exported\.$/.test(line))).toHaveLength(2);
+    expect(warnings).toHaveLength(4);
+    expect(office.lines.filter(({ event }) => event === 'drain.late')).toEqual([]);
+  },
+);
 
-test('R-08 a collector that is not there: turns are answered, and it is said where it was looked for', async () => {
+test('R-08 a missing collector: turns are answered, and the log names its address', async () => {
   const gone = startCollector();
   const { url } = gone;
   gone[Symbol.dispose]();
@@ -61,7 +64,7 @@ test('R-08 a collector that is away for a moment gets everything', async () => {
   expect(saidBy(office).filter((line) => line.startsWith('warn'))).toEqual([]);
 });
 
-test('R-08 a collector that repeats its key in an answer: the log does not', async () => {
+test('R-08 a collector that repeats its key in an answer: the log does not show it', async () => {
   using collector = startCollector();
   const key = 'collector-key-0123456789';
   const errorMessage = `${key} may not write`;
@@ -81,13 +84,13 @@ test('R-08 a collector that repeats its key in an answer: the log does not', asy
 test.each([
   ['not a URL', 'OTEL_EXPORTER_OTLP_ENDPOINT is not a URL'],
   ['ftp://example.org', 'OTEL_EXPORTER_OTLP_ENDPOINT is not a URL'],
-])('R-08 with the endpoint %p the swarm runs, and says what is wrong with it', async (endpoint, warning) => {
+])('R-08 with the endpoint %p the swarm runs, and the problem is reported', async (endpoint, warning) => {
   await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
   expect(saidBy(office)).toEqual([expect.stringContaining(`warn ${warning}`)]);
   expect(await ask(office)).toEqual(answered);
 });
 
-test('R-08 a protocol that is not spoken is warned about, and spans are sent all the same', async () => {
+test('R-08 an unsupported protocol is a warning, and spans are still sent', async () => {
   using collector = startCollector();
   await using office = await startOffice({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -99,7 +102,7 @@ test('R-08 a protocol that is not spoken is warned about, and spans are sent all
   expect(collector.spans().length).toBeGreaterThan(5);
 });
 
-test('R-08 without a collector nothing is read, loaded or said, whatever else is set', async () => {
+test('R-08 without a collector nothing is read, loaded or reported, whatever else is set', async () => {
   using collector = startCollector();
   await using office = await startOffice({
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',

@@ -1,4 +1,4 @@
-/** A collector that takes OTLP/JSON over real HTTP, keeps what it was sent, and can be told to misbehave. */
+/** A collector for OTLP/JSON over real HTTP that keeps its requests, and can misbehave on demand. */
 
 export interface ReceivedSpan {
   readonly traceId: string;
@@ -24,7 +24,7 @@ export interface Collector extends Disposable {
   readonly requests: { readonly path: string; readonly headers: Headers; readonly body: string }[];
   spans(): readonly ReceivedSpan[];
   resources(): readonly Readonly<Record<string, unknown>>[];
-  /** What it answers from now on; undefined answers as a collector does. */
+  /** Makes its answers from now on; undefined answers like a normal collector. */
   answer: ((count: number) => Response | Promise<Response>) | undefined;
 }
 
@@ -54,7 +54,7 @@ export function startCollector(): Collector {
   return collector;
 }
 
-/** Values as they are, whatever OTLP wraps them in. */
+/** Unwraps the values of OTLP. */
 export function attributesOf({ attributes }: Pick<ReceivedSpan, 'attributes'>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, plain(value)]));
 }
@@ -62,6 +62,6 @@ export function attributesOf({ attributes }: Pick<ReceivedSpan, 'attributes'>): 
 function plain(value: Readonly<Record<string, unknown>>): unknown {
   const [[type, held] = []] = Object.entries(value);
   if (type === 'intValue') return Number(held);
-  // As OTLP has it.
+  // The format of OTLP.
   return type === 'arrayValue' ? (held as { values: Record<string, unknown>[] }).values.map(plain) : held;
 }

@@ -1,4 +1,4 @@
-// A request over real HTTP that crosses two agents, in processes of their own, as a real collector receives it.
+// A request over real HTTP that crosses two agents in separate processes, as a real collector receives it.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ interface Exported {
 
 const known = new Map<string, Promise<Exported>>();
 
-/** Tests that ask the same in the same surroundings look at the spans of one swarm. */
+/** Equal requests in equal surroundings share the spans of one swarm. */
 function spansOf(input: string, around: Surroundings = {}): Promise<Exported> {
   const key = JSON.stringify([input, around]);
   const exported = known.get(key) ?? exportOf([input], around);
@@ -40,7 +40,7 @@ function spansOf(input: string, around: Surroundings = {}): Promise<Exported> {
   return exported;
 }
 
-/** Asks a swarm one thing after the other, and gives the spans that are there when it is stopped. */
+/** Sends inputs to a swarm one after the other, and returns its spans after the stop. */
 async function exportOf(
   inputs: readonly string[],
   { environment = {}, headers = { traceparent } }: Surroundings = {},
@@ -67,7 +67,7 @@ function dangling(spans: readonly ReceivedSpan[]): readonly string[] {
 }
 
 describe('a request that crosses two agents', () => {
-  test('R-08 is one trace under the span of whoever asked, connected, with the names of the conventions', async () => {
+  test('R-08 is one connected trace under the span of the caller, with the names of the conventions', async () => {
     const { spans, collector } = await spansOf('ask INPUT-CANARY');
     expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length);
@@ -129,7 +129,7 @@ describe('a request that crosses two agents', () => {
     expect(new Set(collector.requests.map(({ path }) => path))).toEqual(new Set(['/v1/traces']));
   });
 
-  test('R-08 layers are spans below their chain, with what they took and changed', async () => {
+  test('R-08 layers are spans below their chain, with their times and changes', async () => {
     const { spans } = await spansOf('ask INPUT-CANARY');
     const layers = spans.filter(({ name }) => name === 'layer layers');
     const parentOf = (span: ReceivedSpan) => spans.find(({ spanId }) => spanId === span.parentSpanId)?.name;
@@ -153,7 +153,7 @@ describe('a request that crosses two agents', () => {
     });
   });
 
-  test('R-08 what is sent is OTLP/JSON: ids in hexadecimal digits, times and whole numbers as texts', async () => {
+  test('R-08 spans are OTLP/JSON: ids in hexadecimal digits, times and whole numbers as texts', async () => {
     const { spans } = await spansOf('ask INPUT-CANARY');
     for (const span of spans) {
       expect(span.traceId).toMatch(/^[0-9a-f]{32}$/);
@@ -169,7 +169,7 @@ describe('a request that crosses two agents', () => {
     }
   });
 
-  test('R-08 a tool is given the trace to pass on, under its own span', async () => {
+  test('R-08 a tool gets the trace to pass on, under its own span', async () => {
     const { spans } = await spansOf('ask INPUT-CANARY', {
       environment: { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' },
     });
@@ -177,14 +177,14 @@ describe('a request that crosses two agents', () => {
     expect(attributesOf(look)['gen_ai.tool.call.result']).toContain(`00-${traceId}-${look.spanId}-01`);
   });
 
-  test('R-08 is exported also when nothing is written down of it', async () => {
+  test('R-08 is exported even when no trace is written', async () => {
     const { spans } = await spansOf('ask INPUT-CANARY', { environment: { GOONDAN_TRACE: 'off' } });
     expect(dangling(spans)).toEqual([]);
     find(spans, 'invoke_agent helper');
     expect(spans.filter(({ name }) => name === 'layer layers').length).toBeGreaterThan(5);
   });
 
-  test('R-08 is in a trace of its own when nobody has one, or when that is malformed', async () => {
+  test('R-08 has its own trace when the caller has none, or a malformed one', async () => {
     const { spans } = await spansOf('hello', { headers: { traceparent: `00-${traceId}-xyz-01` } });
     const front = find(spans, 'invoke_agent front');
     expect(front).not.toHaveProperty('parentSpanId');
@@ -193,7 +193,7 @@ describe('a request that crosses two agents', () => {
     expect(front.traceId).not.toBe(traceId);
   });
 
-  test('R-08 is not exported when whoever asks does not record it, by no agent', async () => {
+  test('R-08 is not exported by any agent when the caller does not record it', async () => {
     const { spans, collector } = await spansOf('ask INPUT-CANARY', {
       headers: { traceparent: `00-${traceId}-${caller}-00` },
     });
@@ -201,13 +201,13 @@ describe('a request that crosses two agents', () => {
   });
 });
 
-describe('the operator decides which traces are exported', () => {
-  test('R-08 none, whoever asks, of no agent', async () => {
+describe('the operator’s sampling', () => {
+  test('R-08 none: no agent exports, whatever the caller says', async () => {
     const { collector } = await spansOf('ask INPUT-CANARY', { environment: { OTEL_TRACES_SAMPLER: 'always_off' } });
     expect(collector.requests).toEqual([]);
   });
 
-  test('R-08 all, also those that whoever asks does not record; what tools pass on says so', async () => {
+  test('R-08 all: even traces that the caller does not record; tools pass this on', async () => {
     const { spans } = await spansOf('ask INPUT-CANARY', {
       environment: { OTEL_TRACES_SAMPLER: 'always_on', OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' },
       headers: { traceparent: `00-${traceId}-${caller}-00` },
@@ -218,8 +218,8 @@ describe('the operator decides which traces are exported', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('R-08 a step that is tried again is two spans, each with its call', async () => {
+describe('failures', () => {
+  test('R-08 a retried step is two spans, each with its call', async () => {
     const { spans } = await spansOf('again');
     const front = find(spans, 'invoke_agent front');
     const [first, second] = [find(spans, 'step 0', front), find(spans, 'step 1', front)];
@@ -229,7 +229,7 @@ describe('what goes wrong', () => {
     expect([second.status, find(spans, 'chat front-model', second).status, front.status]).toEqual([{}, {}, {}]);
   });
 
-  test('R-08 a tool that throws and a turn that fails have the code of the error, and no word of it', async () => {
+  test('R-08 a tool that throws and a failing turn have the code of the error, without its message', async () => {
     const { spans } = await spansOf('break');
     const call = find(spans, 'execute_tool probe__break');
     expect([attributesOf(call)['error.type'], call.status]).toEqual(['E_PROBE', { code: FAILED }]);
@@ -241,7 +241,7 @@ describe('what goes wrong', () => {
     expect(dangling(failed.spans)).toEqual([]);
   });
 
-  test('R-08 a turn that goes on after a crash is one connected trace, and no span of it is told twice', async () => {
+  test('R-08 a turn that continues after a crash is one connected trace, and no span is sent twice', async () => {
     using collector = startCollector();
     await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     const answered = office.post('die', { traceparent });
@@ -254,7 +254,7 @@ describe('what goes wrong', () => {
     expect(attributesOf(front)['goondan.resumed']).toBe(true);
     expect(dangling(spans)).toEqual([]);
     const step = find(spans, 'step 0', front);
-    // The model was asked before the crash, and the tool run again after it.
+    // The model was asked before the crash, and the tool ran again after it.
     const chat = find(spans, 'chat front-model', step);
     const look = find(spans, 'execute_tool probe__look', step);
     expect(BigInt(chat.endTimeUnixNano) < BigInt(look.startTimeUnixNano)).toBe(true);
@@ -270,7 +270,7 @@ describe('contents', () => {
     return collector.requests.map(({ body }) => body).join('\n');
   };
 
-  test('R-08 stay where they are unless the operator says otherwise: nothing that was said, called or answered leaves', async () => {
+  test('R-08 are not exported unless the operator says so: no message, call or answer leaves', async () => {
     const sent = await everything();
     expect(sent).toContain('invoke_agent helper');
     expect(canaries.exec(sent)?.[0]).toBeUndefined();
@@ -301,7 +301,7 @@ describe('contents', () => {
   });
 });
 
-test('R-08 the headers of the collector reach it, and nothing that is written down', async () => {
+test('R-08 the headers of the collector reach it, and are written nowhere', async () => {
   using collector = startCollector();
   const key = 'collector-key-0123456789';
   await using office = await startOffice({

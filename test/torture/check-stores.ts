@@ -1,13 +1,13 @@
-/** What must hold for the conversations that are left, whatever was killed. */
+/** The invariants of the remaining conversations, whatever was killed. */
 import { durableStore } from '@goondan/runtime/history';
 import { type Message, textOf } from '@goondan/types';
 import { workspace } from './plan.ts';
 
-/** One input that somebody was told is accepted. */
+/** One acknowledged input. */
 export interface Acknowledged {
   readonly agent: string;
   readonly instanceKey: string;
-  /** Unique: it stands in the text. */
+  /** Unique, and contained in the text. */
   readonly job: string;
 }
 
@@ -15,7 +15,7 @@ export interface Findings {
   readonly lost: readonly string[];
   readonly duplicated: readonly string[];
   readonly unreadable: readonly string[];
-  /** Messages in the wrong instance, in the wrong order, calls without one result. */
+  /** Messages in the wrong instance or order, and calls without one result. */
   readonly wrong: readonly string[];
   readonly messages: number;
   readonly deadLetters: number;
@@ -71,7 +71,7 @@ function checkConversation(
     found.wrong.push(`${name}: another order`);
   const ids = messages.map(({ id }) => id);
   if (new Set(ids).size !== ids.length) found.duplicated.push(`${name}: a message id twice`);
-  // A job's name says whose it is; what agents ask each other carries the name of who asked.
+  // The name of a job contains its owner; questions between agents carry the name of the asker.
   const strange = jobs.filter((job) => !own.has(job) && !job.startsWith('asker'));
   if (strange.length > 0) found.wrong.push(`${name}: ${strange.join(', ')} of somebody else`);
   checkPairs(name, messages, found);

@@ -1,4 +1,4 @@
-/** The tortured orchestrator from outside: start it, reach it, kill it, and see that nothing of it is left. */
+/** Controls the tortured orchestrator from outside: starts, reaches and kills it, and checks that nothing is left. */
 import { join } from 'node:path';
 import { connectSwarm, type Swarm } from '@goondan/runtime';
 import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
@@ -8,22 +8,22 @@ import { findTagged, waitUntilGone } from './processes.ts';
 export interface Orchestrator {
   readonly pid: number;
   readonly control: Swarm;
-  /** The entry of the environment that everything it starts carries. */
+  /** An entry in the environment of all its processes. */
   readonly runTag: string;
-  /** SIGKILL, to it alone or to its group. */
+  /** Sends SIGKILL to it alone or to its group. */
   kill(target: 'process' | 'group'): Promise<RunEnd>;
-  /** As an operator would. */
+  /** Stops it like an operator. */
   stop(): Promise<RunEnd>;
 }
 
 export interface RunEnd {
-  /** Processes of the run that were there before. */
+  /** The number of processes of the run before. */
   readonly before: number;
-  /** How long the last of them lived on; `undefined` when it was longer than two seconds. */
+  /** The time until the last of them had ended; `undefined` when it was longer than two seconds. */
   readonly goneAfterMs: number | undefined;
 }
 
-/** The promise is two seconds. */
+/** The guaranteed limit of two seconds. */
 const ORPHAN_LIMIT_MS = 2_000;
 
 export async function startOrchestrator(stateRoot: string): Promise<Orchestrator> {

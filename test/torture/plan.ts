@@ -1,4 +1,4 @@
-/** The swarm that is tortured: agents that work, ask, block their loop and leave programs behind, and a connector. */
+/** The tortured swarm: agents that work, ask, block their loop and leave programs behind, and a connector. */
 import type { StartSwarmOptions } from '@goondan/runtime';
 
 export const workspace = 'torture';

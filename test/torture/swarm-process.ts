@@ -1,11 +1,11 @@
-/** The orchestrator that is tortured, in a process of its own. Says `ready`, and keeps a record of its loop's delays. */
+/** The tortured orchestrator, in a separate process. Prints `ready`, and records the delays of its loop. */
 import { writeFileSync } from 'node:fs';
 import { startSwarm } from '@goondan/runtime';
 import { torturePlan } from './plan.ts';
 
 const stateRoot = process.argv[2] ?? '';
 const LOOK_MS = 5;
-/** How many looks came so many milliseconds late. */
+/** Milliseconds of delay → number of ticks with this delay. */
 let delays: Record<number, number> = {};
 let last = performance.now();
 setInterval(() => {
@@ -16,7 +16,7 @@ setInterval(() => {
 }, LOOK_MS);
 
 const swarm = await startSwarm(torturePlan(stateRoot));
-// From here on: coming up is not what the delays are about.
+// Starts here: delays during the start do not count.
 delays = {};
 setInterval(() => writeFileSync(`${stateRoot}/delays-${process.pid}.json`, JSON.stringify(delays)), 200);
 process.stdout.write('ready\n');

@@ -1,6 +1,6 @@
 /**
  * Kills agents, connectors, orchestrators and whole groups with SIGKILL at random moments while clients send work, and
- * sees what is left: nothing acknowledged is lost or doubled, every store can be read, and no process survives its
+ * checks the rest: no acknowledged input is lost or doubled, every store can be read, and no process survives its
  * orchestrator by more than two seconds.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -18,19 +18,19 @@ export type Victim = 'agent' | 'agent group' | 'connector' | 'orchestrator' | 'o
 
 export interface TortureReport extends Findings {
   readonly kills: Readonly<Record<Victim, number>>;
-  /** Of the agents that were killed, how many were in the middle of a turn. */
+  /** The number of killed agents that were running a turn. */
   readonly midTurn: number;
   readonly acknowledged: number;
-  /** Ends of an orchestrator after which something lived longer than two seconds. */
+  /** The number of ends of an orchestrator after which a process lived longer than two seconds. */
   readonly orphans: number;
   readonly longestOrphanMs: number;
-  /** Processes of the runs that were ended. */
+  /** The number of processes in the ended runs. */
   readonly processes: number;
-  /** Of the orchestrators' event loops. */
+  /** Delays of the orchestrators' event loops. */
   readonly delay: { readonly p99: number; readonly longest: number };
 }
 
-/** Twenty kills, dealt in a new order each time: a short run has every kind of victim, too. */
+/** Twenty kills, shuffled each time, so that a short run has every kind of victim, too. */
 const victims: readonly Victim[] = [
   ...Array.from({ length: 12 }, () => 'agent' as const),
   ...Array.from({ length: 3 }, () => 'agent group' as const),
@@ -86,12 +86,12 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     delay: readDelays(stateRoot),
   };
 
-  /** One after the other, each until somebody says that it is accepted; the same id again is the same input. */
+  /** Sends inputs one after the other, each until it is acknowledged; the same id is the same input. */
   async function sendWork({ agent, instanceKey, verbs }: (typeof clients)[number]): Promise<void> {
     for (let count = 0; !over.signal.aborted; count++) {
       const job = `${agent}-${instanceKey}-${count}`;
       const delivery = { agent, instanceKey, id: job, input: `${verbs[count % verbs.length]} ${job}` };
-      // Two are left waiting, the third is waited for: there is always something to interrupt, and never a mountain.
+      // Two are left waiting, the third is waited for: there is always something to interrupt, and never too much.
       const isAwaited = count % 3 === 2;
       await untilDone(async ({ control }) => control.deliver(delivery));
       acknowledged.push({ agent, instanceKey, job });
@@ -101,7 +101,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     }
   }
 
-  /** Whoever runs the swarm may be gone in the middle of it: then again, with whoever does next. */
+  /** Repeats the request when the orchestrator is killed meanwhile, with the next one. */
   async function untilDone(ask: (running: Orchestrator) => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
@@ -124,7 +124,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
           const { status } = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
           if (status === 202) break;
         } catch {
-          // It is down: again, with the same id.
+          // It is down: try again, with the same id.
         }
         await Bun.sleep(20);
       }
@@ -133,7 +133,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     }
   }
 
-  /** False when there was nobody of the kind to kill. */
+  /** Returns false when there was no victim of the kind. */
   async function killSomebody(victim: Victim): Promise<boolean> {
     const running = await orchestrator;
     if (victim === 'orchestrator' || victim === 'orchestrator group') {
@@ -202,7 +202,7 @@ function readDelays(stateRoot: string): TortureReport['delay'] {
   return { p99, longest: sorted.at(-1)?.[0] ?? 0 };
 }
 
-/** One that was killed in the middle of writing its record leaves half of it. */
+/** A process that was killed while it wrote its record leaves half of it. */
 function parse(text: string): Record<string, number> {
   try {
     return JSON.parse(text) as Record<string, number>;

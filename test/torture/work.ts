@@ -13,7 +13,7 @@ export const handlers: Record<string, ToolHandler> = {
     return { blocked: job ?? null };
   },
   async leave(_ctx, { job }) {
-    // In a session of its own, so that neither its parent's end nor its group's reaches it.
+    // In its own session, so that neither the end of its parent nor of its group reaches it.
     Bun.spawn(['setsid', 'sh', '-c', 'sleep 1000 & sleep 1000'], { stdio: ['ignore', 'ignore', 'ignore'] }).unref();
     await Bun.sleep(between(5, 30));
     return { left: job ?? null };

@@ -1,4 +1,4 @@
-/** Tools that do what they are told, good or bad. What they do, they write down where the test can see it. */
+/** Tools that do what they are told, good or bad. They record their actions where the test can read them. */
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonValue, ToolContext, ToolHandler } from '@goondan/types';
@@ -16,14 +16,14 @@ export const handlers: Record<string, ToolHandler> = { once: act, again: act };
 type Deed = (ctx: ToolContext, argument: string) => JsonValue | Promise<JsonValue>;
 
 const deeds: Readonly<Record<string, Deed>> = {
-  /** Waits until there is such a file, or it is told to give up. */
+  /** Waits until the file exists, or the signal aborts. */
   async 'wait-for'({ workdir, signal, turnId }, file) {
     note(workdir, `begin ${turnId}`);
     while (!existsSync(join(workdir, file)) && !signal.aborted) await Bun.sleep(5);
     note(workdir, `${signal.aborted ? 'aborted' : 'end'} ${turnId}`);
     return null;
   },
-  /** As long as there is no such file, it ends its process. */
+  /** Ends its process while the file does not exist. */
   'crash-without'({ workdir }, file) {
     if (!existsSync(join(workdir, file))) process.exit(1);
     return null;
@@ -41,7 +41,7 @@ const deeds: Readonly<Record<string, Deed>> = {
   },
 };
 
-/** One line in the folder the agent works in. */
+/** Writes one line in the working folder of the agent. */
 function note(workdir: string, text: string): void {
   appendFileSync(join(workdir, 'notes.log'), `${text}\n`);
 }

@@ -1,4 +1,4 @@
-/** An extension that misbehaves: when it starts, when it is cleaned up, or in a turn whose input says so. */
+/** An extension that misbehaves: at its start, in its cleanup, or in a turn whose input says so. */
 import type { ExtensionRegister } from '@goondan/types';
 import { misdeeds } from './misdeeds.ts';
 

@@ -1,4 +1,4 @@
-/** What a tool or an extension may do to its process, by name. Nothing here is done by accident. */
+/** Misdeeds of a tool or an extension against its process, by name. */
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 
 const CHANNEL = 3;
@@ -64,7 +64,7 @@ function refuse(): never {
 
 const held: Uint8Array[] = [];
 
-/** Two gigabytes that are really there, unless the machine is short of memory itself. */
+/** Two gigabytes that are really used, unless the machine has little memory. */
 async function fillMemory(): Promise<void> {
   const wanted = Math.min(2_000 * MEGABYTE, availableMemory() / 4);
   for (let bytes = 0; bytes < wanted; bytes += 50 * MEGABYTE) {
@@ -78,25 +78,25 @@ function availableMemory(): number {
   return Number(kilobytes ?? 0) * 1_024;
 }
 
-/** 200 MB, without waiting for anybody to read it. */
+/** Writes 200 MB, without waiting for a reader. */
 function flood(write: (text: string) => unknown): void {
   const lines = `${'x'.repeat(99)}\n`.repeat(10_000);
   for (let count = 0; count < 200; count++) write(lines);
 }
 
-/** 100 MB of log lines in the words of the channel, faster than anybody reads. */
+/** Writes 100 MB of log lines in the format of the channel, faster than they are read. */
 function floodLog(): void {
   const line = { time: new Date().toISOString(), level: 'info', event: 'flood', message: 'x'.repeat(900) };
   writeFrames(`${JSON.stringify({ type: 'log', line })}\n`.repeat(1_000), 100);
 }
 
-/** 200 MB, with a loop that stands still until they are read. */
+/** Writes 200 MB, and blocks the event loop until they are read. */
 function floodAndBlock(): void {
   const lines = Buffer.from(`${'x'.repeat(99)}\n`.repeat(10_000));
   for (let count = 0; count < 200; count++) writeAll(1, lines);
 }
 
-/** Ten, five of them in a session of their own. */
+/** Starts ten programs, five of them in their own session. */
 function leavePrograms(): void {
   const silent = { stdio: ['ignore', 'ignore', 'ignore'] } as const;
   for (let count = 0; count < 5; count++) {
@@ -104,7 +104,7 @@ function leavePrograms(): void {
   }
 }
 
-/** Until the orchestrator has heard enough and closes the channel. */
+/** Writes until the orchestrator closes the channel. */
 function writeFrames(frame: string, times: number): void {
   try {
     for (let count = 0; count < times; count++) writeAll(CHANNEL, Buffer.from(frame));
@@ -113,7 +113,7 @@ function writeFrames(frame: string, times: number): void {
   }
 }
 
-/** Well-formed, and none of its business. */
+/** Writes well-formed frames about others. */
 function forgeFrames(): void {
   const result = { turnId: 'turn-somebody-else', finishReason: 'text_response' };
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -143,7 +143,7 @@ function forgeFrames(): void {
   }
 }
 
-/** Whatever the descriptor is like. */
+/** Writes all bytes to any kind of descriptor. */
 function writeAll(descriptor: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     try {

@@ -1,4 +1,4 @@
-/** An extension that notes that it came and went, and takes its time to go. */
+/** An extension that records its start and its cleanup, and cleans up slowly. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExtensionRegister } from '@goondan/types';

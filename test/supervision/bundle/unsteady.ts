@@ -1,23 +1,23 @@
 /**
- * An extension that ends its process at random: while it loads, before or after the steps of a turn, while it is cleaned
- * up. The same numbers come out for the same seed, instance and life. Without a seed it does so whenever it loads. It
- * notes each life of its instance.
+ * An extension that ends its process at random: while it loads, before or after the steps of a turn, in its cleanup.
+ * The same seed, instance and life give the same numbers. Without a seed it ends whenever it loads. It records each
+ * life of its instance.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExtensionRegister } from '@goondan/types';
 
 export interface Life {
-  /** Since the system started, in hundredths of a second. */
+  /** The start in hundredths of a second since the system started. */
   readonly startedAt: number;
   readonly pid: number;
 }
 
-/** In the scratch folder of its instance. */
+/** A file in the scratch folder of its instance. */
 export const livesFile = 'lives.jsonl';
 
 export const register: ExtensionRegister<{ seed?: number }> = (api, { seed }) => {
-  // Where a process works is the one thing that tells the instances apart before their first turn.
+  // Only the working folder distinguishes the instances before their first turn.
   const file = join(process.cwd(), livesFile);
   const life: Life = { pid: process.pid, startedAt: startOf('self') };
   appendFileSync(file, `${JSON.stringify(life)}\n`);
@@ -41,7 +41,7 @@ export const register: ExtensionRegister<{ seed?: number }> = (api, { seed }) =>
   return () => perhapsExit('cleanup', 0.5);
 };
 
-/** When a process was started: the 22nd field; the second one may hold anything. */
+/** Reads the start of a process: the 22nd field; the second one may contain anything. */
 function startOf(pid: number | 'self'): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);

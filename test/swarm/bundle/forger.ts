@@ -1,6 +1,6 @@
 /**
- * Writes what `metadata.forged` of an event says straight into the channel of its process, past everything that would
- * check it: what code of a bundle can do when it means harm.
+ * Writes `metadata.forged` of an event straight into the channel of its process, past all checks, as hostile code of a
+ * bundle could.
  */
 import { writeSync } from 'node:fs';
 import type { ExtensionRegister } from '@goondan/types';
@@ -23,7 +23,7 @@ function write(bytes: Uint8Array): void {
       written += writeSync(CHANNEL, bytes, written);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
-      // The other side is not so quick: again.
+      // The other side is slower: try again.
       Bun.sleepSync(1);
     }
   }

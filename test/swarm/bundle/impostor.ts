@@ -1,4 +1,7 @@
-/** Tries to be somebody else in every way that an extension has, then asks and tells the agent `target`. */
+/**
+ * Tries to be another agent in every way that an extension has, then calls the agent `target` with a request and a
+ * send.
+ */
 import type { AgentRequest, ExtensionRegister, TurnMiddlewareContext } from '@goondan/types';
 import { note } from './run-errand.ts';
 
@@ -20,7 +23,7 @@ export const register: ExtensionRegister<{ folder: string }> = ({ pipeline }, { 
       traceId: 'f'.repeat(32),
       parentSpanId: 'f'.repeat(16),
       metadata: { auth, source },
-      // What the contract does not have: an author in plain JavaScript can write it all the same.
+      // Fields that the contract does not have, but that plain JavaScript can write.
     } as AgentRequest;
     await ctx.agents.request({ ...claims, input: 'asked' });
     await ctx.agents.send({ ...claims, input: 'told' });
@@ -28,7 +31,7 @@ export const register: ExtensionRegister<{ folder: string }> = ({ pipeline }, { 
   });
 };
 
-/** As an author in plain JavaScript would: no type is in the way. */
+/** As in plain JavaScript, without types. */
 type Anything = Record<string, Record<string, unknown>>;
 
 const attempts: readonly ((ctx: TurnMiddlewareContext) => void)[] = [

@@ -1,9 +1,9 @@
-/** Remembers everything its agent was told, in its own state, and says all of it in every answer. */
+/** Remembers all inputs of its agent in its own state, and repeats them in every answer. */
 import { createAssistantMessage, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister = ({ pipeline, state }) => {
   pipeline.register('turn', async (ctx) => {
-    // Set below, and by nobody else.
+    // Set below, and nowhere else.
     const heard = [...(((await state.get()) as string[] | null) ?? []), ctx.inputEvent.input ?? ''];
     await state.set(heard);
     const result = await ctx.next();

@@ -1,6 +1,6 @@
 /**
- * What the agents of these tests do: an errand is a list of steps, given as JSON in an agent's input. What happened is
- * told as its result, and written down outside of the swarm, where a process that dies cannot take it along.
+ * The work of the agents in these tests: an errand is a list of steps, given as JSON in an agent's input. The events
+ * are returned as its result, and recorded outside of the swarm, where they survive the process.
  */
 import { appendFileSync, closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,23 +13,23 @@ export interface Errand {
 }
 
 export type ErrandStep =
-  /** With an errand instead of an input: what the other one is to do. */
+  /** `errand` replaces the input: the work for the other agent. */
   | { readonly ask: AgentRequest & { readonly errand?: Errand } }
   | { readonly tell: AgentSend & { readonly errand?: Errand } }
   /** Milliseconds; ends early when the turn is cancelled. */
   | { readonly sleep: number }
-  /** Until there is a file of this name. */
+  /** Waits until a file of this name exists. */
   | { readonly hold: string }
-  /** Ends the process in the middle of it, after so many milliseconds: always, or only when it is run for the first time. */
+  /** Ends the process after this many milliseconds: always, or only in the first run. */
   | { readonly exit: number; readonly once?: boolean }
-  /** Starts a program in a session of its own, and leaves it running. */
+  /** Starts a program in its own session, and leaves it running. */
   | { readonly leave: 'program' }
   | { readonly together: readonly ErrandStep[] };
 
 export interface StepEnd {
   readonly target?: string;
   readonly response?: string;
-  /** Instead of the response, when that tells of an errand. */
+  /** Replaces the response, when that is the end of an errand. */
   readonly errand?: ErrandEnd;
   readonly accepted?: boolean;
   readonly isAborted?: boolean;
@@ -47,11 +47,11 @@ export interface Errands {
   readonly address: AgentAddress;
   readonly agents: AgentsApi;
   readonly signal: AbortSignal;
-  /** Of the notes, and of the files that are waited for. */
+  /** The folder of the notes, and of the awaited files. */
   readonly folder: string;
 }
 
-/** One line of what happened. */
+/** One recorded event. */
 export interface Note extends AgentAddress {
   readonly what: 'began' | 'asked' | 'answered' | 'aborted' | 'exits' | 'layer' | 'heard';
   readonly errand: string;
@@ -84,7 +84,7 @@ async function runStep(errands: Errands, name: string, step: ErrandStep): Promis
   if ('hold' in step) {
     while (!existsSync(join(folder, step.hold)) && !signal.aborted) await Bun.sleep(5);
   }
-  // Nobody's child any more, so that the end of this process does not reach it.
+  // Detached, so that the end of this process does not end it.
   if ('leave' in step) await Bun.spawn(['sh', '-c', 'setsid sleep 1000 &'], { stdio: [null, null, null] }).exited;
   if ('sleep' in step) await Promise.race([Bun.sleep(step.sleep), aborted(signal)]);
   if ('exit' in step && (step.once !== true || isFirst(folder, name))) {
@@ -113,7 +113,7 @@ async function settle(call: Promise<{ target?: string; response?: string; accept
   try {
     const { response, ...end } = await call;
     if (response === undefined) return end;
-    // What an errand gives, as the script of a test's agent says it.
+    // The result of an errand, as the script of a test's agent repeats it.
     return response.startsWith('{') ? { ...end, errand: JSON.parse(response) as ErrandEnd } : { ...end, response };
   } catch (error) {
     if (!(error instanceof GoondanError)) return { code: 'none', message: String(error) };

@@ -1,4 +1,4 @@
-/** Writes down every event that reaches its agent, as its layers see it. */
+/** Records every event that reaches its agent, as its layers see it. */
 import type { ExtensionRegister } from '@goondan/types';
 import { note } from './run-errand.ts';
 

@@ -1,4 +1,4 @@
-/** A layer of each kind: one that only passes on, and some that change something. */
+/** A layer of each kind: one that only calls `next()`, and some with changes. */
 import { createUserMessage, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister = ({ pipeline }) => {

@@ -1,4 +1,4 @@
-/** Says what it was given, or breaks; told to, it waits for the word and takes its process with it, once. */
+/** Returns its input, or throws; with another input it waits for a file and ends its process, once. */
 import { existsSync, writeFileSync } from 'node:fs';
 import type { ToolHandler } from '@goondan/types';
 

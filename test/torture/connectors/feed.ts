@@ -1,4 +1,4 @@
-/** A connector: what is posted to it becomes an event, and the answer says when it is accepted. */
+/** A connector: a posted request becomes an event, and is answered when the event is accepted. */
 import { renameSync, writeFileSync } from 'node:fs';
 import type { Connector } from '@goondan/types';
 
