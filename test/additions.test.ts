@@ -34,8 +34,8 @@ describe('the requests of Studio', () => {
   const table = [...read('packages/cli/src/studio/contract.ts').matchAll(/(GET|POST) +workspaces\/ID\/?([\w-]*)/g)];
   const listed = (method: string) => table.filter(([, each]) => each === method).map(([, , last]) => last);
 
-  test('that are answered are in the table of the contract', () => {
-    // The stream of notices is a WebSocket, which the server answers before it looks at the tables.
+  test('with a handler are in the table of the contract', () => {
+    // The stream of notices is a WebSocket, which the server answers before it uses the tables.
     expect(listed('GET').filter((last) => last !== 'events')).toEqual([...answerGet.keys()]);
     expect(listed('POST')).toEqual([...answerPost.keys()]);
   });

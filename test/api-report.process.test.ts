@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { renderApiReports } from '../scripts/write-api-report.ts';
 import { repository } from './read-repository.ts';
 
-test('the API reports are what the doors export; if not, run `npm run api:report`', async () => {
+test('the API reports match the exports of the doors; otherwise run `npm run api:report`', async () => {
   const reports = await renderApiReports();
   expect([...reports.keys()].map((path) => relative(repository, path))).toEqual([
     'packages/types/api.md',
@@ -12,7 +12,7 @@ test('the API reports are what the doors export; if not, run `npm run api:report
   for (const [path, text] of reports) expect(await Bun.file(path).text()).toBe(text);
 });
 
-test('the reports have functions with their results, and the internal door by names only', async () => {
+test('the reports have functions with their results, and only names of the internal door', async () => {
   const page = await Bun.file(`${repository}/packages/runtime/api.md`).text();
   expect(page).toContain('export declare function startSwarm(options: StartSwarmOptions): Promise<Swarm>;');
   const [, internal = ''] = page.split('## @goondan/runtime/internal\n');

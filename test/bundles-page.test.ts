@@ -1,4 +1,4 @@
-// What docs/bundles.md shows is a bundle that loads.
+// The bundle in docs/bundles.md loads.
 import { describe, expect, test } from 'bun:test';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
@@ -10,7 +10,7 @@ const text = page?.text ?? '';
 const examples = [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = '']) => yaml);
 
 describe('docs/bundles.md', () => {
-  test('R-04 shows one bundle, every kind of it, with nothing wrong', async () => {
+  test('R-04 shows one bundle with every kind, and without problems', async () => {
     const modules = [...examples.join('').matchAll(/entry: (\S+)/g)].map(([, entry = '']) => [
       entry,
       'export default 1;\n',

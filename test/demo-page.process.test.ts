@@ -1,10 +1,10 @@
-// The page about the demo shows what the program prints.
+// The page about the demo shows the output of the program.
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCodeBlocks, repository } from './read-repository.ts';
 
-test('docs/demo.md shows what `gdn demo` prints, times aside', async () => {
+test('docs/demo.md shows the output of `gdn demo`, except for times', async () => {
   const [shown = ''] = readCodeBlocks(readFileSync(join(repository, 'docs/demo.md'), 'utf8'), 'text gdn demo');
   const demo = Bun.spawn(['node', join(repository, 'packages/cli/bin/gdn.mjs'), 'demo'], { stdin: 'ignore' });
   expect(withoutTimes(shown)).toBe(withoutTimes((await demo.stdout.text()).trimEnd()));

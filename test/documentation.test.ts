@@ -1,4 +1,4 @@
-// What the documents promise is there: the commands, the files they name, the pages they link to, the code they quote.
+// Checks the documents: the commands, files, links and quoted code in them exist.
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -37,7 +37,7 @@ describe('the documents', () => {
     const sources = [`${runtimeSources}/*/**/*.ts`, 'packages/{cli,base,studio}/{src,bin}/**/*.{ts,tsx,mjs,css}'];
     const folders = new Set(sources.flatMap(listRepository).map((path) => posix.dirname(path)));
     const named = new Set(readPaths(read('ARCHITECTURE.md').text).map((path) => posix.join(fullPath(path), '.')));
-    // A part's own tests may have a folder for what they share.
+    // Tests of a part may share a folder.
     expect([...folders].filter((folder) => !named.has(folder) && !/\/(testing|fixtures)(\/|$)/.test(folder))).toEqual(
       [],
     );
@@ -51,7 +51,7 @@ describe('the documents', () => {
   });
 
   test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'GLOSSARY.md', 'CHANGELOG.md', 'LICENSE'])(
-    '%s is there',
+    '%s exists',
     (path) => {
       expect(existsSync(join(repository, path))).toBe(true);
     },
@@ -79,7 +79,7 @@ describe('the documents', () => {
     expect(documents.flatMap((document) => findLostAnchors(document, documents))).toEqual([]);
   });
 
-  test('quote only code that is there: a TypeScript block names its file, YAML may, and the file contains it', () => {
+  test('quote only existing code: a TypeScript block names its file, YAML may, and the file contains it', () => {
     const quotes = documents.flatMap(readQuotes);
     expect(quotes.map(({ from }) => from)).toContain('README.md');
     expect(
@@ -106,25 +106,25 @@ describe('the documents', () => {
     expect(names.filter((name) => !text.includes(`](${name}`))).toEqual([]);
   });
 
-  test('and the sources leave nothing for later', () => {
+  test('and the sources have no markers for later work', () => {
     const sources = readRepository(`{${topFolders.join(',')}}/**/*.{ts,tsx,mjs}`).filter(({ path }) => !isTest(path));
     expect(sources.flatMap(findMarkers)).toEqual([]);
   });
 });
 
 describe('the reading of documents', () => {
-  test('code blocks, without their fences', () => {
+  test('finds code blocks, without their fences', () => {
     expect(readCodeBlocks('# Title\n\n```sh\nfirst\n```\n\ntext `code`\n\n```\nsecond\nthird\n```\n')).toEqual([
       'first',
       'second\nthird',
     ]);
   });
 
-  test('code blocks of one kind', () => {
+  test('finds code blocks of one kind', () => {
     expect(readCodeBlocks('```text\nno\n```\n\n```text gdn demo\nyes\n```\n', 'text gdn demo')).toEqual(['yes']);
   });
 
-  test('quotes, with the file they are from', () => {
+  test('finds quotes, with their file', () => {
     const text = '```ts a/b.ts\nconst x = 1;\n```\n\n```ts\nconst y = 2;\n```\n\n```sh\nls\n```\n';
     expect(readQuotes({ path: 'x.md', text })).toEqual([
       { from: 'x.md', file: 'a/b.ts', code: 'const x = 1;' },
@@ -132,7 +132,7 @@ describe('the reading of documents', () => {
     ]);
   });
 
-  test('a quote is whole lines of its file', () => {
+  test('a quote consists of whole lines of its file', () => {
     const file = 'test/runtime-rooms.ts';
     expect(isQuoteOf(file, '/** One process each: process border = folder border = import border. */')).toBe(true);
     expect(isQuoteOf(file, 'One process each')).toBe(false);
@@ -141,7 +141,7 @@ describe('the reading of documents', () => {
     expect(isQuoteOf('', '')).toBe(false);
   });
 
-  test('anchors that lead nowhere, on this page or another', () => {
+  test('finds anchors that lead nowhere, on this page or another', () => {
     const page = { path: 'docs/page.md', text: '# The `code` of it\n\n## Second, one\n' };
     const text =
       '[a](#here) [b](docs/page.md#the-code-of-it) [c](docs/page.md#second-one) [d](docs/page.md#third)\n# Here';
@@ -153,31 +153,31 @@ describe('the reading of documents', () => {
     ]);
   });
 
-  test('paths in backticks, from the root or from a room of the runtime', () => {
+  test('finds paths in backticks, from the root or from a room of the runtime', () => {
     const text = '`packages/types/src/index.ts`, `agent/turn/`, `npm run x`, `and/or`, `agent`, packages/no/backticks';
     expect(readPaths(text)).toEqual(['packages/types/src/index.ts', 'agent/turn/']);
   });
 
   test.each(['packages/types/src/index.ts', 'packages/<name>/src', 'packages/*/src', 'ports/clock.ts', 'ports/clock'])(
-    '`%s` is there',
+    '`%s` exists',
     (path) => {
       expect(isThere(path)).toBe(true);
     },
   );
 
   test.each(['packages/types/src/nothing.ts', 'packages/<name>/nothing', 'ports/nothing', 'agent/clock'])(
-    '`%s` is not',
+    '`%s` does not exist',
     (path) => {
       expect(isThere(path)).toBe(false);
     },
   );
 
-  test('relative links, from where the document stands', () => {
+  test('finds relative links, from the folder of the document', () => {
     const text = '[a](../README.md#two) [b](https://example.com) [c](#here) [d](decisions/x.md "title") ![e](e.png)';
     expect(readLinks({ path: 'docs/guide.md', text })).toEqual(['README.md', 'docs/decisions/x.md', 'docs/e.png']);
   });
 
-  test('markers with their line', () => {
+  test('finds markers with their line', () => {
     expect(findMarkers({ path: 'a.ts', text: 'const x = 1;\n// TODO: more\ntodo();\n' })).toEqual([
       'a.ts:2: // TODO: more',
     ]);
@@ -192,7 +192,7 @@ function read(path: string): RepositoryFile {
 
 interface Quote {
   readonly from: string;
-  /** Empty when the fence names none. */
+  /** Empty when the fence names no file. */
   readonly file: string;
   readonly code: string;
 }
@@ -217,13 +217,13 @@ function readPaths(text: string): string[] {
   });
 }
 
-/** The path of a room is below the runtime's sources. */
+/** Completes a path: that of a room is below the runtime's sources. */
 function fullPath(path: string): string {
   const [first = ''] = path.split('/');
   return topFolders.includes(first) ? path : posix.join(runtimeSources, path);
 }
 
-/** `<name>` and `*` stand for any one name; a file of a room may leave out its `.ts`. */
+/** `<name>` and `*` match any one name; a file of a room may leave out its `.ts`. */
 function isThere(path: string): boolean {
   const pattern = fullPath(path)
     .replace(/\/$/, '')
@@ -238,7 +238,7 @@ function readLinks({ path, text }: RepositoryFile): string[] {
     .map((target) => posix.join(posix.dirname(path), decodeURIComponent(target)));
 }
 
-/** Links to a heading that its page does not have. */
+/** Lists links to a heading that its page does not have. */
 function findLostAnchors({ path, text }: RepositoryFile, documents: readonly RepositoryFile[]): string[] {
   return [...text.matchAll(/\]\(([^)\s#]*)#([^)\s]+)\)/g)].flatMap(([, target = '', anchor = '']) => {
     if (/^[a-z]+:/i.test(target)) return [];
@@ -248,7 +248,7 @@ function findLostAnchors({ path, text }: RepositoryFile, documents: readonly Rep
   });
 }
 
-/** As GitHub makes them: lower case, words joined by hyphens, no other signs. */
+/** Makes an anchor like GitHub: lower case, words joined by hyphens, no other characters. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

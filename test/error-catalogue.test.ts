@@ -1,4 +1,4 @@
-// The catalogue, the page and the code say the same: in every direction, or this fails.
+// The catalogue, the page and the code agree in every direction.
 import { describe, expect, test } from 'bun:test';
 import { errorCatalogue } from '@goondan/types';
 import { agentErrors } from '../packages/types/src/errors/agent-errors.ts';
@@ -9,7 +9,7 @@ import { toolErrors } from '../packages/types/src/errors/tool-errors.ts';
 import { errorsPage, renderErrorsPage } from '../scripts/write-errors-page.ts';
 import { isTest, readRepository, type RepositoryFile } from './read-repository.ts';
 
-/** What only says what the codes mean. */
+/** Files that only define the meaning of codes. */
 const catalogueFiles = ['agent', 'bundle', 'store', 'swarm', 'tool'].map(
   (area) => `packages/types/src/errors/${area}-errors.ts`,
 );
@@ -27,7 +27,7 @@ describe('the error catalogue', () => {
     expect(areas.flat().toSorted(byCharacter)).toEqual(codes.toSorted(byCharacter));
   });
 
-  test('names codes E_ and capitals, and ends its sentences', () => {
+  test('has codes of E_ and capitals, and complete sentences', () => {
     for (const [code, { meaning, suggestion }] of Object.entries(errorCatalogue)) {
       expect(code).toMatch(/^E(_[A-Z]+)+$/);
       expect(meaning, code).toMatch(/^[A-Z`].*\.$/);
@@ -35,7 +35,7 @@ describe('the error catalogue', () => {
     }
   });
 
-  test('is what docs/errors.md shows; if not, run `npm run errors:page`', async () => {
+  test('equals docs/errors.md; otherwise run `npm run errors:page`', async () => {
     expect(await Bun.file(errorsPage).text()).toBe(renderErrorsPage(errorCatalogue));
   });
 
@@ -44,7 +44,7 @@ describe('the error catalogue', () => {
     expect(page).toContain('\n## E_NEXT_TWICE\n\nMeaning.\n\nSuggestion.\n');
   });
 
-  test('has no code that nothing reports', () => {
+  test('has no unused code', () => {
     const reported = findReportedCodes(sources);
     expect(codes.filter((code) => !reported.has(code))).toEqual([]);
   });
@@ -57,12 +57,12 @@ describe('the error catalogue', () => {
 describe('the search in the sources', () => {
   const path = 'packages/runtime/src/a.ts';
 
-  test('takes a string for a report, and a comment not', () => {
+  test('counts a string as a report, but not a comment', () => {
     const text = `// E_COMMENTED and \`E_QUOTED\`\nthrow new GoondanError('E_THROWN', message);`;
     expect([...findReportedCodes([{ path, text }])]).toEqual(['E_THROWN']);
   });
 
-  test('finds a code that is not in the catalogue wherever it stands', () => {
+  test('finds an unknown code anywhere', () => {
     const text = `/** Throws E_KNOWN or E_COMMENTED. */ const code = 'E_THROWN_2';`;
     expect(findUnknownCodes([{ path, text }], ['E_KNOWN'])).toEqual([`${path}: E_COMMENTED`, `${path}: E_THROWN_2`]);
   });

@@ -1,5 +1,4 @@
-// A page of the documentation, as a reader would follow it: its files are written, its commands are typed, and the
-// answers compared.
+// Follows a page of the documentation like a reader: writes its files, types its commands, and compares the output.
 import { expect } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import { readRepository, repository } from './read-repository.ts';
 const launcher = join(repository, 'packages/cli/bin/gdn.mjs');
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
 
-/** `isReal`: `gdn` is the launcher, in the shell; else a line that is nothing but a `gdn` runs in this process. */
+/** With `isReal`, `gdn` is the launcher in a shell; otherwise a line with only a `gdn` command runs in this process. */
 export async function followPage(path: string, place: GdnPlace, { isReal = false } = {}): Promise<void> {
   const steps = readSteps(readRepository(path)[0]?.text ?? '');
   expect(steps.filter(({ does }) => does === 'type')).not.toBeEmpty();
@@ -36,11 +35,11 @@ export async function followPage(path: string, place: GdnPlace, { isReal = false
 
 type Step =
   | { readonly does: 'type'; readonly command: string }
-  /** A block that names where its text stands in this repository, and where the reader puts it. */
+  /** A block that names the source of its text in this repository, and the reader's file. */
   | { readonly does: 'write'; readonly source: string; readonly file: string; readonly text: string }
-  /** Lines of a file the reader has: with a minus they go, with a plus they come. */
+  /** Lines of a reader's file: those with a minus are removed, those with a plus added. */
   | { readonly does: 'change'; readonly file: string; readonly before: string; readonly after: string }
-  /** What the last command has said. */
+  /** The output of the last command. */
   | { readonly does: 'read'; readonly text: string };
 
 export function readSteps(page: string): Step[] {
@@ -61,7 +60,7 @@ export function readSteps(page: string): Step[] {
   });
 }
 
-/** One `gdn`, whose arguments the shell can say without running anything. */
+/** Whether it is one `gdn` command with arguments that need no shell. */
 function isPlain(command: string): boolean {
   return /^gdn [^|&;<>$`()]*$/.test(command);
 }
@@ -93,7 +92,7 @@ export function change(text: string, { file, before, after }: { file: string; be
   return parts.join(after);
 }
 
-/** A die falls as it likes, time goes by, and every turn is another one. */
+/** Removes values that differ each time: dice, times and ids of turns. */
 function withoutChance(text: string): string {
   return text
     .replaceAll(/\w+day,? \d+ \w+ \d+ at [\d:]+/g, 'some day')

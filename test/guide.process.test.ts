@@ -8,10 +8,10 @@ import { listRepository, repository } from './read-repository.ts';
 let place: GdnPlace;
 beforeEach(() => {
   place = new GdnPlace();
-  // The reader sits in a clone in which `npm ci` was typed.
+  // The reader is in a clone after `npm ci`.
   symlinkSync(join(repository, 'node_modules'), join(place.folder, 'node_modules'));
 });
-// Long enough to end what a page leaves running when one of its commands fails.
+// Long enough to end processes of a page whose command failed.
 afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
 const firstPage = 'docs/guide/getting-started.md';
@@ -22,7 +22,7 @@ describe('the guide, the pages of the base library, and the one about replays', 
   test.each(pages)(
     '%s: every command works',
     async (path) => {
-      // The first page is typed as a reader types it. The others need not prove the shell and the launcher again.
+      // The first page is typed like a reader would. The others need not test the shell and the launcher again.
       await followPage(path, place, { isReal: path === firstPage });
     },
     120_000,
@@ -45,7 +45,7 @@ describe('the guide, the pages of the base library, and the one about replays', 
     ]);
   });
 
-  test('changes a file where the lines stand, once', () => {
+  test('changes the lines of a file at their place, once', () => {
     const step = { file: 'y', before: 'same\nold\n', after: 'same\nnew\n' };
     expect(change('first\nsame\nold\nlast\n', step)).toBe('first\nsame\nnew\nlast\n');
     expect(() => change('nothing\n', step)).toThrow('y has the lines 0 times');

@@ -1,11 +1,10 @@
-// The direction of imports, kept by a test instead of a diagram. What may import what is the table below; tests may
-// import anything.
+// Checks the direction of imports. The table below lists the allowed ones; tests may import anything.
 import { describe, expect, test } from 'bun:test';
 import { posix } from 'node:path';
 import { isTest, listRepository, readRepository, type RepositoryFile } from './read-repository.ts';
 import { floors, processRooms, sharedRooms } from './runtime-rooms.ts';
 
-/** Those that call models; each costs tens of milliseconds to import. */
+/** Packages that call models; each costs tens of milliseconds to import. */
 const providerPackages = ['@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/openai-compatible'];
 
 /** The doors of the runtime that production code may use; `./testing` is for tests. */
@@ -40,19 +39,19 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   studio: ['@goondan/cli/studio', 'react', 'react-dom'],
 };
 
-/** Of these, each is imported by one file only: the rest of the code asks that file. */
+/** Packages that one file alone imports; the other code uses that file. */
 const importedByOneFile: readonly string[] = ['ajv', '@modelcontextprotocol/client', ...providerPackages];
 
-/** Of these, only files below one folder may know: they are kept out of the processes of agents and connectors. */
+/** Packages that only files below one folder may import, to keep them out of the processes of agents and connectors. */
 const importedBelow: Readonly<Record<string, string>> = {
   yaml: 'packages/runtime/src/config/bundle/yaml/',
   zod: 'packages/runtime/src/config/bundle/kinds/',
 };
 
-/** What only the program that reads a bundle imports; the rooms of processes get its result. */
+/** Code that only the program which reads a bundle imports; processes get its result. */
 const bundleFolder = 'config/bundle/';
 
-/** Room of `packages/runtime/src` → the rooms it may import, besides itself. `.` is what stands in `src` itself. */
+/** Room of `packages/runtime/src` → the rooms it may import, besides itself. `.` is `src` itself. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   '.': [...processRooms, ...sharedRooms],
   testing: [...processRooms, ...sharedRooms],
@@ -60,7 +59,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(sharedRooms.map((room, floor) => [room, sharedRooms.slice(0, floor)])),
 };
 
-/** `import type` only: who implements a seam may see its contract. */
+/** `import type` only: the implementer of a seam may use its contract. */
 const seams: readonly { readonly room: string; readonly contract: string }[] = [
   { room: 'workspace', contract: 'agent/conversation/conversation-store.ts' },
 ];
@@ -71,11 +70,11 @@ const catchAlls = ['utils', 'helpers', 'common', 'services', 'misc'];
 describe('the sources of this repository', () => {
   const sources = readRepository('packages/*/src/**/*.{ts,tsx}').filter(({ path }) => !isTest(path));
 
-  test('are there', () => {
+  test('exist', () => {
     expect(sources.map(({ path }) => path)).toContain('packages/types/src/index.ts');
   });
 
-  test('import only what they may', () => {
+  test('import only what is allowed', () => {
     expect(sources.flatMap(findForbiddenImports)).toEqual([]);
   });
 
@@ -83,7 +82,7 @@ describe('the sources of this repository', () => {
     expect(findScatteredImports(sources)).toEqual([]);
   });
 
-  test('import yaml and zod where bundles are read, and nowhere else', () => {
+  test('import yaml and zod only where bundles are read', () => {
     expect(findStrayImports(sources)).toEqual([]);
   });
 
@@ -91,7 +90,7 @@ describe('the sources of this repository', () => {
     expect(findUpwardImports(sources, parent, order)).toEqual([]);
   });
 
-  test(`are no longer than ${longest} lines`, () => {
+  test(`have at most ${longest} lines`, () => {
     expect(findLongFiles(sources)).toEqual([]);
   });
 
@@ -145,7 +144,7 @@ describe('the walker', () => {
     ['base', 'main.ts', `import { x } from '@goondan/runtime/history';`, '@goondan/runtime/history'],
     ['cli', 'main.ts', `import { x } from 'ajv';`, 'ajv'],
     ['unknown', 'main.ts', `import { x } from '@goondan/types';`, '@goondan/types'],
-  ])('forbids: %s/src/%s says %s', (name, file, text, specifier) => {
+  ])('forbids: %s/src/%s imports %s', (name, file, text, specifier) => {
     const path = `packages/${name}/src/${file}`;
     const [violation, ...more] = findForbiddenImports({ path, text });
     expect(violation).toStartWith(`${path} imports '${specifier}': `);
@@ -170,11 +169,11 @@ describe('the walker', () => {
     ['runtime', 'agent/a.ts', 'const module = await import(path);'],
     ['cli', 'main.ts', `import { x } from '@goondan/runtime';\nimport { Command } from 'commander';`],
     ['cli', 'main.ts', `const x = await import('@goondan/runtime/history');`],
-  ])('allows: %s/src/%s says %s', (name, file, text) => {
+  ])('allows: %s/src/%s imports %s', (name, file, text) => {
     expect(findForbiddenImports({ path: `packages/${name}/src/${file}`, text })).toEqual([]);
   });
 
-  test('sees a third party in a second file', () => {
+  test('finds a third party in a second file', () => {
     const text = `import { Ajv } from 'ajv';`;
     const first = { path: 'packages/runtime/src/agent/a.ts', text };
     const second = { path: 'packages/runtime/src/agent/b.ts', text: `import { Ajv } from 'ajv/dist/2020.js';` };
@@ -182,7 +181,7 @@ describe('the walker', () => {
     expect(findScatteredImports([first, second])).toEqual([`ajv is imported by ${first.path}, ${second.path}`]);
   });
 
-  test('sees yaml and zod outside of their folders', () => {
+  test('finds yaml and zod outside of their folders', () => {
     const text = `import { parse } from 'yaml';\nimport type { z } from 'zod';`;
     const stray = { path: 'packages/runtime/src/config/a.ts', text };
     expect(findStrayImports([stray])).toEqual([`${stray.path} imports yaml`, `${stray.path} imports zod`]);
@@ -211,7 +210,7 @@ describe('the walker', () => {
       ['high/b.ts', `import { x } from './inside/a.ts';`, './inside/a.ts', 'high is below high/inside'],
       ['b.ts', `import type { X } from './low/a.ts';`, './low/a.ts', '. is below low'],
       ['b.ts', `import './top.ts';`, './top.ts', '. is below top.ts'],
-    ])('forbids: %s says %s', (path, text, specifier, problem) => {
+    ])('forbids: %s imports %s', (path, text, specifier, problem) => {
       expect(look(path, text)).toEqual([`packages/runtime/src/agent/${path} imports '${specifier}': ${problem}`]);
     });
 
@@ -222,11 +221,11 @@ describe('the walker', () => {
       ['low/b.ts', `import { x } from '../a.ts';\nimport { y } from '../../json/high/a.ts';`],
       ['top.ts', `import { x } from './high/inside/a.ts';`],
       ['low/b.ts', `// import { x } from '../high/a.ts';`],
-    ])('allows: %s says %s', (path, text) => {
+    ])('allows: %s imports %s', (path, text) => {
       expect(look(path, text)).toEqual([]);
     });
 
-    test('sees a room that is not listed, not there, or listed twice', () => {
+    test('finds a room that is not listed, does not exist, or is listed twice', () => {
       expect(look('low/new/a.ts', '')).toEqual(['agent/low/new is not in the list of test/runtime-rooms.ts']);
       expect(findUpwardImports(all.slice(1), 'agent', order)).toEqual(['agent/. is listed, but has no files']);
       expect(findUpwardImports(all, 'agent', [...order, 'low'])).toEqual(['agent/low is listed twice']);
@@ -239,7 +238,7 @@ describe('the walker', () => {
     expect(findLongFiles([{ path, text: 'line\n'.repeat(longest + 1) }])).toEqual([`${path} has ${longest + 1} lines`]);
   });
 
-  test('sees catch-alls, as folders and as files', () => {
+  test('finds catch-alls, as folders and as files', () => {
     const bad = ['packages/runtime/src/utils/a.ts', 'examples/helpers/b.ts', 'packages/cli/src/misc.ts'];
     expect(findCatchAlls([...bad, 'packages/runtime/src/agent/common-prefix.ts'])).toEqual(bad);
   });
@@ -273,7 +272,7 @@ function readImports(text: string): Import[] {
 function judgePackage(name: string, specifier: string): string | undefined {
   const allowed = packages[name];
   if (allowed === undefined) return `packages/${name} has no line in the table of this test`;
-  // The table lists the doors of our own packages; a package of others has any.
+  // The table lists the doors of our own packages; other packages may be imported by any path.
   const wanted = specifier.startsWith('@goondan/') ? specifier : packageOf(specifier);
   if (allowed.includes(wanted)) return undefined;
   return `${name} may import ${allowed.join(', ') || 'nothing but itself'}`;
@@ -281,7 +280,7 @@ function judgePackage(name: string, specifier: string): string | undefined {
 
 function judgeRelative(name: string, inside: string, { specifier, typeOnly }: Import): string | undefined {
   const target = posix.join(posix.dirname(inside), specifier);
-  // What npm links as a command is beside `src`, in the same package.
+  // Commands that npm links are next to `src`, in the same package.
   if (target.startsWith('../bin/')) return undefined;
   if (target.startsWith('..')) return 'a relative import stays inside its package';
   if (name !== 'runtime') return undefined;
@@ -300,7 +299,7 @@ function roomOf(inside: string): string {
   return inside.includes('/') ? inside.slice(0, inside.indexOf('/')) : '.';
 }
 
-/** `ajv/dist/2020.js` → `ajv`, `@scope/name/part` → `@scope/name`, `node:fs` → `node`. */
+/** Returns the package: `ajv/dist/2020.js` → `ajv`, `@scope/name/part` → `@scope/name`, `node:fs` → `node`. */
 function packageOf(specifier: string): string {
   const [name = ''] = /^@[^/]+\/[^/]+|^[^/:]+/.exec(specifier) ?? [];
   return name;
@@ -324,7 +323,7 @@ function findStrayImports(files: readonly RepositoryFile[]): string[] {
   });
 }
 
-/** Imports that go up inside a room of the runtime, and rooms that its list does not have once. */
+/** Lists imports that go up inside a room of the runtime, and rooms that its list does not have exactly once. */
 function findUpwardImports(files: readonly RepositoryFile[], parent: string, order: readonly string[]): string[] {
   const folder = `packages/runtime/src/${parent}/`;
   const floorOf = (path: string) => (order.includes(path) ? path : posix.dirname(path));

@@ -1,4 +1,4 @@
-// What a missing part of the system does to a run: nothing is left out silently.
+// A missing part of the system is never skipped silently.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,34 +15,34 @@ test.skipIf(!hasPart('tmux', false))('needs a terminal', () => undefined);`;
 const skipping = `import { test } from 'bun:test'; test.skip('is for another system', () => undefined);`;
 
 describe('.ci/run', () => {
-  test('Part 7 fails when a part is missing that tests need, and names it; the last line is the count', async () => {
+  test('Part 7 fails when a part that tests need is missing, and names it; the last line is the count', async () => {
     const { lines, exitCode } = await runCi({ 'a.test.ts': passing, 'b.test.ts': needing });
     expect(lines.join('\n')).toContain('Missing part: tmux. The tests that need it cannot run: it is not installed.');
     expect(lines.at(-1)).toBe('1 passed, 1 failed');
     expect(exitCode).toBe(1);
   });
 
-  test('Part 7 a test that is skipped for another reason is counted, and no failure', async () => {
+  test('Part 7 counts a test that is skipped for another reason, and does not fail', async () => {
     const { lines, exitCode } = await runCi({ 'a.test.ts': passing, 'b.test.ts': skipping });
     expect(lines.join('\n')).toContain('is for another system');
     expect(lines.at(-1)).toBe('1 passed, 0 failed, 1 skipped');
     expect(exitCode).toBe(0);
   });
 
-  test('Part 7 installs what tests need and the system lacks', async () => {
+  test('Part 7 installs the parts that tests need and the system lacks', async () => {
     const { lines } = await runCi({ 'a.test.ts': passing, 'c.tmux.test.ts': passing });
     expect(lines.find((line) => line.startsWith('apt-get install'))).toEndWith(' tmux bubblewrap util-linux');
   });
 });
 
-test('Part 7 on a machine of a developer those tests are skipped, and the run says why', async () => {
+test('Part 7 on a developer’s machine those tests are skipped, and the run gives the reason', async () => {
   const { lines, exitCode } = await run({ 'a.test.ts': passing, 'b.test.ts': needing }, ['npm', 'test']);
   expect(lines.join('\n')).toContain('Missing part: tmux.');
   expect(lines.at(-1)).toBe('1 passed, 0 failed, 1 skipped');
   expect(exitCode).toBe(0);
 });
 
-/** Skips that no installation would change, and why. */
+/** Skips that no installation would change, with the reason. */
 const otherReasons: Readonly<Record<string, string>> = {
   'packages/cli/src/wrong-use.process.test.ts': 'the superuser may read everything',
   'test/seeds/verbatim.test.ts': 'the seed documents are not part of the repository',
@@ -64,7 +64,10 @@ test('Part 7 every skip is for a part, or has a reason here', () => {
   }
 });
 
-/** In a repository of these tests alone, on a system whose npm installs nothing and whose apt-get only says what it would. */
+/**
+ * Runs in a repository with only these tests, on a system whose npm installs nothing and whose apt-get only prints its
+ * arguments.
+ */
 function runCi(files: Record<string, string>) {
   return run(files, ['.ci/run']);
 }

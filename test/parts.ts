@@ -1,11 +1,11 @@
 /**
- * The parts of a system that tests need and npm cannot install. Here it is decided whether one may be missing: on a
- * developer's machine the tests that need it are skipped, in `.ci/run`, which sets `GOONDAN_TEST_PARTS=all`, its absence
- * fails the run.
+ * The parts of a system that tests need and npm cannot install. This module decides whether one may be missing: on a
+ * developer's machine the tests that need it are skipped; in `.ci/run`, which sets `GOONDAN_TEST_PARTS=all`, a missing
+ * part fails the run.
  */
 export type Part = 'bubblewrap' | 'chromium' | 'network namespaces' | 'pid namespaces' | 'tmux';
 
-/** For `describe.skipIf(!hasPart(…))`. `why` says what was tried. Throws where nothing may be missing. */
+/** For `describe.skipIf(!hasPart(…))`. `why` says what was tried. Throws where no part may be missing. */
 export function hasPart(part: Part, isHere: boolean, why = 'it is not installed'): boolean {
   if (isHere) return true;
   const message = `Missing part: ${part}. The tests that need it cannot run: ${why}.`;
@@ -14,7 +14,7 @@ export function hasPart(part: Part, isHere: boolean, why = 'it is not installed'
   return false;
 }
 
-/** Runs a command in a pid namespace of its own, from which no process outside can be seen; for root. */
+/** Runs a command in its own pid namespace, from which no process outside is visible; for root. */
 export const inPidNamespace: readonly string[] = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
 export function works(command: readonly string[]): boolean {

@@ -31,7 +31,7 @@ describe('the prose of the repository', () => {
 describe('the reading of sentences', () => {
   const read = (text: string) => readSentences(text).map((sentence) => sentence.text);
 
-  test('takes headings, list items and paragraphs apart', () => {
+  test('separates headings, list items and paragraphs', () => {
     expect(
       read('# One heading of five words\nText on two\nlines of a page.\n\n- a list of two items\n- is two\n'),
     ).toEqual(['One heading of five words', 'Text on two lines of a page.', 'a list of two items']);

@@ -1,16 +1,16 @@
-// The tests of this folder are about the repository itself: this is how they see it.
+// How the tests of this folder read the repository.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const repository = join(import.meta.dir, '..');
 
 export interface RepositoryFile {
-  /** From the repository's root, with forward slashes. */
+  /** Relative to the repository's root, with forward slashes. */
   readonly path: string;
   readonly text: string;
 }
 
-/** The files that fit the pattern and are ours, in the order of their paths. */
+/** Returns our own files that match the pattern, sorted by path. */
 export function readRepository(pattern: string): RepositoryFile[] {
   return listRepository(pattern).map((path) => ({ path, text: readFileSync(join(repository, path), 'utf8') }));
 }
@@ -23,11 +23,11 @@ export function listRepository(pattern: string): string[] {
 }
 
 export function isTest(path: string): boolean {
-  // What only tests import is not shipped either.
+  // Files that only tests import are not shipped either.
   return /\.test\.tsx?$/.test(path) || /^packages\/(?:base|cli|studio)\/src\/(?:.*\/)?testing\//.test(path);
 }
 
-/** The code blocks of a page: all of them, or those whose fence says exactly this. */
+/** Returns the code blocks of a page: all of them, or those with exactly this kind in the fence. */
 export function readCodeBlocks(text: string, kind?: string): string[] {
   return [...text.matchAll(codeBlock)].flatMap(([, info, code = '']) =>
     kind === undefined || info === kind ? [code] : [],

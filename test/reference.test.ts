@@ -1,4 +1,4 @@
-// The pages of docs/reference are what the commands and the schemas say of themselves.
+// The pages of docs/reference equal the texts of the commands and the schemas.
 import { describe, expect, test } from 'bun:test';
 import type { Command } from 'commander';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const silent = { write: () => undefined };
 const program = createProgram(openTerminal({ stdout: silent, stderr: silent, env: {} }), () => undefined);
 
 describe('docs/reference/cli.md', () => {
-  test('is what the commands say; if not, run `npm run reference`', async () => {
+  test('equals the texts of the commands; otherwise run `npm run reference`', async () => {
     expect(await Bun.file(cliReferencePage).text()).toBe(renderCliReference());
   });
 
@@ -37,7 +37,7 @@ describe('docs/reference/cli.md', () => {
 });
 
 describe('docs/cli.md', () => {
-  test('says what every command prints with `--json`', () => {
+  test('describes the output of every command with `--json`', () => {
     const [page] = readRepository('docs/cli.md');
     const rows = page?.text.match(/^\| `.+`/gm)?.join('\n') ?? '';
     expect(
@@ -49,17 +49,17 @@ describe('docs/cli.md', () => {
 });
 
 describe('docs/control-socket.md', () => {
-  test('has the operations as they are; if not, run `npm run reference`', async () => {
+  test('has the current operations; otherwise run `npm run reference`', async () => {
     const page = await Bun.file(controlPage).text();
     expect(page).toBe(renderControlPage(page));
   });
 });
 
 describe('docs/reference/configuration.md', () => {
-  // Draft 7, as `bundleJsonSchema` makes it.
+  // A schema of draft 7, from `bundleJsonSchema`.
   const { definitions = {} } = bundleJsonSchema() as SchemaNode;
 
-  test('R-04 is what the schemas say; if not, run `npm run reference`', async () => {
+  test('R-04 equals the texts of the schemas; otherwise run `npm run reference`', async () => {
     expect(await Bun.file(configurationReferencePage).text()).toBe(renderConfigurationReference());
   });
 
@@ -74,7 +74,7 @@ describe('docs/reference/configuration.md', () => {
     expect(poor).toEqual([]);
   });
 
-  test('R-04 has an example of every kind, which loads', async () => {
+  test('R-04 has a valid example of every kind', async () => {
     const folder = join(repository, 'examples/every-kind');
     const loaded = await loadBundle(folder, { environment: { TEAM_KEY: 'not-a-real-key' } });
     expect({ errors: loaded.errors, warnings: loaded.warnings }).toEqual({ errors: [], warnings: [] });
@@ -88,7 +88,7 @@ describe('docs/reference/configuration.md', () => {
   });
 });
 
-/** The commands that do something, groups left out. */
+/** Lists the commands without groups. */
 function endsOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(endsOf);
 }

@@ -1,6 +1,6 @@
-// The rooms of packages/runtime/src, said once for the tests that ask.
+// The rooms of packages/runtime/src, listed once for all tests.
 
-/** One process each: process border = folder border = import border. */
+/** One process each: the border of a process is that of a folder and of imports. */
 export const processRooms: readonly string[] = ['orchestrator', 'agent', 'connector'];
 
 /** Shared by those processes, lowest floor first: a room imports the rooms before it, types included. */

@@ -1,4 +1,4 @@
-// The unit of docs/cli.md, started as systemd would: with little around it, told to stop by SIGTERM to `gdn` alone.
+// The unit of docs/cli.md, started like systemd does: with a small environment, and stopped by SIGTERM to `gdn` alone.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { dirname, join } from 'node:path';
 import { createProgram } from '../packages/cli/src/create-program.ts';
@@ -17,7 +17,7 @@ beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
 describe('the unit of docs/cli.md', () => {
-  test('is not started again after what trying again does not mend', () => {
+  test('is not started again after an error that a retry would not fix', () => {
     const { usage, setup, invalid } = exitCodes;
     expect(setting('RestartPreventExitStatus').split(' ').map(Number)).toEqual([usage, setup, invalid]);
   });
@@ -26,7 +26,7 @@ describe('the unit of docs/cli.md', () => {
     expect(Number(setting('TimeoutStopSec')) * 1_000).toBeGreaterThan(swarmSettings({}).graceMs);
   });
 
-  test('uses commands and options that there are', () => {
+  test('uses existing commands and options', () => {
     const silent = { write: () => undefined };
     const program = createProgram(openTerminal({ stdout: silent, stderr: silent, env: {} }), () => undefined);
     for (const name of ['ExecStart', 'ExecReload']) {
@@ -37,7 +37,7 @@ describe('the unit of docs/cli.md', () => {
     }
   });
 
-  test('R-07 SIGTERM lets the running turn finish and ends with 0; what had not begun is handled at the next start', async () => {
+  test('R-07 SIGTERM lets the running turn finish and exits with 0; the next start handles waiting inputs', async () => {
     await place.write('my-swarm', { 'goondan.yaml': sampleBundle(gate), 'gate.ts': gate.module(place.folder) });
     const first = start();
     await until(async () => (await status()).running);
@@ -45,7 +45,7 @@ describe('the unit of docs/cli.md', () => {
     for (const input of ['One', 'Two']) await send(input);
     await until(async () => (await status()).agents.some((each) => each.status === 'working'));
     first.kill('SIGTERM');
-    // It has heard when it takes nothing any more; what it has already would only be a duplicate.
+    // The signal has arrived when it accepts nothing any more; an accepted id is only a duplicate.
     await until(async () => (await send('One')).exitCode !== 0);
     await place.write('.', { open: 'Go on.' });
     expect(await first.exited).toBe(0);
@@ -60,7 +60,7 @@ describe('the unit of docs/cli.md', () => {
     expect(await texts()).toEqual(['One', 'You said: One', 'Two', 'You said: Two']);
   }, 120_000);
 
-  test('a swarm that runs already: no second one, exit 3', async () => {
+  test('a swarm that already runs: no second one, exit 3', async () => {
     await place.write('my-swarm', { 'goondan.yaml': sampleBundle() });
     const first = start();
     await until(async () => (await status()).running);
@@ -72,7 +72,7 @@ describe('the unit of docs/cli.md', () => {
   }, 120_000);
 });
 
-/** Turns of `host` wait until there is a file `open`. */
+/** Turns of `host` wait until the file `open` exists. */
 const gate = {
   agent: 'extensions: [Extension/gate]',
   more: 'kind: Extension\nmetadata: { name: gate }\nspec: { entry: ./gate.ts }',
@@ -90,7 +90,7 @@ function setting(name: string): string {
   return new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
 }
 
-/** What stands behind `gdn`, with the home of this test. */
+/** Returns the arguments of `gdn`, with the home of this test. */
 function commandOf(name: string): string[] {
   const [, ...words] = setting(name).replaceAll('%h', place.folder).split(' ');
   return words;
@@ -106,7 +106,7 @@ async function gdn(...args: string[]) {
   return { stdout, stderr, exitCode };
 }
 
-/** No terminal, and only what the unit says in the environment. */
+/** Starts it without a terminal, and with only the unit's environment. */
 function spawn(args: readonly string[]) {
   return Bun.spawn(['node', launcher, ...args], {
     cwd: place.folder,

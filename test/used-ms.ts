@@ -1,10 +1,10 @@
-/** The processor time of this process: a limit of it holds on a busy machine, too. */
+/** Returns the processor time of this process, for limits that also hold on a busy machine. */
 export function usedMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }
 
-/** The share of one processor that this process uses during the next milliseconds. */
+/** Returns the share of one processor that this process uses during the next milliseconds. */
 export async function shareOfProcessor(milliseconds: number): Promise<number> {
   const startedAt = performance.now();
   const before = usedMs();

@@ -1,14 +1,14 @@
 /**
- * One agent on a real disk, in a process of its own, for `kill.test.ts` to kill. It accepts one event, runs its turn of
- * ten steps, and prints what is left: the transcript as JSON. Run again on the same folder, it goes on where it was.
+ * One agent on a real disk, in a separate process, for `kill.test.ts` to kill. It accepts one event, runs its turn of
+ * ten steps, and prints the transcript as JSON. A second run on the same folder continues where the first one stopped.
  *
- * Every tool writes down in a file, outside the store, that it ran: that file is the world its effects are in.
+ * Every tool records its runs in a file outside the store, which shows the real effects.
  */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelReply, ToolContext } from '@goondan/types';
 import type { Model } from '../../packages/runtime/src/agent/model/model-port.ts';
-// Its own files and not the package: it starts sooner, and it starts often.
+// Imports its own files instead of the package, because it must start fast and often.
 import { startAgent } from '../../packages/runtime/src/agent/start/start-agent.ts';
 import type { ToolDeclaration } from '../../packages/runtime/src/agent/tool/load-tool.ts';
 import { durableStore } from '../../packages/runtime/src/workspace/journal/durable-store.ts';
@@ -17,7 +17,7 @@ const STEPS = 10;
 const stateRoot = process.argv[2] ?? '';
 const world = join(stateRoot, 'world.log');
 
-/** Asks for one tool after the other, whatever they give, then says it is done. It takes its time, to be killed in. */
+/** Calls one tool after the other, whatever they return, then ends. It is slow, so that it can be killed. */
 const model: Model = {
   async generate({ messages }): Promise<ModelReply> {
     const done = messages.filter((message) => message.role === 'tool').length;

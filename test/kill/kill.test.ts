@@ -27,7 +27,7 @@ const seed = Number(process.env['GOONDAN_TEST_SEED'] ?? Math.floor(Math.random()
 
 let folder: string;
 let undisturbed: Left;
-/** How many things happen in a turn that nobody disturbs: kills are spread over them, however fast the machine is. */
+/** The number of events in an undisturbed turn: kills are spread over them, independent of the machine's speed. */
 let happenings: number;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('M-11 a process killed with SIGKILL in the middle of a turn of ten steps', () => {
-  test(`M-11 ${KILLS} times: the transcript is the undisturbed one, and no recorded effect happens again`, async () => {
+  test(`M-11 ${KILLS} times: the transcript equals the undisturbed one, and no recorded effect happens again`, async () => {
     const rounds = Array.from({ length: KILLS }, (_, round) => round);
     let interrupted = 0;
     let midTurn = 0;
@@ -46,7 +46,7 @@ describe('M-11 a process killed with SIGKILL in the middle of a turn of ten step
       for (let round = rounds.shift(); round !== undefined; round = rounds.shift()) {
         const stateRoot = join(folder, String(round));
         const random = seededRandom(seed, round);
-        // Spread over the whole turn, and now and then killed again while it resumes.
+        // Spread over the whole turn, and sometimes killed again while it resumes.
         if (await killAfter(stateRoot, random)) midTurn++;
         const again = round % 4 === 0;
         if (again) await killAfter(stateRoot, random);
@@ -64,7 +64,7 @@ describe('M-11 a process killed with SIGKILL in the middle of a turn of ten step
   }, 180_000);
 });
 
-/** The same lines in the same order, but for calls of the tool that must not be repeated: those may be interrupted. */
+/** Compares the lines in order, except for calls of the tool that must not be repeated, which may be interrupted. */
 function checkTranscript(left: Left): number {
   let interrupted = 0;
   const blank = left.transcript.map((line, index) => {
@@ -79,12 +79,12 @@ function checkTranscript(left: Left): number {
 }
 
 /**
- * What really happened: `once` began at most once for each call, what has a recorded result ended, and only what was
- * under way at a kill happened again.
+ * Checks the real effects: `once` began at most once for each call, a call with a recorded result ended, and only
+ * effects in progress at a kill happened again.
  */
 function checkWorld(happened: readonly string[], left: Left, kills: number): void {
   const count = (line: string) => happened.filter((other) => other === line).length;
-  // The tool whose result was not on disk yet, begin and end, and the model call that came after it.
+  // The tool whose result was not on disk yet, begin and end, and the model call after it.
   expect(happened.length - new Set(happened).size).toBeLessThanOrEqual(3 * kills);
   for (const line of left.transcript) {
     const call = partsOf(line).find(({ type }) => type === 'tool-result')?.toolCallId;
@@ -104,13 +104,13 @@ function partsOf({ data }: Line): readonly Part[] {
   return typeof data.content === 'string' ? [] : data.content;
 }
 
-/** Starts the agent and kills it at some moment of its turn. Says whether it was still at work. */
+/** Starts the agent and kills it at a moment of its turn. Returns whether it was still working. */
 async function killAfter(stateRoot: string, random: Random): Promise<boolean> {
   const happened = random.below(happenings);
   const started = start(stateRoot);
   await started.accepted;
   while (linesOf(stateRoot).length < happened && started.process.exitCode === null) await Bun.sleep(1);
-  // Somewhere between two happenings: while something is written, or waited for.
+  // Between two events: during a write or a wait.
   await Bun.sleep(random.below(4_000) / 1_000);
   started.process.kill('SIGKILL');
   await started.process.exited;

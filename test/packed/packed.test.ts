@@ -1,5 +1,5 @@
-// The tarballs of `npm run pack`: nothing is missing, nothing stray is in them, and they work in an empty project outside
-// of this repository.
+// The tarballs of `npm run pack` are complete, contain nothing stray, and work in an empty project outside of this
+// repository.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const names = ['@goondan/types', '@goondan/core', '@goondan/runtime', '@goondan/base', '@goondan/cli'];
 
-/** Modules that are processes of their own: found by their place, not by an import. */
+/** Modules that run as separate processes: found by path, not by an import. */
 const programs = [
   'src/main.ts',
   'src/agent/main.ts',
@@ -45,7 +45,7 @@ describe.each(names)('the tarball of %s', (name) => {
     return { ...found, read, manifest: JSON.parse(read('package.json')), paths: found.files.map(({ path }) => path) };
   };
 
-  test('has what people look for first, and its licence is that of the repository', () => {
+  test('has the usual files, and the licence of the repository', () => {
     const { paths, manifest, read } = open();
     expect(paths).toContain('README.md');
     expect(read('LICENSE')).toBe(readFileSync(join(repository, 'LICENSE'), 'utf8'));
@@ -56,7 +56,7 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(manifest).toMatchObject({ engines: { node: '>=20' }, publishConfig: { access: 'public' } });
   });
 
-  test('F-05 has no page that installs from a registry, where the packages are not', () => {
+  test('F-05 has no page that installs from a registry, where the packages are not published', () => {
     const { paths, read } = open();
     const pages = paths.filter((path) => path.endsWith('.md'));
     expect(pages.filter((path) => /npm (?:i|install|add) .*@goondan/.test(read(path)))).toEqual([]);
@@ -85,11 +85,11 @@ describe.each(names)('the tarball of %s', (name) => {
     }
   });
 
-  test('holds what is needed and nothing else', () => {
+  test('contains what is needed and nothing else', () => {
     const { paths, manifest, read } = open();
     const files = new Set(paths);
     const start = ['package.json', ...programs, ...paths.filter((path) => /^(bin|demo)\/|^[\w-]+\.yaml$/.test(path))];
-    // Sources are traced, because they name modules of types too; the test above compares `lib` with them.
+    // Sources are traced, because they also name modules of types; the test above compares `lib` with them.
     const needed = traceFiles(start, files, (path) => sourceNames(read(path)));
     expect(paths.filter((path) => path.startsWith('src/') && !needed.has(path))).toEqual([]);
     const others = paths.filter((path) => !/^(lib|src)\//.test(path));
@@ -114,7 +114,7 @@ describe.each(names)('the tarball of %s', (name) => {
   });
 });
 
-test('gdn can be executed', () => {
+test('gdn is executable', () => {
   const cli = packed.find(({ name }) => name === '@goondan/cli');
   expect(cli?.files.find(({ path }) => path === 'bin/gdn.mjs')?.mode).toBe(0o755);
 });
@@ -124,7 +124,7 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     await Bun.write(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
     const tarballs = packed.map(({ tarball }) => tarball);
     const install = ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs];
-    // Whatever was fetched before comes from npm's cache; what was not, from wherever npm gets its packages.
+    // Cached packages come from npm's cache; the others from npm's configured registry.
     const { exitCode } = await run(...install, '--offline');
     if (exitCode !== 0) expect(await run(...install, '--prefer-offline')).toMatchObject({ exitCode: 0 });
   });
@@ -146,7 +146,7 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     expect(checks).toContainEqual(expect.objectContaining({ name: 'agent programs', status: 'ok' }));
   });
 
-  test('npx gdn studio: the page is there, with all that it loads', async () => {
+  test('npx gdn studio: serves the page with all its parts', async () => {
     const child = Bun.spawn(['npx', 'gdn', 'studio', '--json'], {
       ...surroundings(),
       stdout: 'pipe',
@@ -211,7 +211,7 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
   });
 });
 
-/** Every door, and a type from each that has to be the right one. */
+/** Imports every door, and a type from each to be checked. */
 const typedProgram = `import { createUserMessage, type ExtensionApi, textOf, type TurnResult } from '@goondan/types';
 import { createUserMessage as alias } from '@goondan/core';
 import { startSwarm } from '@goondan/runtime';
@@ -262,7 +262,7 @@ await agent.close();
 console.log(alias === createUserMessage);
 `;
 
-/** The one that came with `gdn`: `npx bun` needs a script of its package to have run. */
+/** The Bun that came with `gdn`: `npx bun` would need an install script to have run. */
 const whichBun = `import { findBun } from './node_modules/@goondan/runtime/bin/find-bun.mjs';
 process.stdout.write(findBun() ?? '');`;
 
@@ -288,7 +288,7 @@ spec: { entryAgent: Agent/host, agents: [Agent/host] }`,
   .map((text) => `apiVersion: goondan.ai/v1\n${text}\n`)
   .join('---\n');
 
-/** `./lib/a/b.js` → `./src/a/b.ts`, wherever a text has it. */
+/** Changes `./lib/a/b.js` to `./src/a/b.ts` in a text. */
 const sourceNames = (text: string) => text.replaceAll(/(?<=\.\/)lib\/([\w./-]+)\.(?:js|d\.ts)\b/g, 'src/$1.ts');
 
 const packageFolder = (name: string) => name.replace('@goondan/', '');
@@ -302,7 +302,7 @@ async function unpack(tarball: string, into: string): Promise<void> {
 
 const gdn = (...args: string[]) => run('npx', 'gdn', ...args);
 
-/** In the project, with a state of its own. */
+/** The project's folder, with a state root of its own. */
 function surroundings() {
   const env = { ...process.env, GOONDAN_STATE_ROOT: join(folder, 'state'), NO_COLOR: '1' };
   return { cwd: project, env, stdin: 'ignore' } as const;

@@ -1,15 +1,15 @@
 /**
- * Which files of a package are needed, found by reading them: whatever a file names in quotes, or a resource as its
- * entry, and that is there, is needed by it. And what its modules import.
+ * Finds the needed files of a package by reading them: a file needs every existing path that it quotes, or names as the
+ * entry of a resource. Also finds the imports of its modules.
  */
 import { posix } from 'node:path';
 
 export type ReadFile = (path: string) => string;
 
-/** Everything that can be reached from `start`, itself included. */
+/** Lists everything that can be reached from `start`, itself included. */
 export function traceFiles(start: readonly string[], files: ReadonlySet<string>, read: ReadFile): Set<string> {
   const reached = new Set(start.filter((path) => files.has(path)));
-  // The set grows while it is walked.
+  // The loop adds to the set that it walks.
   for (const path of reached) {
     for (const named of namedPaths(read(path))) {
       const target = posix.join(posix.dirname(path), named);
@@ -25,7 +25,7 @@ function namedPaths(text: string): string[] {
   return [...quoted, ...entries];
 }
 
-/** What a module imports, types too, in every way there is. */
+/** Lists the imports of a module in every form, types included. */
 export function importsOf(text: string): string[] {
   const patterns = [
     /^(?:import|export)\s(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]/gm,

@@ -1,7 +1,7 @@
-// Twenty secrets, each with the name of its environment variable. Any form of one has the word in it.
+// Twenty secrets, each with the name of its environment variable. Every form of one contains the word.
 const word = 'canary';
 
-/** Where each is planted is in bundle/goondan.yaml; the last stands in the environment and is declared nowhere. */
+/** The places of the secrets are in bundle/goondan.yaml; the last one is in the environment and declared nowhere. */
 export const names = [
   'MODEL_KEY',
   'MODEL_HEADER',
@@ -37,9 +37,9 @@ function secretOf(name: CanaryName): string {
   return plain;
 }
 
-/** Which of them a text shows, in any form that still has the word. */
+/** Lists the secrets that a text shows, in any form that still contains the word. */
 export function findCanaries(text: string): CanaryName[] {
   const known = names.filter((name) => text.includes(canaries[name]));
-  // Also of what is only a part of one.
+  // Also for a part of a secret.
   return known.length === 0 && text.includes(word) ? (['UNKNOWN'] as unknown as CanaryName[]) : known;
 }

@@ -1,11 +1,11 @@
-// The processes below one, with their environments. Linux only.
+// Lists the descendants of a process, with their environments. Linux only.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface RunningProcess {
   readonly command: string;
-  /** As /proc shows it. */
+  /** The content of /proc. */
   readonly environment: string;
-  /** It runs with the operator's own environment: the launcher and the orchestrator. */
+  /** True for processes with the operator's own environment: the launcher and the orchestrator. */
   readonly isOperators: boolean;
 }
 
@@ -39,7 +39,7 @@ function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    // Gone meanwhile.
+    // The process ended meanwhile.
     return '';
   }
 }

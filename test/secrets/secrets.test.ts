@@ -1,5 +1,5 @@
-// Twenty secrets in a real swarm whose parts say everything they know: none shows on disk, in what a model is sent, in
-// what is printed, or in the environment of a process that it was not declared for.
+// Twenty secrets in a real swarm whose parts write everything they know: none of them is on disk, in a request to a
+// model, in printed output, or in the environment of a process that it was not declared for.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { readProcesses } from './read-processes.ts';
 
 const place = new GdnPlace();
 const model = startWireServer(openaiWire);
-/** Says what it was sent, headers and all. */
+/** Answers with its request, including the headers. */
 const echo = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
@@ -67,7 +67,7 @@ const call = (name: string, args: JsonObject = {}) => ({
 });
 const say = (text: string) => ({ reply: { text: [text], usage } });
 
-/** Everything under the state root, and what commands have left to read: path and which canaries it shows. */
+/** Lists all files under the state root, and the output files of commands, with the secrets they show. */
 function findOnDisk(): { path: string; shows: CanaryName[] }[] {
   const spilled = readdirSync(tmpdir()).filter((name) => name.startsWith('goondan-bash-') && !name.includes('test'));
   return [place.stateRoot, ...spilled.map((name) => join(tmpdir(), name))]
@@ -77,7 +77,7 @@ function findOnDisk(): { path: string; shows: CanaryName[] }[] {
     .filter(({ shows }) => shows.length > 0);
 }
 
-/** A file may be put in the place of another while one looks: what it holds is found there. */
+/** A file may be replaced while it is read: its content is found in the new one. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -92,7 +92,7 @@ describe('twenty planted secrets', () => {
     expect(new Set(names).size).toBe(20);
   });
 
-  test('X-15 show nowhere when every part says what it knows', async () => {
+  test('X-15 show nowhere when every part writes what it knows', async () => {
     const command =
       'env; echo "$TOKEN"; tr "\\0" "\\n" < /proc/self/environ; echo "$TOKEN" > leaked.txt; seq 1 9000; echo "$TOKEN"';
     model.answer(
@@ -113,12 +113,12 @@ describe('twenty planted secrets', () => {
       `My key is ${canaries.TOOL_KEY}, and ${canaries.AWKWARD}`,
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'done\n' });
-    // The command did what it was told: the secret is where the bundle has let it go, and nowhere else.
+    // The command did its work: the secret is where the bundle allowed it, and nowhere else.
     expect(readFileSync(join(place.folder, 'leaked.txt'), 'utf8')).toBe(`${canaries.BASH_TOKEN}\n`);
 
     const asked = model.requests.map(({ body }) => JSON.stringify(body));
     expect(asked).toHaveLength(9);
-    // All of it was seen, only masked.
+    // All of it was seen, but masked.
     const last = asked.at(-1) ?? '';
     for (const said of ['stdoutFile', 'leaked.txt', 'authorization', 'failed with', 'You said: hello', 'Remember']) {
       expect(last).toContain(said);
@@ -132,18 +132,18 @@ describe('twenty planted secrets', () => {
     await until(() => findFile('librarian~heard', 'archive.jsonl') !== undefined);
     expect(findOnDisk()).toEqual([]);
     expect(printed.flatMap(findCanaries)).toEqual([]);
-    // What should be there is: the disk was not merely empty.
+    // The disk was not merely empty: the expected lines are there.
     const log = (await gdn('logs', '--last', '1000')).stdout;
     for (const who of ['extension', 'tool', 'connector']) expect(log).toContain(`printed by the ${who} `);
     expect(readFileSync(findFile('host~default', 'archive.jsonl') ?? '', 'utf8')).toContain('***');
   }, 120_000);
 
-  test('X-15 do not reach those who watch when a model streams them in pieces', async () => {
+  test('X-15 do not reach watchers when a model streams them in pieces', async () => {
     const workspaceId = readdirSync(join(place.stateRoot, 'workspaces'))[0] ?? '';
     const control = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
     const notices: SwarmNotice[] = [];
     const watch = await control.watch({ instanceKey: 'streamed' }, (notice) => void notices.push(notice));
-    // Those of the agent whose model writes: nobody else's can come from there.
+    // The secrets of the agent whose model writes; no others can come from there.
     const told = [
       ...(['TOOL_KEY', 'EXTENSION_OVER', 'FROM_FILE', 'OF_LINES', 'AWKWARD'] as const).map((name) => canaries[name]),
       JSON.stringify({ of: canaries.OF_LINES, awkward: canaries.AWKWARD }),
@@ -157,7 +157,7 @@ describe('twenty planted secrets', () => {
     const heard = notices.flatMap((notice) =>
       notice.type === 'delta' && notice.delta.type === 'text' ? [notice.delta.text] : [],
     );
-    // It was streamed, and nothing but the secrets is missing.
+    // The text was streamed, and only the secrets are missing.
     const said =
       'It is ***. It is ***. It is ***. It is ***. It is ***. It is {"of":"***","awkward":"***"}. It is ***. c';
     expect(heard.length).toBeGreaterThan(3 * told.length);
@@ -166,7 +166,7 @@ describe('twenty planted secrets', () => {
     expect(findCanaries(JSON.stringify(notices))).toEqual([]);
   }, 60_000);
 
-  test('X-15 are in the environment of what they were declared for, and of nobody else', async () => {
+  test('X-15 are only in the environment of the processes they were declared for', async () => {
     const mark = `7${process.pid}.5`;
     model.answer(call('bash__exec', { command: `sleep ${mark}`, timeoutMs: 60_000 }), say('done'));
     await gdn('send', '--input', 'wait', '--instance', 'waiting');
@@ -182,7 +182,7 @@ describe('twenty planted secrets', () => {
     for (const key of ['a command of bash: BASH_TOKEN', 'a child: AGENT_VARIABLE', 'a child: CONNECTION_VARIABLE']) {
       expect(found.has(key)).toBe(true);
     }
-    // And when the turn is cancelled, the command goes.
+    // When the turn is cancelled, the command ends.
     await gdn('cancel', '--instance', 'waiting');
     await until(() => readProcesses(swarm.pid).every(({ command }) => !command.includes(mark)));
   }, 120_000);
@@ -193,7 +193,7 @@ const allowed = [
   'a child: AGENT_VARIABLE',
   'a child: OTHER_AGENT_VARIABLE',
   'a child: CONNECTION_VARIABLE',
-  // The guardian, and a process that waits to become an agent.
+  // The guardian, and the spare.
   'a child: ',
 ];
 

@@ -1,5 +1,5 @@
-// The code examples of the seed documents, each pasted into a file of its own under `examples/`: between the two
-// markers stands the seed's text, letter for letter; around it only what the text leaves undefined.
+// The code examples of the seed documents, each in a file of its own under `examples/`: the seed's exact text is
+// between two markers, surrounded only by what it leaves undefined.
 import { join } from 'node:path';
 import type { JsonValue, Message } from '@goondan/types';
 import { type ConversationStore, memoryStore } from '@goondan/runtime/history';
@@ -8,18 +8,18 @@ import { extensionFile } from '@goondan/runtime/testing';
 
 export const examplesFolder = join(import.meta.dir, 'examples');
 
-/** The example as an extension named `example`, loaded from its file as the runtime loads it. */
+/** Returns the example as an extension named `example`, loaded from its file like in the runtime. */
 export function example(file: string): ExtensionDeclaration {
   return extensionFile('example', examplesFolder, `./${file}.ts`);
 }
 
-/** What the file of an example exports besides `register`, so that a test can see what it did. */
+/** Returns the other exports of an example's file, which show a test what it did. */
 export async function exportsOf(file: string): Promise<Record<string, unknown>> {
-  // A module is an object; what is in it is the test's to know.
+  // A module is an object; the test knows its contents.
   return (await import(join(examplesFolder, `${file}.ts`))) as Record<string, unknown>;
 }
 
-/** A store in which the tested agent has been before. */
+/** Makes a store with a past of the tested agent. */
 export async function storeWith(past: { messages?: Message[]; state?: JsonValue }): Promise<ConversationStore> {
   const store = memoryStore();
   const address = { agentName: 'tested', instanceKey: 'default' };

@@ -1,4 +1,4 @@
-// Seed 002, the extension system: its examples do what its text says.
+// Seed 002, the extension system: its examples behave as described.
 import { describe, expect, test } from 'bun:test';
 import * as core from '@goondan/core';
 import * as types from '@goondan/types';
@@ -19,7 +19,7 @@ const toolNames = (request: { tools: readonly { name: string }[] } | undefined) 
   request?.tools.map(({ name }) => name);
 
 describe('seed 002', () => {
-  test('B-09 §4.2 times steps, offers a tool that shows its state, and hears of completed turns', async () => {
+  test('B-09 §4.2 times steps, offers a tool that shows its state, and listens to completed turns', async () => {
     const agent = await scriptedAgent({
       store: await storeWith({ state: { seen: 3 } }),
       script: [
@@ -57,7 +57,7 @@ describe('seed 002', () => {
     ]);
   });
 
-  test('B-09 X-17 §6.3 its connection is closed when the agent is', async () => {
+  test('B-09 X-17 §6.3 its connection is closed with the agent', async () => {
     const { connections } = (await exportsOf('002-6-3-cleanup')) as { connections: { closed: boolean }[] };
     const agent = await scriptedAgent({ extensions: [example('002-6-3-cleanup')] });
     expect(connections).toEqual([expect.objectContaining({ closed: false })]);
@@ -65,7 +65,7 @@ describe('seed 002', () => {
     expect(connections).toEqual([expect.objectContaining({ closed: true })]);
   });
 
-  test('B-09 §8.1 lists skills, opens one, and refuses to open none', async () => {
+  test('B-09 §8.1 lists skills, opens one, and refuses to open an unknown one', async () => {
     const agent = await scriptedAgent({
       script: [
         { when: 'list', call: { tool: 'skills__list' } },
@@ -91,7 +91,7 @@ describe('seed 002', () => {
     expect(quiet.requests[0]?.messages).toHaveLength(1);
   });
 
-  test('B-09 §8.2 what the model searched for narrows the catalog of the next step', async () => {
+  test('B-09 §8.2 the model’s search narrows the catalog of the next step', async () => {
     const agent = await scriptedAgent({
       tools: [weather, clock],
       script: [
@@ -153,7 +153,7 @@ describe('seed 002', () => {
     expect(agent.logs.find(({ level }) => level === 'error')?.message).toStartWith('[Step 0] 실패: ');
   });
 
-  test('B-09 X-17 §8.5 offers the tools of an MCP server, calls them, and disconnects in the end', async () => {
+  test('B-09 X-17 §8.5 offers the tools of an MCP server, calls them, and disconnects at the end', async () => {
     const { asked, connection } = await exportsOf('002-8-5-mcp');
     const agent = await scriptedAgent({
       script: [

@@ -1,4 +1,4 @@
-// Seed 000, the pipeline: its examples do what its text says.
+// Seed 000, the pipeline: its examples behave as described.
 import { describe, expect, spyOn, test } from 'bun:test';
 import { createUserMessage } from '@goondan/types';
 import { scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
@@ -156,7 +156,7 @@ describe('seed 000', () => {
     expect((await agent.say('run it')).text).toBe('20000');
   });
 
-  test('B-08 B-09 §9.5 a transient model error is tried again by the runtime, with backoff', async () => {
+  test('B-08 B-09 §9.5 the runtime retries after a transient model error, with backoff', async () => {
     const { delays } = (await exportsOf('000-9-5-retry')) as { delays: number[] };
     delays.length = 0;
     const agent = await scriptedAgent({
@@ -177,7 +177,7 @@ describe('seed 000', () => {
     ]);
   });
 
-  test('B-08 B-09 §9.5 an error that stays ends the turn after three retries', async () => {
+  test('B-08 B-09 §9.5 a lasting error ends the turn after three retries', async () => {
     const { delays } = (await exportsOf('000-9-5-retry')) as { delays: number[] };
     delays.length = 0;
     const agent = await scriptedAgent({
@@ -190,7 +190,7 @@ describe('seed 000', () => {
     expect(agent.requests).toHaveLength(4);
   });
 
-  test('B-08 B-09 §9.5 an error that is not transient is not tried again', async () => {
+  test('B-08 B-09 §9.5 an error that is not transient is not retried', async () => {
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'wrong key' } }],
       extensions: [example('000-9-5-retry')],

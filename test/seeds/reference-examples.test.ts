@@ -1,4 +1,4 @@
-// Seed 004, the extension API reference: its examples do what its text says.
+// Seed 004, the extension API reference: its examples behave as described.
 import { describe, expect, test } from 'bun:test';
 import { createUserMessage } from '@goondan/types';
 import { systemClock } from '@goondan/runtime/internal';
@@ -22,7 +22,7 @@ describe('seed 004', () => {
   test.each([
     [50, 10],
     [49, 0],
-  ])('B-09 §1.1 of %d old messages and the input it removes %d', async (count, removed) => {
+  ])('B-09 §1.1 with %d old messages and the input it removes %d', async (count, removed) => {
     const messages = Array.from({ length: count }, (_, number) => createUserMessage(`old ${number}`));
     const store = await storeWith({ messages });
     const agent = await scriptedAgent({ store, extensions: [example('004-1-1-turn')] });
@@ -33,7 +33,7 @@ describe('seed 004', () => {
     expect(agent.logs.map(({ message }) => message)).toEqual(['Turn finished: text_response']);
   });
 
-  test('B-09 §1.2 hides dangerous tools and logs how many calls there were', async () => {
+  test('B-09 §1.2 hides dangerous tools and logs the number of calls', async () => {
     const agent = await scriptedAgent({
       tools: [
         {
@@ -121,7 +121,7 @@ describe('seed 004', () => {
     expect(await second.stateOf('example')).toEqual({ processedSteps: 2, lastStepAt: expect.any(Number) });
   });
 
-  test('B-09 X-13 §4 tells others that it is there, hears of turns, and unsubscribes in the end', async () => {
+  test('B-09 X-13 §4 announces itself to others, listens to turns, and unsubscribes at the end', async () => {
     const heard: unknown[] = [];
     const listener = extension(
       'listener',

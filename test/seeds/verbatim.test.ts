@@ -1,5 +1,5 @@
-// The pasted examples are the seeds' own text, all of them. The seed documents are not part of this repository: where
-// they do not stand beside it, that comparison is skipped, and the run says so.
+// The pasted examples equal the seeds' own text, and all of them are here. The seed documents are not part of this
+// repository: where they are missing, the comparison is skipped, and the run says so.
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const isAbsent = !existsSync(seedsFolder);
 
 interface Example {
   readonly seed: string;
-  /** `9.1`, or the heading itself where it has no number. */
+  /** `9.1`, or the heading itself when it has no number. */
   readonly section: string;
   readonly code: string;
 }
@@ -21,7 +21,7 @@ const files = readdirSync(examplesFolder).toSorted((a, b) => a.localeCompare(b))
 const pasted = files.map((file) => ({ file, ...readPasted(readFileSync(join(examplesFolder, file), 'utf8')) }));
 
 describe('the pasted examples', () => {
-  test.each(pasted)('B-09 $file marks what it pasted', ({ seed, section, code }) => {
+  test.each(pasted)('B-09 $file marks its pasted part', ({ seed, section, code }) => {
     expect(seedNumbers).toContain(seed);
     expect(section).not.toBe('');
     expect(code).toMatch(/\bapi\b/);
@@ -32,7 +32,7 @@ describe('the pasted examples', () => {
     expect(inSeed.map((block) => block.code)).toContain(code);
   });
 
-  test.skipIf(isAbsent)('are all extensions that the seeds show', () => {
+  test.skipIf(isAbsent)('are all extensions in the seeds', () => {
     const name = ({ seed, section }: Example) => `${seed}, ${section}`;
     expect(pasted.map(name).toSorted()).toEqual(readSeeds().filter(isExtension).map(name).toSorted());
   });
@@ -50,7 +50,7 @@ describe('the reading of seeds', () => {
     ...['```typescript', "api.pipeline.register('turn', run);", '```'],
   ].join('\n');
 
-  test('finds code with the section it stands in', () => {
+  test('finds code with its section', () => {
     expect(readBlocks('000', text)).toEqual([
       { seed: '000', section: 'Entry module', code: 'export function register(api) {\n}' },
       { seed: '000', section: 'Entry module', code: 'export function register(api: ExtensionApi): void;' },
@@ -58,7 +58,7 @@ describe('the reading of seeds', () => {
     ]);
   });
 
-  test('takes for an extension what has a body or uses the api', () => {
+  test('counts code with a body or with the api as an extension', () => {
     expect(readBlocks('000', text).map(isExtension)).toEqual([true, false, true]);
   });
 
@@ -95,7 +95,7 @@ function readBlocks(seed: string, text: string): Example[] {
   return blocks;
 }
 
-/** A numbered heading begins a section of its own; one without a number only at the top. */
+/** A numbered heading begins a section; one without a number only at the top level. */
 function sectionOf(level: string, heading: string): string | undefined {
   const [, number] = /^(\d+(?:\.\d+)*)\.? /.exec(heading) ?? [];
   return number ?? (level === '##' ? heading : undefined);

@@ -1,5 +1,5 @@
-// The YAML examples of the seed documents: each file of `yaml/` is one of them, letter for letter. Some show a part of a
-// resource; what they leave out is filled in before they are validated, and nothing else is changed.
+// The YAML examples of the seed documents: each file of `yaml/` is one of them, letter for letter. Some show a part of
+// a resource; the missing parts are filled in before the validation, and nothing else is changed.
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ describe('the YAML examples of the seeds', () => {
     for (const { text } of examples) expect(text).toMatch(/^kind: (?:Extension|Agent)$/m);
   });
 
-  test.skipIf(!existsSync(seedsFolder))('are all that the seeds show, letter for letter', () => {
+  test.skipIf(!existsSync(seedsFolder))('are all examples in the seeds, letter for letter', () => {
     const shown = readdirSync(seedsFolder)
       .toSorted()
       .flatMap((name) => [...readFileSync(join(seedsFolder, name), 'utf8').matchAll(/^```yaml\n([\s\S]*?\n)```$/gm)])
@@ -64,7 +64,7 @@ const model = {
   spec: { provider: 'scripted', model: 'm', options: { script: [{ say: 'hi' }] }, entry: undefined },
 };
 
-/** Placeholders get a value; version 0.10 had names with capitals. */
+/** Fills in placeholders, and adapts names of version 0.10, which had capitals. */
 function readable(text: string): string {
   return text
     .replace('<확장 이름>', 'example')

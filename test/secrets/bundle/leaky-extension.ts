@@ -1,4 +1,4 @@
-// An extension that says everything it knows, wherever it can.
+// An extension that writes everything it knows wherever it can.
 import { createSystemMessage, type ExtensionApi, type JsonObject } from '@goondan/types';
 
 export function register({ pipeline, logger, state, events, tools }: ExtensionApi, config: JsonObject): void {

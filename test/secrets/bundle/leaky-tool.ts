@@ -1,4 +1,4 @@
-// A tool that says everything it knows, wherever it can.
+// A tool that writes everything it knows wherever it can.
 import type { ToolContext } from '@goondan/types';
 
 function everything({ config }: ToolContext) {

@@ -1,4 +1,4 @@
-// A connector that says everything it knows, wherever it can.
+// A connector that writes everything it knows wherever it can.
 import type { ConnectorContext } from '@goondan/types';
 
 export default async function connect({ config, secrets, logger, emit, signal }: ConnectorContext): Promise<void> {
