@@ -218,10 +218,10 @@ describe('gdn run --input', () => {
       'E_ENV_MISSING',
       3,
     ],
-    ['a swarm that is not there', {}, ['--swarm', 'other'], 'E_SWARM_UNKNOWN', 3],
-    ['an agent that is not there', {}, ['--agent', 'nobody'], 'E_AGENT_UNKNOWN', 3],
+    ['an unknown swarm', {}, ['--swarm', 'other'], 'E_SWARM_UNKNOWN', 3],
+    ['an unknown agent', {}, ['--agent', 'nobody'], 'E_AGENT_UNKNOWN', 3],
     ['an empty input', {}, ['--input', ' '], 'E_USAGE', 2],
-    ['an input for what stays', {}, ['--detach'], 'E_USAGE', 2],
+    ['an input for a detached swarm', {}, ['--detach'], 'E_USAGE', 2],
   ])('%s', async (_name, sample, args, code, expected) => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(sample) });
     const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'Hello', ...args);

@@ -33,8 +33,8 @@ describe.skipIf(!hasTmux)('a terminal in raw mode', () => {
 
   test.each([
     ['is given back', `tty.giveBack();`],
-    ['an error nobody caught', `throw new Error('Not foreseen.');`],
-    ['a promise nobody waited for', `void Promise.reject(new Error('Not foreseen.'));`],
+    ['an uncaught error', `throw new Error('Not foreseen.');`],
+    ['an unhandled rejection', `void Promise.reject(new Error('Not foreseen.'));`],
     ['process.exit', `process.exit(1);`],
   ])('is restored after: %s', async (_name, end) => {
     await place.write('.', { 'program.ts': program(end) });

@@ -60,7 +60,7 @@ const structure: Mistake[] = [
     message: 'The document says no kind.',
   },
   {
-    title: 'a kind there is not',
+    title: 'an unknown kind',
     yaml: 'apiVersion: goondan.ai/v1\nkind: ‸Agnet\nmetadata: { name: a }\n',
     code: 'E_RESOURCE_KIND',
     message: 'There is no kind "Agnet".',
@@ -116,14 +116,14 @@ const structure: Mistake[] = [
     message: 'metadata.labels.tier must be a string, not 1.',
   },
   {
-    title: 'a key at the top that nobody knows',
+    title: 'an unknown key at the top',
     yaml: `${head('Model')}‸sepc: {}\nspec: { provider: anthropic, model: m }\n`,
     code: 'E_RESOURCE_KEY',
     message: 'A resource has no field "sepc".',
     suggestion: 'Did you mean `spec`?',
   },
   {
-    title: 'a mistyped key, which is not missing as well',
+    title: 'a mistyped key, which is not also reported as missing',
     yaml: `${head('Extension')}spec: { ‸entrie: ./e.ts }\n`,
     code: 'E_RESOURCE_KEY',
     message: 'spec has no field "entrie".',
@@ -142,7 +142,7 @@ const structure: Mistake[] = [
     message: 'spec must be an object, not "./e.ts".',
   },
   {
-    title: 'two of one name, in two files',
+    title: 'one name in two files',
     yaml: extension('a'),
     files: { 'more.yaml': extension('‸a') },
     code: 'E_RESOURCE_DUPLICATE',
@@ -158,7 +158,7 @@ const structure: Mistake[] = [
 
 const models: Mistake[] = [
   {
-    title: 'a provider there is not',
+    title: 'an unknown provider',
     yaml: modelSpec('{ provider: ‸antropic, model: m }'),
     code: 'E_RESOURCE_INVALID',
     message:
@@ -191,7 +191,7 @@ const models: Mistake[] = [
     message: 'spec.endpoint is missing; it must be a string or an object.',
   },
   {
-    title: 'an endpoint that is no URL',
+    title: 'an endpoint that is not a URL',
     yaml: modelSpec('{ provider: openai-compatible, model: m, endpoint: ‸localhost:11434 }'),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.endpoint is not an http(s) URL.',
@@ -210,14 +210,14 @@ const models: Mistake[] = [
     message: 'spec.apiKey must be a string or an object, not 42.',
   },
   {
-    title: 'an option of the provider that nobody knows',
+    title: 'an unknown option of the provider',
     yaml: modelSpec('{ provider: anthropic, model: m, options: { ‸steam: true } }'),
     code: 'E_RESOURCE_KEY',
     message: 'spec.options has no field "steam".',
     suggestion: 'Did you mean `stream`?',
   },
   {
-    title: 'a timeout of nothing',
+    title: 'a timeout of 0',
     yaml: modelSpec('{ provider: anthropic, model: m, options: { timeouts: { totalMs: ‸0 } } }'),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.options.timeouts.totalMs must be more than 0, not 0.',
@@ -242,19 +242,19 @@ const models: Mistake[] = [
     suggestion: 'Did you mean `say`?',
   },
   {
-    title: 'a rule whose pattern is none',
+    title: 'a rule with an invalid pattern',
     yaml: scripted('‸{ when: "(", say: hi }'),
     code: 'E_MODEL_SCRIPT',
     message: 'Scripted model: script[0].when is not a regular expression (Invalid regular expression: missing )).',
   },
   {
-    title: 'a cassette that plays what is not there',
+    title: 'a cassette that replays a missing file',
     yaml: modelSpec('{ provider: cassette, model: m, options: { mode: replay, file: ‸./tape.jsonl } }'),
     code: 'E_CASSETTE_FILE',
     message: 'There is no file "./tape.jsonl".',
   },
   {
-    title: 'a cassette that records nobody',
+    title: 'a cassette that records no model',
     yaml: modelSpec('{ provider: cassette, model: m, ‸options: { mode: record, file: ./tape.jsonl } }'),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.options.upstream is missing; it must name the model to record.',
@@ -295,7 +295,7 @@ const agents: Mistake[] = [
     message: 'Here belongs a Tool, not an Extension.',
   },
   {
-    title: 'a reference of a kind there is not',
+    title: 'a reference of an unknown kind',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: [‸Tols/x]'),
     code: 'E_REF_INVALID',
     message: '"Tols/x" is not a reference.',
@@ -335,7 +335,7 @@ const agents: Mistake[] = [
     message: 'spec.tools[0] must be a string or an object, not 7.',
   },
   {
-    title: 'tools that are no list',
+    title: 'tools that are not a list',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: ‸Tool/x'),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.tools must be a list, not "Tool/x".',
@@ -383,7 +383,7 @@ const agents: Mistake[] = [
     message: 'spec.extensions lists Extension/log twice.',
   },
   {
-    title: 'another name that is none',
+    title: 'an invalid other name',
     yaml: documents(
       extension('log'),
       agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [{ ref: Extension/log, as: ‸Not_a/name }]'),
@@ -392,7 +392,7 @@ const agents: Mistake[] = [
     message: '"Not_a/name" is not a name for an extension.',
   },
   {
-    title: 'a prompt that is not there',
+    title: 'a missing prompt file',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\nprompt: { systemRef: ‸./prompt.md }'),
     code: 'E_PROMPT_FILE',
     message: 'There is no file "./prompt.md".',
@@ -411,25 +411,25 @@ const agents: Mistake[] = [
     message: 'spec.prompt.systemRef "../../etc/passwd" contains "..".',
   },
   {
-    title: 'a limit of nothing',
+    title: 'a limit of 0',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\npolicy: { maxStepsPerTurn: ‸0 }'),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.policy.maxStepsPerTurn must be at least 1, not 0.',
   },
   {
-    title: 'a limit that is not whole',
+    title: 'a limit that is not a whole number',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\npolicy: { maxStepsPerTurn: ‸1.5 }'),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.policy.maxStepsPerTurn must be a whole number, not 1.5.',
   },
   {
-    title: 'a variable that is reserved',
+    title: 'a reserved variable',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\nenvironment: { ‸LD_PRELOAD: ./x.so }'),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.environment: the environment variable LD_PRELOAD cannot be declared: it is reserved.',
   },
   {
-    title: 'a folder to work in that is not there',
+    title: 'a missing working folder',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\nworkdir: ‸./nowhere'),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.workdir: there is no folder "./nowhere".',
@@ -463,7 +463,7 @@ const swarms: Mistake[] = [
     message: 'spec.agents lists Agent/a twice.',
   },
   {
-    title: 'an extension that an agent has already',
+    title: 'an extension that an agent already has',
     yaml: documents(
       model,
       extension('log'),
@@ -474,7 +474,7 @@ const swarms: Mistake[] = [
     message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
   },
   {
-    title: 'another name that an agent has already',
+    title: 'another name that an agent already has',
     yaml: documents(
       model,
       extension('log'),
@@ -486,14 +486,14 @@ const swarms: Mistake[] = [
     message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
   },
   {
-    title: 'a policy that nobody knows',
+    title: 'an unknown policy',
     yaml: documents(model, agent('a'), swarm('Agent/a', ', policy: { ‸maxStepPerTurn: 3 }')),
     code: 'E_RESOURCE_KEY',
     message: 'spec.policy has no field "maxStepPerTurn".',
     suggestion: 'Did you mean `maxStepsPerTurn`?',
   },
   {
-    title: 'more spares than there can be',
+    title: 'too many spares',
     yaml: documents(model, agent('a'), swarm('Agent/a', ', policy: { spares: ‸2 }')),
     code: 'E_RESOURCE_INVALID',
     message: 'spec.policy.spares must be at most 1, not 2.',
@@ -502,7 +502,7 @@ const swarms: Mistake[] = [
 
 const toolsAndExtensions: Mistake[] = [
   {
-    title: 'an entry that is not there',
+    title: 'a missing entry',
     yaml: `${head('Tool')}spec: { entry: ‸./tool.ts, exports: [{ name: get, description: x }] }\n`,
     code: 'E_TOOL_LOAD',
     message: 'There is no file "./tool.ts".',
@@ -533,7 +533,7 @@ const toolsAndExtensions: Mistake[] = [
     message: '"./folder" is not a regular file.',
   },
   {
-    title: 'an entry that is no module',
+    title: 'an entry that is not a module',
     yaml: `${head('Extension')}spec: { entry: ‸./p.md }\n`,
     code: 'E_EXT_LOAD',
     message: '"./p.md" is not a TypeScript or JavaScript module.',
@@ -560,7 +560,7 @@ const toolsAndExtensions: Mistake[] = [
     message: 'imports.ts imports "left-pad/lib", which is not installed.',
   },
   {
-    title: 'such an import two files deep',
+    title: 'the same import two files deep',
     yaml: `${head('Tool')}spec: { entry: ‸./deep.ts, exports: [{ name: get, description: x }] }\n`,
     files: {
       'deep.ts': `export { handlers } from './lib/one.js';\n`,
@@ -570,7 +570,7 @@ const toolsAndExtensions: Mistake[] = [
     message: 'lib/one.ts imports "@scope/nothing", which is not installed.',
   },
   {
-    title: 'an import of a file that is not there',
+    title: 'an import of a missing file',
     yaml: `${head('Extension')}spec: { entry: ‸./imports.ts }\n`,
     files: { 'imports.ts': `import { x } from './gone';\nexport const register = x;\n` },
     code: 'E_IMPORT_MISSING',
@@ -613,14 +613,14 @@ const toolsAndExtensions: Mistake[] = [
     message: 'The export "get" is there twice.',
   },
   {
-    title: 'parameters that are no schema',
+    title: 'parameters that are not a schema',
     yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: [{ name: get, description: x, parameters: { properties: { city: { type: ‸text } } } }] }\n`,
     code: 'E_TOOL_SCHEMA',
     message:
       'The parameters of "a__get" are not a JSON Schema: properties.city.type must be equal to one of the allowed values (["array","boolean","integer","null","number","object","string"]).',
   },
   {
-    title: 'effects there are not',
+    title: 'unknown effects',
     yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: [{ name: get, description: x, effects: ‸locale }] }\n`,
     code: 'E_RESOURCE_INVALID',
     message: 'spec.exports[0].effects must be one of none, local, external, not "locale".',
@@ -634,7 +634,7 @@ const toolsAndExtensions: Mistake[] = [
     suggestion: 'Set apiVersion: goondan.ai/v1.',
   },
   {
-    title: 'the field `runtime`, which is gone',
+    title: 'the removed field `runtime`',
     yaml: `${head('Extension')}spec: { ‸runtime: node, entry: ./e.ts }\n`,
     code: 'E_EXT_COMPAT',
     message: 'spec.runtime no longer exists.',
@@ -660,7 +660,7 @@ const toolsAndExtensions: Mistake[] = [
     message: 'The config of Extension/log does not fit: max must be number.',
   },
   {
-    title: 'a config schema that is none',
+    title: 'an invalid config schema',
     yaml: extension('log', ', configSchema: { type: ‸config }'),
     code: 'E_EXT_CONFIG',
     message:
@@ -691,7 +691,7 @@ const toolsAndExtensions: Mistake[] = [
     message: 'The config of Tool/shell does not fit: max must be number.',
   },
   {
-    title: 'a config schema of a tool that is none',
+    title: 'an invalid config schema of a tool',
     yaml: tool('shell', ', configSchema: { required: ‸config }'),
     code: 'E_TOOL_CONFIG',
     message: 'spec.configSchema is not a JSON Schema: required must be array.',
@@ -762,7 +762,7 @@ const connections: Mistake[] = [
     message: 'A route has instanceKey or instanceKeyProperty, not both.',
   },
   {
-    title: 'a prefix of nothing',
+    title: 'a prefix without a property',
     yaml: connection('connectorRef: Connector/web\ningress: { rules: [{ route: { instanceKeyPrefix: ‸room- } }] }'),
     code: 'E_RESOURCE_INVALID',
     message: 'instanceKeyPrefix goes before the value of instanceKeyProperty, which is missing.',
@@ -777,7 +777,7 @@ const connections: Mistake[] = [
       'spec.ingress.rules[0].match.properties.a must be a string or a number or true or false or null, not a list.',
   },
   {
-    title: 'no swarm, where there are two',
+    title: 'no swarm with two to choose from',
     yaml: documents(
       connection('connectorRef: Connector/web\ningress: { rules: [{ route: {} }] }').replace(
         'spec:\n  connectorRef',
@@ -808,7 +808,7 @@ const connections: Mistake[] = [
     message: 'The config does not fit Connector/web: the value must NOT have additional properties ("prot").',
   },
   {
-    title: 'the config schema of a connector that is none',
+    title: 'an invalid config schema of a connector',
     yaml: `${head('Connector')}spec: { entry: ./c.ts, configSchema: { type: ‸config } }\n`,
     code: 'E_CONNECTOR_CONFIG',
     message:
@@ -831,7 +831,7 @@ const connections: Mistake[] = [
 const environment = { ANTHROPIC_API_KEY: 'x', KEY: 'x' };
 
 describe.each([
-  ['of form', structure],
+  ['in the structure', structure],
   ['in a Model', models],
   ['in an Agent', agents],
   ['in a Swarm', swarms],

@@ -18,20 +18,20 @@ function problemsOf(files: Record<string, string>, entry = 'a.ts'): string[] {
 describe('the imports of a module', () => {
   test.each([
     [
-      'of the runtime',
+      'imports of the runtime',
       `import { GoondanError } from '@goondan/types';\nimport { x } from '@goondan/core';\nconsole.log(GoondanError, x);`,
     ],
     [
-      'of Bun and Node',
+      'imports of Bun and Node',
       `import { file } from 'bun';\nimport 'bun:sqlite';\nimport 'node:fs';\nimport 'path';\nconsole.log(file);`,
     ],
     [
-      'of types alone',
+      'imports of types alone',
       `import type { A } from 'nowhere';\nimport { type B } from 'nowhere';\nimport { C } from 'nowhere';\nlet x: A | B | C;`,
     ],
-    ['that only look like some', `// import 'nowhere';\nconst x = "import 'nowhere'";`],
-    ['that are computed', `const name = 'nowhere';\nawait import(name);`],
-    ['by a name of its own', `import '#inside';`],
+    ['texts that only look like imports', `// import 'nowhere';\nconst x = "import 'nowhere'";`],
+    ['computed imports', `const name = 'nowhere';\nawait import(name);`],
+    ['imports by a name of its own', `import '#inside';`],
   ])('R-04 %s are found', (_what, text) => {
     expect(problemsOf({ 'a.ts': text })).toEqual([]);
   });
