@@ -7,7 +7,7 @@ import { fakeSpawn } from './fake-spawn.ts';
 const request = { name: 'agent a/default', runner: 'main.ts', frameFolder: '/frames' };
 
 describe('a child without a process', () => {
-  test('talks over a channel and ends like one', async () => {
+  test('talks over a channel and ends like a process', async () => {
     const { spawn, children } = fakeSpawn<ToAgent, FromAgent>();
     const child = spawn(agentLanguage, request);
     const heard: string[] = [];

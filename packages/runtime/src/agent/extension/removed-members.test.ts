@@ -21,36 +21,30 @@ const removed: [owner: 'api' | 'tools', member: string, replacement: string][] =
 ];
 
 describe('a removed member', () => {
-  test.each(removed)(
-    'X-18 from %s, %s, throws E_EXT_COMPAT naming its replacement',
-    async (owner, member, replacement) => {
-      const api = await openApi();
-      const target: object = owner === 'api' ? api : api.tools;
-      const name = owner === 'api' ? `api.${member}` : `api.tools.${member}`;
-      expect(() => Reflect.get(target, member)).toThrow(
-        expect.objectContaining({
-          code: 'E_EXT_COMPAT',
-          message: `Extension "old" uses ${name}, which no longer exists.`,
-          suggestion: `Use ${replacement} instead.`,
-        }),
-      );
-    },
-  );
+  test.each(removed)('X-18 %s.%s throws E_EXT_COMPAT naming its replacement', async (owner, member, replacement) => {
+    const api = await openApi();
+    const target: object = owner === 'api' ? api : api.tools;
+    const name = owner === 'api' ? `api.${member}` : `api.tools.${member}`;
+    expect(() => Reflect.get(target, member)).toThrow(
+      expect.objectContaining({
+        code: 'E_EXT_COMPAT',
+        message: `Extension "old" uses ${name}, which no longer exists.`,
+        suggestion: `Use ${replacement} instead.`,
+      }),
+    );
+  });
 
-  test.each(removed)(
-    'X-18 from %s, %s, used in register, fails the start with the same code',
-    async (owner, member) => {
-      const started = scriptedAgent({
-        extensions: [
-          extension('old', (api) => {
-            // Code of an extension for the old version.
-            Reflect.get(owner === 'api' ? api : api.tools, member);
-          }),
-        ],
-      });
-      expect(await started.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_COMPAT' });
-    },
-  );
+  test.each(removed)('X-18 %s.%s, used in register, fails the start with the same code', async (owner, member) => {
+    const started = scriptedAgent({
+      extensions: [
+        extension('old', (api) => {
+          // Code of an extension for the old version.
+          Reflect.get(owner === 'api' ? api : api.tools, member);
+        }),
+      ],
+    });
+    expect(await started.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_COMPAT' });
+  });
 
   test('X-18 does not affect the others: a member that never existed is undefined', async () => {
     const api = await openApi();

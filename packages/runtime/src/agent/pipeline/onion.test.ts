@@ -122,7 +122,7 @@ describe('P-10 next() is called exactly once', () => {
       return 'own';
     },
   };
-  test.each(Object.entries(again))('P-10 twice, %s: E_NEXT_TWICE, one core run', async (_, run) => {
+  test.each(Object.entries(again))('P-10 called twice, %s: E_NEXT_TWICE, one core run', async (_, run) => {
     const { result, counted } = onion([layer('outer', (ctx) => ctx.next()), layer('greedy', run)]);
     const error = await thrownBy(result);
     expect(error).toBeInstanceOf(GoondanError);

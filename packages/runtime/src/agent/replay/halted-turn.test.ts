@@ -191,7 +191,7 @@ describe('a cancelled turn', () => {
     expect(heard).toEqual(Array.from({ length: 2 }, () => 'The turn was cancelled: no more.'));
   });
 
-  test('in a layer that waited for something of its own', async () => {
+  test('in a layer that waited for something of its own is replayed up to that wait', async () => {
     const reached = moment();
     let aborts = 0;
     const waiting: ExtensionRegister = ({ pipeline }) =>
@@ -236,7 +236,7 @@ describe('a cancelled turn', () => {
     expect((await replay({ last, close: closing('see you') })).first).toMatchObject({ extension: 'close' });
   });
 
-  test('in a layer, when a sibling call had got further in the recording', async () => {
+  test('in a layer has no divergence when a sibling call had got further in the recording', async () => {
     const waits = moment();
     const pausing =
       (...ms: readonly number[]): ExtensionRegister =>
@@ -250,7 +250,7 @@ describe('a cancelled turn', () => {
     expect(same(await replay({ pause: pausing(0, 40) }))).toMatchObject({ others: 0, halted: { how: 'cancelled' } });
   });
 
-  test('next to a call that had ended', async () => {
+  test('next to a call that had ended is compared with that call', async () => {
     const waits = moment();
     const hang = () => Bun.sleep(30).then(waits.hang);
     const replay = await cancel('both', { guard: guarding(3) }, { promise: waits.promise, hang });
@@ -258,7 +258,7 @@ describe('a cancelled turn', () => {
     expect((await replay({ guard: guarding(4) })).first).toMatchObject({ extension: 'guard' });
   });
 
-  test('while it waited to retry a step, and before it had begun', async () => {
+  test('while it waited to retry a step, or before it had begun, is replayed up to there', async () => {
     const policy = { policy: { retryBaseMs: 60_000, retryMaxMs: 60_000 } };
     const controller = new AbortController();
     const watching: ExtensionRegister = ({ events }) =>
@@ -276,7 +276,7 @@ describe('a cancelled turn', () => {
     expect(same(nothingRan)).toMatchObject({ others: 0, steps: 0, layers: 0, halted: { how: 'cancelled', place: [] } });
   });
 
-  test('because it was out of time; its current time limit does not matter', async () => {
+  test('because it was out of time is replayed up to there; its current time limit does not matter', async () => {
     const policy = { policy: { turnTimeoutMs: 60 } };
     const { result, starts } = await recordRuns('look', [{ plan: planOf(layers, forEver, policy) }]);
     expect(result.error?.code).toBe('E_TURN_TIMEOUT');
@@ -325,7 +325,7 @@ describe('a turn that continued in another process', () => {
     expect(first(await replayAll(starts, { ...then, remember }))).toEqual(['remember', undefined]);
   });
 
-  test('after a crash: slow work of a layer before next() was written before anything else was asked for', async () => {
+  test('after a crash has the changes that a slow layer made before next(), because they were written first', async () => {
     const slowly =
       (text: string): ExtensionRegister =>
       ({ pipeline }) =>
@@ -343,7 +343,7 @@ describe('a turn that continued in another process', () => {
     expect(first(await replayAll(starts, { slow: slowly('two') }))).toEqual(['slow', undefined]);
   });
 
-  test('after it was stopped long after its last written line', async () => {
+  test('after it was left is replayed also when its last line was written long before', async () => {
     const asked = moment();
     const slowly =
       (days: number): ExtensionRegister =>
@@ -369,7 +369,7 @@ describe('a turn that continued in another process', () => {
     expect(first(await replayAll(starts.slice(0, 1), { ...then, slow: slowly(7) }))).toEqual(['slow']);
   });
 
-  test('after it was stopped while it waited for a person', async () => {
+  test('after it was left while it waited for a person: each run is replayed alone', async () => {
     const asking: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('toolCall', async (ctx) => {
         await ctx.approval.ask({ reason: 'May it?' });
@@ -407,7 +407,7 @@ describe('a turn that continued in another process', () => {
     expect(first(await replayAll(starts, free))).toEqual(['ask', 'ask']);
   });
 
-  test('and was cancelled there', async () => {
+  test('and was cancelled there: the second run is replayed up to the cancel', async () => {
     const [stuck, again] = [moment(), moment()];
     const controller = new AbortController();
     void again.promise.then(() => controller.abort(cancelled()));

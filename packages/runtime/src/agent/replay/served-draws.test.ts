@@ -5,8 +5,8 @@ const never = (): never => {
   throw new Error('nothing is drawn');
 };
 
-describe('what is served', () => {
-  test('is what was drawn, each kind in its order, whatever is drawn in between', () => {
+describe('served draws', () => {
+  test('are the recorded ones, each kind in its order, in any mix of kinds', () => {
     const draws = new ServedDraws(
       [
         ['now', 5],
@@ -44,7 +44,7 @@ describe('what is served', () => {
     expect(draw('two')).not.toEqual(drawn);
   });
 
-  test('of a layer that drew nothing, the clock begins where the layer did', () => {
+  test('start the clock at the layer’s start for a layer without recorded draws', () => {
     expect(new ServedDraws([], 1_000, '').draw('now', never)).toBe(1_001);
   });
 });

@@ -43,13 +43,13 @@ async function resultsOf(options: ScriptedAgentOptions): Promise<StepResult[]> {
 }
 
 describe('the result of a step', () => {
-  test('C-07 without tool calls', async () => {
+  test('C-07 has hasToolCalls false and empty lists without tool calls', async () => {
     expect(await resultsOf({})).toEqual([
       { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: { finishReason: 'stop' } },
     ]);
   });
 
-  test('C-07 with a tool call: the call as the model asked it, and its result', async () => {
+  test('C-07 has the tool call as the model asked it, and its result', async () => {
     const [first, second] = await resultsOf({
       script: [{ when: 'go', call: { tool: 'weather__get', args: { city: 'Seoul' } } }, { say: 'done' }],
     });

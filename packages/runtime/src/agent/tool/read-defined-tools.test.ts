@@ -49,7 +49,7 @@ describe('tools of defineTool', () => {
     expect({ ...bare.get('dice__roll'), handler: 0 }).toEqual({ ...bareDeclared.get('dice__roll'), handler: 0 });
   });
 
-  test('F-15 are all exports of the module that defineTool made, under their own name if they have one', async () => {
+  test('F-15 are all exports made by defineTool, under their own name if they have one', async () => {
     await Bun.write(
       join(root, 'dice.ts'),
       `import { defineTool } from ${JSON.stringify(join(import.meta.dir, '../../../../types/src/index.ts'))};
@@ -68,12 +68,12 @@ describe('tools of defineTool', () => {
     const registry = await load(
       one(defineTool({ description: 'Rolls.', parameters, run: (_ctx, input) => void seen.push(input) })),
     );
-    // Its handler looks at the arguments alone.
+    // The handler reads only the arguments.
     await registry.get('dice__roll')?.handler({} as ToolContext, { on: '2026-01-02' });
     expect(seen).toEqual([{ on: new Date('2026-01-02'), count: 2 }]);
   });
 
-  test('F-15 refuse arguments with the error of declared tools, also what only the schema itself checks', async () => {
+  test('F-15 refuse arguments with the error of declared tools, also in checks that only the schema has', async () => {
     const even = z
       .int()
       .max(100)
@@ -147,7 +147,7 @@ describe('tools of defineTool', () => {
     ['has no form in JSON', z.object({ on: z.date() }), 'Date cannot be represented'],
     ['is of a library without JSON Schema', old, 'a schema of older without a JSON Schema'],
     ['throws', throwing, 'JSON'],
-  ])('F-15 whose schema %s are refused at the start, with file and tool', async (_title, parameters, message) => {
+  ])('F-15 are refused at the start, with file and tool, when the schema %s', async (_title, parameters, message) => {
     // Code that the type checker did not see.
     const tool = defineTool({ description: 'Rolls.', parameters: parameters as never, run: () => 1 });
     const refused = await refusal({ ...one(tool), entry: './tools/dice.ts' });
@@ -188,7 +188,7 @@ describe('tools of defineTool', () => {
       'E_TOOL_NAME',
       '',
     ],
-  ])('F-15 whose module %s are refused', async (_title, handlers, code, message) => {
+  ])('F-15 are refused when the module %s', async (_title, handlers, code, message) => {
     const refused = await refusal({
       handlers: handlers as NonNullable<ToolDeclaration['handlers']>,
       entry: './dice.ts',
@@ -197,7 +197,7 @@ describe('tools of defineTool', () => {
     expect(refused).toMatchObject({ code, message: expect.stringContaining(message) });
   });
 
-  test('F-15 beside declared exports are refused, with the way out', async () => {
+  test('F-15 are refused beside declared exports, and the error says what to do', async () => {
     const exports = [{ name: 'roll', description: 'Rolls.' }];
     expect(await refusal({ root, entry: './dice.ts', exports })).toMatchObject({
       code: 'E_TOOL_LOAD',
@@ -205,7 +205,7 @@ describe('tools of defineTool', () => {
     });
   });
 
-  test('F-15 with `instead` keep their schema and never run', async () => {
+  test('F-15 keep their schema and never run with `instead`', async () => {
     const tool = defineTool({ description: 'Rolls.', parameters: z.object({ sides: z.int() }), run: () => 'it ran' });
     const registry = await load({ ...one(tool), instead: () => 'nobody' });
     const found = registry.get('dice__roll');

@@ -1,4 +1,7 @@
-/** The tools that a module exports with `defineTool`, in the form of declared ones. Fields of them are foreign until here. */
+/**
+ * Reads the tools that a module exports with `defineTool`, and returns them in the form of declared ones. Their fields
+ * are unchecked data until here.
+ */
 import {
   type DefinedTool,
   GoondanError,
@@ -23,7 +26,11 @@ export interface ToolModule {
   readonly entry?: string;
 }
 
-/** **Errors** — `E_TOOL_LOAD`, `E_TOOL_NAME`, `E_TOOL_SCHEMA`, with the resource, the file and the tool. */
+/**
+ * Reads all tools of a module.
+ *
+ * **Errors** — `E_TOOL_LOAD`, `E_TOOL_NAME`, `E_TOOL_SCHEMA`, with the resource, the file and the tool.
+ */
 export function readDefinedTools(module: ToolModule, exported: object): OfferedTool[] {
   const tools = Object.entries(exported).filter((entry): entry is [string, DefinedTool<object>] =>
     isDefinedTool(entry[1]),
@@ -56,7 +63,7 @@ function readTool(module: ToolModule, key: string, tool: DefinedTool<object>): O
 
 const EFFECTS: readonly unknown[] = ['none', 'local', 'external'];
 
-/** The JSON Schema for the model. */
+/** Returns the JSON Schema for the model. */
 function readSchema(parameters: object, what: string): JsonSchema {
   try {
     const { $schema: _draft, ...schema } = copyJsonObject(describeParameters(parameters), { omitUndefined: true });
@@ -78,18 +85,24 @@ function readSchema(parameters: object, what: string): JsonSchema {
 function describeParameters(parameters: object): unknown {
   const standard = standardOf(parameters);
   if (standard === undefined) return parameters;
-  // The draft of the one validator: tuples of another one would refuse every argument.
+  // The validator uses this draft: a tuple written for another draft would refuse every argument.
   if (standard.jsonSchema !== undefined) return standard.jsonSchema.input({ target: 'draft-07' });
   throw new Error(`the value is a schema of ${standard.vendor} without a JSON Schema`);
 }
 
-/** Partial: older versions of a library follow an older standard, without a JSON Schema. */
+/**
+ * The standard part of a schema. Partial, because older versions of a library follow an older standard, without a JSON
+ * Schema.
+ */
 function standardOf(parameters: object): Partial<StandardParameters<object>['~standard']> | undefined {
   // A value with this key follows the standard.
   return '~standard' in parameters ? (parameters as StandardParameters<object>)['~standard'] : undefined;
 }
 
-/** Runs the schema's own check after that of the JSON Schema: refinements, defaults and transformations are there alone. */
+/**
+ * Runs the schema's own check after the check by JSON Schema: only the schema has refinements, defaults and
+ * transformations.
+ */
 function handlerOf(tool: DefinedTool<object>, fullName: string): ToolHandler {
   const validate = standardOf(tool.parameters ?? {})?.validate;
   if (validate === undefined) return (ctx, input) => tool.run(ctx, input);

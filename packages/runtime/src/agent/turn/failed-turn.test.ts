@@ -223,7 +223,7 @@ describe('M-06 a store that fails', () => {
     }
   });
 
-  test('M-06 but did commit has the turn: nothing is lost, and nothing runs again', async () => {
+  test('M-06 after its commit took effect has the turn: nothing is lost, and nothing runs again', async () => {
     const { agent, outcome } = await loseTurn({ write: (await countWrites()) - 1, tookEffect: true });
     expect(outcome).toBe(diskFull);
     expect(await agent.stateOf('breakable')).toBe(4);
