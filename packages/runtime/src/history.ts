@@ -10,14 +10,14 @@ export type {
 } from './agent/conversation/conversation-store.ts';
 export { memoryStore } from './agent/conversation/memory-store.ts';
 export type { ExtensionChanges } from './orchestrator/lone/change-extensions.ts';
-export {
-  type DivergenceCause,
-  type ExplainedDivergence,
-  type ReplayOptions,
-  type ReplayedRun,
-  replayRecording,
-  type ReplayReport,
+export type {
+  DivergenceCause,
+  ExplainedDivergence,
+  ReplayOptions,
+  ReplayedRun,
+  ReplayReport,
 } from './orchestrator/lone/replay-recording.ts';
+export { replayRecording } from './replay-recording.ts';
 export type { EffectKind, EffectRecord } from './trace/effect-record.ts';
 export type { Recording } from './trace/recording.ts';
 export { recordTurn, type TurnRecorder } from './trace/record-turn.ts';

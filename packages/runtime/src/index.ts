@@ -5,7 +5,7 @@
 export type { Approver } from './agent/seams/approver.ts';
 export type { Engine } from './agent/seams/engine.ts';
 export type { AgentPlan } from './agent/start/agent-plan.ts';
-export { type AgentDeps, type RunningAgent, startAgent } from './agent/start/start-agent.ts';
+export type { AgentDeps, RunningAgent } from './agent/start/start-agent.ts';
 export type { SwarmPlan } from './config/swarm-plan.ts';
 export { connectSwarm } from './control/connect-swarm.ts';
 export type {
@@ -26,5 +26,6 @@ export type {
 export { type DefinedSwarm, defineSwarm, type ResourceDefinition, type SwarmDefinition } from './define-swarm.ts';
 export type { LogLine } from './ports/log-line.ts';
 export type { TurnOutcome } from './ports/turn-outcome.ts';
+export { startAgent } from './start-agent.ts';
 export { type StartSwarmOptions, startSwarm } from './start-swarm.ts';
 export { toolFile } from './tool-file.ts';

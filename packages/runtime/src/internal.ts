@@ -1,7 +1,10 @@
 /**
  * `@goondan/runtime/internal`: further names for the other packages of this repository. It is outside of semantic
- * versioning: any release may change or remove a name here. Import it only when you pin the exact version.
+ * versioning: any release may change or remove a name here. Import it only when you pin the exact version. It loads in
+ * Bun only.
  */
+// oxlint-disable-next-line import/no-unassigned-import -- it throws in Node, before anything else is loaded
+import './bun-only.ts';
 export type { ExtensionDeclaration } from './agent/extension/load-extension.ts';
 export type { Model } from './agent/model/model-port.ts';
 export type { ToolDeclaration } from './agent/tool/load-tool.ts';
@@ -28,6 +31,7 @@ export { deleteStoppedInstance, forkStoppedInstance } from './orchestrator/stopp
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { eventIdOf, randomIds } from './ports/ids.ts';
 export { type CollectorProbe, probeCollector } from './telemetry/probe-collector.ts';
+export { readPlanAgain } from './read-folder-plan.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';

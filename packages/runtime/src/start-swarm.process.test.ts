@@ -17,8 +17,9 @@ import { textOf } from '@goondan/types';
 import { connectSwarm } from './control/connect-swarm.ts';
 import type { Swarm } from './control/swarm.ts';
 import type { LogLine } from './ports/log-line.ts';
-import { startSwarm, type StartSwarmOptions } from './start-swarm.ts';
+import { type PlanToStart, startSwarm, type StartSwarmOptions } from './start-swarm.ts';
 import { readOwner } from './testing/read-owner.ts';
+import { temporaryBundle } from './testing/temporary-bundle.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -31,17 +32,13 @@ function newStateRoot(): string {
   return stateRoot;
 }
 
-async function start(options: Partial<StartSwarmOptions> = {}): Promise<Swarm & { readonly stateRoot: string }> {
+const script = { script: [{ say: 'You said: {{input}}' }] };
+const scripted = { 'Model/scripted': { provider: 'scripted', model: 'test', options: script } };
+const clerk = { name: 'shop', agents: [{ agentName: 'clerk', models: scripted }] };
+
+async function start(options: Partial<PlanToStart> = {}): Promise<Swarm & { readonly stateRoot: string }> {
   const stateRoot = options.stateRoot ?? newStateRoot();
-  const script = { script: [{ say: 'You said: {{input}}' }] };
-  const models = { 'Model/scripted': { provider: 'scripted', model: 'test', options: script } };
-  const swarm = await startSwarm({
-    name: 'shop',
-    workspace: 'shop',
-    agents: [{ agentName: 'clerk', models }],
-    ...options,
-    stateRoot,
-  });
+  const swarm = await startSwarm({ ...clerk, workspace: 'shop', ...options, stateRoot });
   cleanups.push(() => swarm.stop({ graceMs: 0 }));
   return { ...swarm, stateRoot };
 }
@@ -137,6 +134,31 @@ describe('a running swarm', () => {
   });
 });
 
+describe('a swarm from a folder', () => {
+  const yaml = (say: string) =>
+    [
+      `kind: Model, metadata: { name: scripted }, spec: { provider: scripted, model: test, options: { script: [{ say: ${say} }] } }`,
+      'kind: Agent, metadata: { name: clerk }, spec: { modelConfig: { modelRef: Model/scripted } }',
+      'kind: Swarm, metadata: { name: shop }, spec: { entryAgent: Agent/clerk, agents: [Agent/clerk], workspace: shop }',
+    ]
+      .map((resource) => `{ apiVersion: goondan.ai/v1, ${resource} }\n`)
+      .join('---\n');
+
+  test('F-06 answers, and reads the folder again when it is reloaded', async () => {
+    using bundle = temporaryBundle({ 'goondan.yaml': yaml('open') });
+    const stateRoot = newStateRoot();
+    const swarm = await startSwarm({ bundleFolder: bundle.folder, stateRoot });
+    cleanups.push(() => swarm.stop({ graceMs: 0 }));
+    const ask = async () => textOf((await swarm.ask({ input: 'Hello' })).result.responseMessage);
+    expect(await ask()).toBe('open');
+    writeFileSync(join(bundle.folder, 'goondan.yaml'), yaml('closed'));
+    expect((await swarm.reload()).changed).toContain('Agent/clerk');
+    expect(await ask()).toBe('closed');
+    writeFileSync(join(bundle.folder, 'goondan.yaml'), yaml('closed').replace('workspace: shop', 'workspace: other'));
+    expect(await failure(swarm.reload())).toMatchObject({ code: 'E_RELOAD_SWARM' });
+  });
+});
+
 describe('a stopped swarm', () => {
   test('R-07 leaves no process, no socket and no owner, and continues at the next start', async () => {
     const lines: LogLine[] = [];
@@ -219,6 +241,21 @@ describe('a swarm that cannot start', () => {
     const stateRoot = newStateRoot();
     expect(await failure(start({ stateRoot, name: 'My Shop', agents: [] }))).toMatchObject({ code: 'E_SWARM_PLAN' });
     expect(readdirSync(stateRoot)).toEqual([]);
+  });
+
+  test.each([
+    ['the answer of resolveSwarm', { plan: {}, workspaceId: 'shop', secrets: [] }, 'E_SWARM_PLAN', '...resolved.plan'],
+    ['nothing', undefined, 'E_SWARM_PLAN', '{ bundleFolder }'],
+    ['a plan without a name', { agents: [] }, 'E_SWARM_PLAN', ''],
+    ['a plan whose agents are names', { name: 'shop', agents: ['clerk'] }, 'E_SWARM_PLAN', ''],
+    ['a folder that is not there', { bundleFolder: '/nowhere' }, 'E_BUNDLE_MISSING', ''],
+    ['a plan for a folder that is not there', { ...clerk, bundleFolder: '/nowhere' }, 'E_BUNDLE_MISSING', ''],
+  ])('F-06 because of %s reports a code', async (_, given, code, suggestion) => {
+    // A program in JavaScript may pass anything.
+    expect(await failure(startSwarm(given as unknown as StartSwarmOptions))).toMatchObject({
+      code,
+      suggestion: expect.stringContaining(suggestion),
+    });
   });
 
   test('because of an unusable socket path releases its workspace', async () => {

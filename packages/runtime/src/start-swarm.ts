@@ -1,25 +1,37 @@
-/** Starts from code the same swarm that `gdn run` starts from a bundle. */
-import { realpathSync } from 'node:fs';
+/**
+ * Starts from code the same swarm that `gdn run` starts from a bundle. In Bun, this process becomes its orchestrator. In
+ * Node, a Bun process beside this one does, and the handle is that of `connectSwarm`.
+ */
 import { homedir } from 'node:os';
+import { GoondanError } from '@goondan/types';
 import type { SwarmPlan } from './config/swarm-plan.ts';
 import type { Swarm } from './control/swarm.ts';
 import { defined } from './json/defined.ts';
-import { startOrchestrator } from './orchestrator/start-orchestrator.ts';
+import { isBun } from './ports/is-bun.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { stateRoot } from './workspace/layout/state-root.ts';
-import { workspaceId } from './workspace/layout/workspace-id.ts';
 
-export interface StartSwarmOptions extends SwarmPlan {
-  /** Reads the plan again, for `reload()`; if it throws, nothing changes. */
-  readonly readPlan?: () => Promise<SwarmPlan>;
+/** A folder or a plan, and how to run it. */
+export type StartSwarmOptions = (
+  | {
+      /** The folder of `goondan.yaml`, which `reload()` reads again. */
+      readonly bundleFolder: string;
+      /** The name of the swarm; may be absent when the folder declares one, or one called `default`. */
+      readonly swarm?: string;
+      /** The folder tools work in, for agents that name none; `bundleFolder` when absent. */
+      readonly workdir?: string;
+    }
+  | (SwarmPlan & {
+      /** Reads the plan again, for `reload()`; if it throws, nothing changes. Refused in Node: `E_NEEDS_BUN`. */
+      readonly readPlan?: () => Promise<SwarmPlan>;
+      /** The name of the workspace; swarms with the same one share their conversations. */
+      readonly workspace?: string;
+      /** The folder of the bundle, so that two bundles never share a workspace by chance. The current folder when absent. */
+      readonly bundleFolder?: string;
+    })
+) & {
   /** The folder of all workspaces; `GOONDAN_STATE_ROOT`, else `~/.goondan`, when absent. */
   readonly stateRoot?: string;
-  /** The name of the workspace; swarms with the same one share their conversations. */
-  readonly workspace?: string;
-  /**
-   * The folder of the bundle, so that two bundles never share a workspace by chance. The current folder when absent.
-   */
-  readonly bundleFolder?: string;
   /**
    * False skips the lock of `workspace.lock`, for file systems without `flock`. Use it only where no other machine and
    * no other container can start this swarm.
@@ -27,30 +39,51 @@ export interface StartSwarmOptions extends SwarmPlan {
   readonly flock?: boolean;
   /** Receives every log line; the workspace's `logs` folder has them too. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
-}
+};
+
+export type PlanToStart = Extract<StartSwarmOptions, SwarmPlan>;
 
 /**
- * Starts a swarm: this process becomes its orchestrator, and each agent instance gets a process of its own.
+ * Starts a swarm. Each agent instance gets a process of its own. The code of its bundle runs without a question about trust:
+ * the program that calls this has decided.
  *
  * **Rules** — earlier accepted input is handled first. `stop()` ends the swarm. When this process ends in any other way,
  * all its processes end within two seconds, and their work continues at the next start.
  * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING` (another process runs this workspace), `E_PROCESS_START`,
- * those of the disk.
+ * those of the disk. Of a folder also those of `loadBundle` and `resolveSwarm`. In Node also `E_NEEDS_BUN`, `E_BUN_MISSING`.
  *
  * @example
- * const swarm = await startSwarm({ name: 'shop', agents: [{ agentName: 'clerk', models }] });
+ * const swarm = await startSwarm({ bundleFolder: 'my-swarm' });
  * const { result } = await swarm.ask({ input: 'Hello' });
  * await swarm.stop();
  */
-export function startSwarm(options: StartSwarmOptions): Promise<Swarm> {
-  const { stateRoot: root, workspace, bundleFolder = process.cwd(), onLog, readPlan, flock, ...plan } = options;
-  const environment = process.env.GOONDAN_STATE_ROOT;
-  const bundleRealPath = realpathSync(bundleFolder);
-  return startOrchestrator({
-    plan,
-    stateRoot: stateRoot(defined({ home: homedir(), option: root, environment })),
-    workspaceId: workspaceId(defined({ swarmName: plan.name, bundleRealPath, workspace })),
-    bundleFolder: bundleRealPath,
-    ...defined({ flock, onLog, readPlan }),
+export async function startSwarm(options: StartSwarmOptions): Promise<Swarm> {
+  checkOptions(options);
+  if (isBun) return (await import('./start-here.ts')).startHere(options);
+  return (await import('./start-beside.ts')).startBeside(options);
+}
+
+/** The state root that `startSwarm` takes, as an absolute path. */
+export function chooseStateRoot(option: string | undefined): string {
+  return stateRoot(defined({ home: homedir(), option, environment: process.env.GOONDAN_STATE_ROOT }));
+}
+
+/** A program in JavaScript may pass anything. */
+function checkOptions(options: unknown): asserts options is StartSwarmOptions {
+  const given = typeof options === 'object' && options !== null ? options : {};
+  if ('agents' in given || ('bundleFolder' in given && typeof given.bundleFolder === 'string' && !('plan' in given))) {
+    return;
+  }
+  const suggestion =
+    'plan' in given
+      ? 'Pass the plan in it: `startSwarm({ ...resolved.plan, bundleFolder })`, or the folder alone: `startSwarm({ bundleFolder })`.'
+      : 'Pass `{ bundleFolder }` with the folder of `goondan.yaml`, or a plan with `name` and `agents`.';
+  throw new GoondanError('E_SWARM_PLAN', `startSwarm needs a folder or a plan, and got ${describe(given)}.`, {
+    suggestion,
   });
+}
+
+function describe(given: object): string {
+  const keys = Object.keys(given);
+  return keys.length === 0 ? 'neither' : `only ${keys.map((key) => `"${key}"`).join(', ')}`;
 }

@@ -1,11 +1,10 @@
 /** Prepares and starts a run; the preparation runs no code of the bundle. */
 import { type LogLine, startSwarm, type Swarm } from '@goondan/runtime';
 import { type Bundle, type BundleProblem, type ResolvedSwarm, resolveSwarm } from '@goondan/runtime/bundle';
-import { gracePeriodMs, workspaceFolder } from '@goondan/runtime/internal';
+import { gracePeriodMs, readPlanAgain, workspaceFolder } from '@goondan/runtime/internal';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
 import { printLogLine } from '../print-log-line.ts';
-import { readPlanAgain } from './read-plan-again.ts';
 import { checkStateRootWritable, readableStateRoot } from '../state-root.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
 import type { Terminal } from '../terminal.ts';
@@ -73,12 +72,16 @@ export async function startRun(
     ...plan,
     stateRoot: run.stateRoot,
     bundleFolder: run.bundle.folder,
-    readPlan: () => readPlanAgain(run),
+    readPlan: () => readPlanAgain(folderOf(run), run.workspaceId),
     onLog: (line) => printLogLine(line, terminal, isReported && ((each) => isReported(each, entryAgent))),
     ...(workspace === undefined ? {} : { workspace }),
     ...(run.flock === undefined ? {} : { flock: run.flock }),
   });
   return { control, graceMs: gracePeriodMs(plan) };
+}
+
+function folderOf({ bundle, swarmName, workdir, connections = true }: PreparedRun) {
+  return { bundleFolder: bundle.folder, swarm: swarmName, workdir, connections };
 }
 
 /**

@@ -24,19 +24,20 @@ export async function withDeadline<Value>(
   const { signal: outer } = bounds;
   outer.throwIfAborted();
   const inner = new AbortController();
-  const over = Promise.withResolvers<never>();
+  let giveUp: (reason: unknown) => void = () => undefined;
+  const over = new Promise<never>((_, reject) => void (giveUp = reject));
   // If the action aborts and throws at once, no one waits for this promise.
-  over.promise.catch(() => undefined);
+  over.catch(() => undefined);
   const stop = (reason: unknown) => {
     inner.abort(reason);
-    over.reject(reason);
+    giveUp(reason);
   };
   const onAbort = () => stop(outer.reason);
   outer.addEventListener('abort', onAbort, { once: true });
   const deadline = new OwnTimeTimer(bounds.clock, bounds.timeoutMs, () => stop(bounds.whenLate()));
   deadline.start();
   try {
-    return await Promise.race([action(inner.signal, deadline), over.promise]);
+    return await Promise.race([action(inner.signal, deadline), over]);
   } finally {
     deadline.stop();
     outer.removeEventListener('abort', onAbort);

@@ -9,7 +9,7 @@ import type { SwarmPolicy } from './swarm-policy.ts';
 /** Returns a copy of a valid plan. **Errors** — `E_SWARM_PLAN`. */
 export function checkSwarmPlan(given: SwarmPlan): SwarmPlan {
   const plan = copyPlan(given);
-  const problems = [...findProblems(plan)];
+  const problems = [...(findMissing(plan) ?? findProblems(plan))];
   if (problems.length === 0) return plan;
   throw refusal(problems.join('; '));
 }
@@ -26,6 +26,20 @@ function copyPlan(given: SwarmPlan): SwarmPlan {
 
 function refusal(problem: string): GoondanError {
   return new GoondanError('E_SWARM_PLAN', `The swarm cannot be started: ${problem}.`);
+}
+
+/** A program in JavaScript may leave out anything. Undefined when the fields that every plan has are there. */
+function findMissing(plan: { readonly name?: unknown; readonly agents?: unknown }): string[] | undefined {
+  const { name, agents } = plan;
+  const missing = [
+    ...(typeof name === 'string' ? [] : ['`name` is not a text']),
+    ...(Array.isArray(agents) && agents.every(hasName) ? [] : ['`agents` is not a list of agents with an `agentName`']),
+  ];
+  return missing.length === 0 ? undefined : missing;
+}
+
+function hasName(agent: unknown): boolean {
+  return typeof agent === 'object' && agent !== null && 'agentName' in agent && typeof agent.agentName === 'string';
 }
 
 function* findProblems(plan: SwarmPlan): Generator<string> {

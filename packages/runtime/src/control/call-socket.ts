@@ -6,6 +6,7 @@ import { GoondanError } from '@goondan/types';
 import { dirname } from 'node:path';
 import type { ControlSocket } from './control-socket.ts';
 import { currentUserId } from './control-socket-path.ts';
+import { fetchUnix } from './fetch-unix.ts';
 import { findFolderProblem } from './find-folder-problem.ts';
 import { EVENT_STREAM, type Operation, PROTOCOL } from './operations.ts';
 import { checkAnswer, notUnderstood, readJson, readRefusal } from './read-answer.ts';
@@ -65,15 +66,8 @@ async function send(
     for (const [key, value] of Object.entries(request))
       if (value !== undefined) url.searchParams.set(key, String(value));
   }
-  const response = await fetch(url, {
-    unix: path,
-    method,
-    headers,
-    signal,
-    // A reused connection may lead to a swarm that is gone, and the request would be sent a second time.
-    keepalive: false,
-    ...(method === 'GET' ? {} : { body: encode(request) }),
-  });
+  const body = method === 'GET' ? {} : { body: encode(request) };
+  const response = await fetchUnix(path, url, { method, headers, signal, ...body });
   if (!response.ok) throw refusalOf(await readJson(response), what);
   return response;
 }

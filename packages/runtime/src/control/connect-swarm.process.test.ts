@@ -8,7 +8,7 @@ import { fakeApproval, fakeStatus, fakeControl } from '../testing/fake-control.t
 import { manualClock } from '../testing/manual-clock.ts';
 import { type ServedSwarm, serveFakeSwarm, until } from '../testing/serve-fake-swarm.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
-import { connectSwarm } from './connect-swarm.ts';
+import { connectSwarm, type ControlPlace } from './connect-swarm.ts';
 import { controlSocketPath, systemSocketEnvironment } from './control-socket-path.ts';
 import type { Acceptance, Swarm, SwarmNotice } from './swarm.ts';
 
@@ -236,6 +236,17 @@ describe('the errors of a client', () => {
     expect(await errorOf(connectSwarm({ stateRoot: served.folder, workspaceId: 'team' }))).toMatchObject({
       message: 'The swarm of workspace "team" is not running.',
     });
+  });
+
+  test.each([
+    ['workspaceId is undefined', { stateRoot: '/nowhere', workspaceId: undefined }],
+    ['stateRoot is undefined', { workspaceId: 'shop' }],
+    ['stateRoot is undefined', undefined],
+    ['path is empty', { path: '' }],
+  ])('F-06 report that %s', async (problem, place) => {
+    // A program in JavaScript may pass anything.
+    const refused = await connectSwarm(place as unknown as ControlPlace).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_CONTROL_REQUEST', message: expect.stringContaining(problem) });
   });
 
   test('report that the swarm went away in the middle', async () => {

@@ -22,15 +22,32 @@ export interface ConnectOptions {
 
 /**
  * Connects to a running swarm. **Errors** — `E_CONTROL_CLOSED` when no swarm runs there, `E_CONTROL_VERSION` when it
- * uses another protocol.
+ * uses another protocol, `E_CONTROL_REQUEST` when the place is incomplete.
  */
 export async function connectSwarm(place: ControlPlace, options: ConnectOptions = {}): Promise<Swarm> {
-  const swarm = remoteSwarm({ silenceMs: 60_000, clock: systemClock, ...options, ...find(place) });
+  return connect(place, options);
+}
+
+/** The process of a swarm that this program has started. */
+export interface SwarmProcess {
+  readonly ended: Promise<void>;
+  /** Why the swarm stopped by itself. */
+  readonly failure: () => GoondanError | undefined;
+}
+
+/** Gives the same handle for a swarm whose process ends with it. */
+export function connectOwnSwarm(place: ControlPlace, own: SwarmProcess): Promise<Swarm> {
+  return connect(place, {}, own);
+}
+
+async function connect(place: ControlPlace, options: ConnectOptions, own?: SwarmProcess): Promise<Swarm> {
+  const swarm = remoteSwarm({ silenceMs: 60_000, clock: systemClock, ...options, ...find(place) }, own);
   await swarm.status();
   return swarm;
 }
 
 function find(place: ControlPlace): Pick<ControlSocket, 'path' | 'what'> {
+  checkPlace(place);
   if ('path' in place) return { path: place.path, what: `The swarm at ${place.path}` };
   const { stateRoot, workspaceId } = place;
   // As `startSwarm` does: the name of a socket outside of the workspace depends on its path.
@@ -39,15 +56,31 @@ function find(place: ControlPlace): Pick<ControlSocket, 'path' | 'what'> {
   return { path, what: `The swarm of workspace "${workspaceId}"` };
 }
 
-function remoteSwarm(socket: ControlSocket): Swarm {
-  let stopped: Promise<void> | undefined;
+/** A program in JavaScript may pass anything. */
+function checkPlace(place: unknown): void {
+  const given: Readonly<Record<string, unknown>> = Object(place);
+  const missing = ('path' in given ? ['path'] : ['stateRoot', 'workspaceId']).find(
+    (name) => typeof given[name] !== 'string' || given[name] === '',
+  );
+  if (missing === undefined) return;
+  const message = `connectSwarm needs { path } or { stateRoot, workspaceId }, and ${missing} is ${String(given[missing]) || 'empty'}.`;
+  const suggestion =
+    'A running swarm says its id: `(await swarm.status()).workspaceId`. `resolveSwarm` has it in its answer, too.';
+  throw new GoondanError('E_CONTROL_REQUEST', message, { suggestion });
+}
+
+function remoteSwarm(socket: ControlSocket, own?: SwarmProcess): Swarm {
+  let stopped = own?.ended;
   return {
     ...plainMethods(socket),
     ask: (delivery, options) => askSwarm(socket, delivery, options),
     watch: (filter, listener) => watchSwarm(socket, filter, listener),
-    stop: (options = {}) => stopSwarm(socket, options),
+    stop: (options = {}) => (own === undefined ? stopSwarm(socket, options) : stopOwn(socket, own, options)),
     get stopped() {
       return (stopped ??= whenStopped(socket));
+    },
+    get failure() {
+      return own?.failure();
     },
   };
 }
@@ -70,10 +103,16 @@ async function stopSwarm(socket: ControlSocket, options: StopOptions): Promise<v
     }
   } catch (error) {
     // The swarm closed the connection with its own end.
-    if (!(error instanceof GoondanError && error.code === 'E_CONTROL_CLOSED')) throw error;
+    unlessGone(error);
   } finally {
     end();
   }
+}
+
+/** Also when the swarm is gone already. */
+async function stopOwn(socket: ControlSocket, { ended }: SwarmProcess, options: StopOptions): Promise<void> {
+  await stopSwarm(socket, options).catch(unlessGone);
+  await ended;
 }
 
 async function whenStopped(socket: ControlSocket): Promise<void> {
@@ -82,6 +121,11 @@ async function whenStopped(socket: ControlSocket): Promise<void> {
     const { ended } = await watchSwarm(socket, { types: ['dropped'] }, () => undefined);
     await ended;
   } catch (error) {
-    if (!(error instanceof GoondanError && error.code === 'E_CONTROL_CLOSED')) throw error;
+    unlessGone(error);
   }
+}
+
+/** Throws every error but that of a swarm that is gone. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof GoondanError && error.code === 'E_CONTROL_CLOSED')) throw error;
 }

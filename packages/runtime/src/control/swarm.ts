@@ -241,7 +241,7 @@ export interface Swarm {
   readonly stopped: Promise<void>;
   /**
    * The reason of a stop that was not requested: `E_FENCED` when its workspace was removed or replaced. Only for a
-   * swarm of this process.
+   * swarm that this program started.
    */
   readonly failure?: GoondanError | undefined;
 }

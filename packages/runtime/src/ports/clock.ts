@@ -9,11 +9,11 @@ export interface Clock {
 
 /** Taken when the process begins: later, bundle code gets replacements (`agent/draws/`). */
 const SystemDate = Date;
-const { nanoseconds } = Bun;
+const millisecondsSinceStart = performance.now.bind(performance);
 
 export const systemClock: Clock = {
   now: () => new SystemDate(),
-  elapsed: () => nanoseconds() / 1_000_000,
+  elapsed: millisecondsSinceStart,
   after(ms, action) {
     const timer = setTimeout(action, ms);
     return () => clearTimeout(timer);
@@ -38,7 +38,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 
 /** Waits for `work`, but no longer than `ms`. Rejects if `work` rejects in that time. */
 export async function waitAtMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const callOff = clock.after(ms, () => late.resolve());
-  await Promise.race([work, late.promise]).finally(callOff);
+  let callOff = () => {};
+  const late = new Promise<void>((resolve) => void (callOff = clock.after(ms, resolve)));
+  await Promise.race([work, late]).finally(callOff);
 }

@@ -63,8 +63,9 @@ function startFromProc(pid: number): string | undefined {
 
 function startFromPs(pid: number): string | undefined {
   try {
-    const { success, stdout } = Bun.spawnSync(['ps', '-o', 'lstart=', '-p', String(pid)]);
-    return success ? stdout.toString().trim() || undefined : undefined;
+    const { spawnSync } = process.getBuiltinModule('node:child_process');
+    const { status, stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)]);
+    return status === 0 ? stdout.toString().trim() || undefined : undefined;
   } catch {
     return undefined;
   }

@@ -32,11 +32,11 @@ export function fakeApprover(answer: Answer): FakeApprover {
       const id = canonicalJson([turnId, key, args]);
       const outcome = given.get(id) ?? Promise.resolve(answer(question));
       given.set(id, outcome);
-      const aborted = Promise.withResolvers<never>();
-      const giveUp = () => aborted.reject(signal.reason);
+      let giveUp = () => {};
+      const aborted = new Promise<never>((_, reject) => void (giveUp = () => reject(signal.reason)));
       signal.addEventListener('abort', giveUp, { once: true });
       try {
-        return { id, ...(await Promise.race([outcome, aborted.promise])) };
+        return { id, ...(await Promise.race([outcome, aborted])) };
       } finally {
         signal.removeEventListener('abort', giveUp);
       }

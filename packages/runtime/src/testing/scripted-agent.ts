@@ -21,12 +21,12 @@ import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts'
 import type { LogLine } from '../ports/log-line.ts';
 import type { Model } from '../agent/model/model-port.ts';
 import type { ScriptedRule } from '../config/script/script.ts';
-import { openScriptedModel } from '../agent/model/scripted/open-scripted-model.ts';
 import type { Tier } from '../config/declared-extension.ts';
-import { type RunningAgent, startAgent } from '../agent/start/start-agent.ts';
+import type { RunningAgent } from '../agent/start/start-agent.ts';
 import type { TurnOptions } from '../agent/turn/run-turn.ts';
 import type { TurnOutcome } from '../ports/turn-outcome.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
+import { requireBun } from '../ports/is-bun.ts';
 import type { ChainRecord } from '../trace/turn-trace.ts';
 import { recordTurn } from '../trace/record-turn.ts';
 import { type RecordedRequest, recordRequests } from './record-requests.ts';
@@ -91,8 +91,17 @@ const runtimeEvents: readonly SpanEventName[] = [
   'approval.decided',
 ];
 
-/** @example const agent = await scriptedAgent({ extensions: [extension('polite', register)] }) */
+/**
+ * **Errors** — `E_NEEDS_BUN` in Node.
+ *
+ * @example const agent = await scriptedAgent({ extensions: [extension('polite', register)] })
+ */
 export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise<ScriptedAgent> {
+  requireBun('scriptedAgent', 'Run the tests of extensions and tools with `bun test`.');
+  const [{ startAgent }, { openScriptedModel }] = await Promise.all([
+    import('../agent/start/start-agent.ts'),
+    import('../agent/model/scripted/open-scripted-model.ts'),
+  ]);
   const {
     script = [{ say: 'You said: {{input}}' }],
     model,

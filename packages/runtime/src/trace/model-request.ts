@@ -6,6 +6,7 @@
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';
 import type { Shorten } from '../json/diff-json.ts';
+import { sha256OfAll } from '../json/sha256.ts';
 
 /** A request on its way to its model. */
 export interface AskedModel {
@@ -118,7 +119,7 @@ export class RequestRecorder {
       tools: this.#digestTools(tools),
       messages: {
         count: messages.length,
-        digest: digestAll(messages.map((message) => this.#digest(message))).slice(0, DIGITS),
+        digest: sha256OfAll(messages.map((message) => this.#digest(message))).slice(0, DIGITS),
         shown: Object.fromEntries(
           shown.flatMap(([at, message]) =>
             message === undefined ? [] : [[`${at} ${message.role}`, shorten(message.content, LONGEST_SHOWN)]],
@@ -171,7 +172,7 @@ export class RequestRecorder {
 
   /** Digests the digests of the parts, so that a long conversation is not serialised in every step. */
   #digestRequest({ params, tools }: AskedModel, messages: readonly string[]): string {
-    return digestJson({ params: asJson(params), tools: this.#digestTools(tools), messages: digestAll(messages) });
+    return digestJson({ params: asJson(params), tools: this.#digestTools(tools), messages: sha256OfAll(messages) });
   }
 
   #digestTools(tools: AskedModel['tools']): Record<string, string> {
@@ -185,12 +186,6 @@ export class RequestRecorder {
     if (Object.isFrozen(part)) this.#known.set(part, digest);
     return digest;
   }
-}
-
-function digestAll(digests: readonly string[]): string {
-  const hasher = new Bun.CryptoHasher('sha256');
-  for (const digest of digests) hasher.update(digest);
-  return hasher.digest('hex');
 }
 
 function countSame(before: readonly string[], now: readonly string[]): number {

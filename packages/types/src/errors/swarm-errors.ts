@@ -201,6 +201,10 @@ export const swarmErrors = {
     meaning: 'A message between two processes of a swarm is too large and was rejected.',
     suggestion: 'Put large data into a file and send its path.',
   },
+  E_NEEDS_BUN: {
+    meaning: 'A Node program asked for something that works in a Bun process only.',
+    suggestion: 'Run this part of the program on Bun.',
+  },
   E_PLATFORM: {
     meaning: 'Goondan does not run on this operating system.',
     suggestion: 'Use Linux or macOS. docs/platforms.md says what is tested on each.',
@@ -219,7 +223,7 @@ export const swarmErrors = {
   },
   E_RELOAD_SOURCE: {
     meaning: 'A program started this swarm and did not say how to read its plan again, so it cannot reload.',
-    suggestion: 'Give `startSwarm` a `readPlan`, or start the swarm again.',
+    suggestion: 'Give `startSwarm` a `bundleFolder` without a plan, or a `readPlan`. Or start the swarm again.',
   },
   E_RELOAD_SWARM: {
     meaning: 'The new plan has another swarm name. A running swarm keeps its name, and with it its conversations.',

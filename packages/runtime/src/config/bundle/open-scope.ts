@@ -6,7 +6,7 @@ import { errorAt, type Finding } from './bundle-problem.ts';
 import { findBundlePackage, packageNamePattern } from './files/find-package.ts';
 import { inspectFiles } from './files/inspect-files.ts';
 import { BUNDLE_FILE, readFolder } from './files/read-folder.ts';
-import { moduleScanner, type ScanModule } from './files/scan-module.ts';
+import { openScanner, type Scanner } from './files/open-scanner.ts';
 import { isResourceKind, parseResource } from './kinds/parse-resource.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { SourceDocument } from './place.ts';
@@ -23,10 +23,18 @@ export interface OpenedScopes {
 
 /** Opens a bundle and its packages. `folder` is a real path; `documents` are those of the bundle itself. */
 export async function openScopes(folder: string, documents: readonly SourceDocument[]): Promise<OpenedScopes> {
+  const scanner = openScanner();
+  try {
+    return await openAll(folder, documents, scanner);
+  } finally {
+    await scanner.end();
+  }
+}
+
+async function openAll(folder: string, documents: readonly SourceDocument[], scanner: Scanner): Promise<OpenedScopes> {
   const findings: Finding[] = [];
   const scopes = new Map<string, MutableScope>();
-  const scan = moduleScanner();
-  const root = await openScope({ folder, documents }, scan, findings);
+  const root = await openScope({ folder, documents }, scanner, findings);
   scopes.set(folder, root);
   // The loop adds to the map that it walks: packages refer to packages.
   for (const scope of scopes.values()) {
@@ -46,7 +54,7 @@ export async function openScopes(folder: string, documents: readonly SourceDocum
         findings.push(...contents.findings);
         target = await openScope(
           { folder: found.folder, package: name, documents: contents.documents },
-          scan,
+          scanner,
           findings,
         );
         scopes.set(found.folder, target);
@@ -69,7 +77,7 @@ interface ScopeSource {
 
 async function openScope(
   { documents, ...home }: ScopeSource,
-  scan: ScanModule,
+  scanner: Scanner,
   findings: Finding[],
 ): Promise<MutableScope> {
   const declared = new Set<string>();
@@ -99,7 +107,7 @@ async function openScope(
       resource,
       document,
     } as LoadedResource;
-    const { loaded, findings: found } = await inspectFiles(plain, scan);
+    const { loaded, findings: found } = await inspectFiles(plain, scanner);
     findings.push(...found);
     resources.push(loaded);
   }

@@ -2,9 +2,28 @@
  * Returns the CRC-32, to detect errors of disks; an attacker can write files anyway. It can be continued: `checksum(b,
  * checksum(a))` is the checksum of a followed by b, so an append does not need to read the file.
  *
- * Uses Bun's own function, with the same result as `node:zlib`: importing that costs every agent process 8 ms.
+ * Uses Bun's own function, with the same result as `node:zlib`: importing that costs every agent process 8 ms, and the
+ * first Nodes of version 20 do not have it.
  */
+import { isBun } from '../../ports/is-bun.ts';
 
 export function checksum(bytes: Uint8Array | string, before = 0): number {
-  return Bun.hash.crc32(bytes, before);
+  if (isBun) return Bun.hash.crc32(bytes, before);
+  return checksumByTable(typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes, before);
 }
+
+/** The same in plain JavaScript, for Node. */
+export function checksumByTable(bytes: Uint8Array, before = 0): number {
+  let rest = ~before;
+  for (const byte of bytes) rest = (table[(rest ^ byte) & 0xff] ?? 0) ^ (rest >>> 8);
+  return ~rest >>> 0;
+}
+
+/** The polynomial of IEEE 802.3, with its bits in reverse order. */
+const POLYNOMIAL = 0xed_b8_83_20;
+
+const table = Int32Array.from({ length: 256 }, (_, byte) => {
+  let rest = byte;
+  for (let bit = 0; bit < 8; bit += 1) rest = rest & 1 ? POLYNOMIAL ^ (rest >>> 1) : rest >>> 1;
+  return rest;
+});

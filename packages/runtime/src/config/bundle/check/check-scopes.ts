@@ -24,9 +24,19 @@ export async function checkScopes(
   environment: Environment,
   environmentFile: Bundle['environmentFile'],
 ): Promise<Finding[]> {
-  const findings = scopes.flatMap((scope) => checks.flatMap((check) => [...check(scope).take(MOST_PROBLEMS + 1)]));
+  const findings = scopes.flatMap((scope) => checks.flatMap((check) => [...takeFirst(check(scope))]));
   for (const scope of scopes) findings.push(...checkTools(scope));
   findings.push(...(await checkConfigs(scopes)), ...(await checkConnectionConfigs(scopes)));
-  findings.push(...checkValues(scopes, environment, environmentFile).take(MOST_PROBLEMS + 1));
+  findings.push(...takeFirst(checkValues(scopes, environment, environmentFile)));
   return findings;
+}
+
+/** One more than are shown. The `take` of iterators is newer than Node 20. */
+function* takeFirst(findings: Iterable<Finding>): Generator<Finding> {
+  let left = MOST_PROBLEMS + 1;
+  for (const finding of findings) {
+    yield finding;
+    left -= 1;
+    if (left === 0) return;
+  }
 }

@@ -1,6 +1,7 @@
 /** Finds an installed npm package the way Node does: in `node_modules` of this folder, then of the folders above. */
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** The names that npm allows, so that no name can lead out of `node_modules`. */
 export const packageNamePattern = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
@@ -17,7 +18,10 @@ export function findPackage(from: string, name: string): { path: string; folder:
 
 /** Finds a package that a bundle refers to. Goondan's own packages come with the runtime and need no install. */
 export function findBundlePackage(from: string, name: string): ReturnType<typeof findPackage> {
-  return findPackage(from, name) ?? (name.startsWith('@goondan/') ? findPackage(import.meta.dir, name) : undefined);
+  return (
+    findPackage(from, name) ??
+    (name.startsWith('@goondan/') ? findPackage(dirname(fileURLToPath(import.meta.url)), name) : undefined)
+  );
 }
 
 function isFolder(path: string): boolean {

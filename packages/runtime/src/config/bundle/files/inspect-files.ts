@@ -8,7 +8,8 @@ import { resolveEntry } from '../../resolve-entry.ts';
 import type { LoadedResource } from '../bundle.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import type { Path } from '../place.ts';
-import { moduleLoaders, type ScanModule } from './scan-module.ts';
+import type { Scanner } from './open-scanner.ts';
+import { moduleLoaders } from './scan-module.ts';
 import { readTextFile, refusalText } from './text-file.ts';
 
 const LARGEST_PROMPT = 1024 * 1024;
@@ -19,14 +20,14 @@ export interface InspectedFiles {
   readonly findings: readonly Finding[];
 }
 
-export async function inspectFiles(loaded: LoadedResource, scan: ScanModule): Promise<InspectedFiles> {
+export async function inspectFiles(loaded: LoadedResource, scanner: Scanner): Promise<InspectedFiles> {
   switch (loaded.kind) {
     case 'Tool':
-      return inspectEntry(loaded, loaded.resource.spec.entry, 'E_TOOL_LOAD', scan);
+      return inspectEntry(loaded, loaded.resource.spec.entry, 'E_TOOL_LOAD', scanner);
     case 'Extension':
-      return inspectEntry(loaded, loaded.resource.spec.entry, 'E_EXT_LOAD', scan);
+      return inspectEntry(loaded, loaded.resource.spec.entry, 'E_EXT_LOAD', scanner);
     case 'Connector':
-      return inspectEntry(loaded, loaded.resource.spec.entry, 'E_CONNECTOR_LOAD', scan);
+      return inspectEntry(loaded, loaded.resource.spec.entry, 'E_CONNECTOR_LOAD', scanner);
     case 'Agent':
       return inspectPrompt(loaded);
     case 'Model':
@@ -42,7 +43,7 @@ async function inspectEntry(
   loaded: LoadedResource,
   entry: string,
   code: ErrorCode,
-  scan: ScanModule,
+  scanner: Scanner,
 ): Promise<InspectedFiles> {
   const path: Path = ['spec', 'entry'];
   const found = await findFile(loaded, entry, path, code);
@@ -50,7 +51,7 @@ async function inspectEntry(
   if (!Object.hasOwn(moduleLoaders, extname(found))) {
     return { loaded, findings: [refuse(loaded, path, code, `"${entry}" is not a TypeScript or JavaScript module.`)] };
   }
-  const { digest, problems } = scan(found, loaded.folder);
+  const { digest, problems } = await scanner.scan(found, loaded.folder);
   const findings = problems.map(({ type, file, text, isOptional }) => {
     if (type === 'syntax') return refuse(loaded, path, code, `${file} does not parse: ${text}.`);
     const report = isOptional ? warningAt : errorAt;

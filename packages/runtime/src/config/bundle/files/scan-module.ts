@@ -46,11 +46,11 @@ export const moduleLoaders: Readonly<Record<string, Loader>> = {
 /** Packages that the runtime provides or contains. */
 const providedPackages: readonly string[] = ['@goondan/types', '@goondan/core', 'bun'];
 
-/** `file` and `root` are real paths; `file` is inside `root`. */
-export type ScanModule = (file: string, root: string) => ModuleScan;
-
-/** Creates the scanner of one bundle: it scans each module once, and limits the files of all modules together. */
-export function moduleScanner(): ScanModule {
+/**
+ * Creates the scanner of one bundle: it scans each module once, and limits the files of all modules together. It needs
+ * Bun; `openScanner` gives one everywhere.
+ */
+export function moduleScanner(): (file: string, root: string) => ModuleScan {
   const scans = new Map<string, ModuleScan>();
   const budget = { files: MOST_FILES };
   return (file, root) => {

@@ -1,0 +1,60 @@
+/**
+ * The program of the Bun process beside a Node program: it does what `ipc/bun-beside.ts` asks for. Its one argument is the
+ * folder of that program. When its standard input ends, it is gone at once, and the guardian ends the agents.
+ */
+import type { BesideCall, BesideCallName, BesideSaid } from './ipc/bun-beside.ts';
+import { toFrameError } from './ipc/check/frame-error.ts';
+import { readLines, toLine } from './ipc/json-lines.ts';
+import type { SwarmToStart } from './start-beside.ts';
+
+const [, , folder = '/'] = process.argv;
+process.chdir(folder);
+// The program is gone when nobody reads, and the end of the input says so, too.
+process.stdout.on('error', () => undefined);
+
+const calls: Readonly<Record<BesideCallName, () => Promise<(argument: never) => unknown>>> = {
+  replayRecording: async () => (await import('./replay-recording.ts')).replayStored,
+  scanModule: async () => {
+    const { moduleScanner } = await import('./config/bundle/files/scan-module.ts');
+    const scan = moduleScanner();
+    return ({ file, root }: { file: string; root: string }) => scan(file, root);
+  },
+  startSwarm: async () => start,
+};
+/** A scanner counts the files that it has seen. */
+const opened = new Map<BesideCallName, Promise<(argument: never) => unknown>>();
+
+let last = Promise.resolve();
+for await (const call of readLines<BesideCall>(process.stdin)) {
+  last = last.then(async () => say(await answer(call)));
+}
+process.exit(0);
+
+async function answer({ name, argument }: BesideCall): Promise<BesideSaid> {
+  try {
+    const known = opened.get(name) ?? calls[name]();
+    opened.set(name, known);
+    const run = await known;
+    // The argument is the one of this call: both programs are of one package.
+    return { answer: await run(argument as never) };
+  } catch (error) {
+    return { error: toFrameError(error, 'E_PROCESS_START') };
+  }
+}
+
+/** Answers with the id of the workspace, where the control socket is found. */
+async function start({ wantsLog, ...options }: SwarmToStart): Promise<string> {
+  const { startSwarm } = await import('./start-swarm.ts');
+  const swarm = await startSwarm({ ...options, ...(wantsLog ? { onLog: (log) => say({ log }) } : {}) });
+  void swarm.stopped.then(() => {
+    const { failure } = swarm;
+    if (failure === undefined) process.exit(0);
+    say({ failure: toFrameError(failure, 'E_PROCESS_START') }, () => process.exit(1));
+  });
+  const { workspaceId } = await swarm.status();
+  return workspaceId;
+}
+
+function say(said: BesideSaid, then?: () => void): void {
+  process.stdout.write(toLine(said), then);
+}

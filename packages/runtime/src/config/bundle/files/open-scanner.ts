@@ -1,0 +1,23 @@
+import { type BunBeside, startBunBeside } from '../../../ipc/bun-beside.ts';
+import { isBun } from '../../../ports/is-bun.ts';
+import { type ModuleScan, moduleScanner } from './scan-module.ts';
+
+/** Scans the modules of one bundle. */
+export interface Scanner {
+  /** `file` and `root` are real paths; `file` is inside `root`. */
+  scan(file: string, root: string): ModuleScan | Promise<ModuleScan>;
+  end(): Promise<void>;
+}
+
+/** Bun parses modules. In Node a Bun process does it, which is started for the first module. */
+export function openScanner(): Scanner {
+  if (isBun) return { scan: moduleScanner(), end: async () => undefined };
+  let beside: Promise<BunBeside> | undefined;
+  return {
+    async scan(file, root) {
+      beside ??= startBunBeside();
+      return (await beside).call<ModuleScan>('scanModule', { file, root });
+    },
+    end: async () => (await beside)?.end(),
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * A Bun process beside a Node program, for everything that needs Bun: scanning modules, running a swarm, replaying a turn.
+ *
+ * 1. Calls go to its standard input, one a line. It answers them in order on its standard output.
+ * 2. It ends when its standard input is closed, and so with the program, however that ends. Signals that a terminal sends
+ *    to all of its processes do not reach it: the program decides.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { GoondanError } from '@goondan/types';
+import { findBun, programFlags } from '../../bin/find-bun.mjs';
+import type { LogLine } from '../ports/log-line.ts';
+import { checkPlatform } from '../ports/platform.ts';
+import { type FrameError, fromFrameError } from './check/frame-error.ts';
+import { readLines, toLine } from './json-lines.ts';
+
+export type BesideCallName = 'replayRecording' | 'scanModule' | 'startSwarm';
+
+/** One line to the process. */
+export interface BesideCall {
+  readonly name: BesideCallName;
+  readonly argument: object;
+}
+
+/** One line from the process. A call is answered by `answer` or `error`; the others come at any time. */
+export type BesideSaid =
+  | { readonly answer: unknown }
+  | { readonly error: FrameError }
+  | { readonly log: LogLine }
+  /** Why the swarm stopped by itself. */
+  | { readonly failure: FrameError };
+
+export interface BunBeside {
+  /** **Errors** — those of the call; `E_PROCESS_START` when the process ends before it has answered. */
+  call<Answer>(name: BesideCallName, argument: object): Promise<Answer>;
+  /** Resolves when the process is gone. */
+  readonly ended: Promise<void>;
+  /** Ends the process. */
+  end(): Promise<void>;
+}
+
+/** `hear` is told what the process says besides its answers. **Errors** — `E_PLATFORM`, `E_BUN_MISSING`. */
+export async function startBunBeside(hear: (said: BesideSaid) => void = () => undefined): Promise<BunBeside> {
+  const { stdin, stdout, ended } = await spawnBun();
+  const waiting: { resolve: (answer: unknown) => void; reject: (error: GoondanError) => void }[] = [];
+  void listen();
+  return {
+    call: (name, argument) =>
+      new Promise((resolve, reject) => {
+        // The answer of a call has its type: both programs are of one package.
+        waiting.push({ resolve: resolve as (answer: unknown) => void, reject });
+        stdin.write(toLine({ name, argument } satisfies BesideCall));
+      }),
+    ended,
+    end() {
+      stdin.end();
+      return ended;
+    },
+  };
+
+  async function listen(): Promise<void> {
+    for await (const said of readLines<BesideSaid>(stdout)) {
+      if ('answer' in said) waiting.shift()?.resolve(said.answer);
+      else if ('error' in said) waiting.shift()?.reject(fromFrameError(said.error));
+      else hear(said);
+    }
+    for (const { reject } of waiting)
+      reject(new GoondanError('E_PROCESS_START', 'The Bun process of this program ended before it answered.'));
+  }
+}
+
+type BesideProcess = Pick<ChildProcess & { stdin: object; stdout: object }, 'stdin' | 'stdout'> &
+  Pick<BunBeside, 'ended'>;
+
+async function spawnBun(): Promise<BesideProcess> {
+  checkPlatform(process.platform);
+  const bun = findBun();
+  if (bun === undefined) throw missing(`is not installed for ${process.platform}-${process.arch}`);
+  const { spawn } = await import('node:child_process');
+  const program = fileURLToPath(new URL(`../beside-main${extname(import.meta.url)}`, import.meta.url));
+  const child = spawn(bun, [...programFlags, program, process.cwd()], {
+    // Not the program's folder, where files would decide how Bun runs.
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  });
+  // Whoever waits for an answer is told of the end.
+  child.stdin.on('error', () => undefined);
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    child.on('spawn', resolve);
+    child.on('error', (error) => reject(missing(`cannot be started: ${error.message}`)));
+  });
+  return { stdin: child.stdin, stdout: child.stdout, ended };
+}
+
+function missing(why: string): GoondanError {
+  return new GoondanError('E_BUN_MISSING', `Bun, which runs the agents of this program, ${why}.`);
+}

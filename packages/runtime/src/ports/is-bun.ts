@@ -1,0 +1,11 @@
+/** Node programs load the doors of this package too. Code that needs Bun asks here first. */
+import { GoondanError } from '@goondan/types';
+
+export const isBun: boolean = typeof Bun !== 'undefined';
+
+/** Throws `E_NEEDS_BUN` in Node. `what`: the subject of the message, `scriptedAgent` for example. */
+export function requireBun(what: string, suggestion?: string): void {
+  if (isBun) return;
+  const advice = suggestion === undefined ? {} : { suggestion };
+  throw new GoondanError('E_NEEDS_BUN', `${what} works in a Bun process only, and this process is Node.`, advice);
+}

@@ -1,0 +1,68 @@
+// F-06: the sources that a Node program loads, checked against the library of Node 20 and without the types of Bun.
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { runCompiler } from '../scripts/compile-packages.ts';
+import { repository } from './read-repository.ts';
+
+// The compiler takes a few seconds, on a machine that may be busy.
+setDefaultTimeout(120_000);
+
+const sources = join(repository, 'packages/runtime/src');
+const doors = ['index.ts', 'bundle.ts', 'control.ts', 'history.ts', 'testing/index.ts'].map((door) =>
+  join(sources, door),
+);
+
+/** They ask whether this is Bun before they use it. */
+const askingFirst = [
+  'config/bundle/files/scan-module.ts',
+  'control/fetch-unix.ts',
+  'json/sha256.ts',
+  'ports/is-bun.ts',
+  'workspace/lines/checksum.ts',
+];
+
+/** An `import()` of these comes after `isBun` or `requireBun`. */
+const forBun = /^(orchestrator|agent)\/|^start-here\.ts$/;
+
+const folder = mkdtempSync(join(tmpdir(), 'goondan-node-sources-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('F-06 code that Node loads uses no global of Bun and nothing newer than Node 20', async () => {
+  const config = join(folder, 'tsconfig.json');
+  const library = {
+    lib: ['ES2023', 'ES2024.String'],
+    types: ['node'],
+    typeRoots: [join(repository, 'node_modules/@types')],
+  };
+  const options = { extends: join(repository, 'tsconfig.json'), compilerOptions: library, files: doors, include: [] };
+  await Bun.write(config, JSON.stringify(options));
+  const problems = await runCompiler(repository, config).then(
+    () => '',
+    (error: unknown) => String(error),
+  );
+  const loaded = new Set(listLoaded().map((file) => relative(repository, file)));
+  expect(loaded).toContain('packages/runtime/src/ipc/bun-beside.ts');
+  const found = problems.split('\n').filter((line) => loaded.has(line.replace(/\(.*/, '')));
+  const own = (line: string) => relative('packages/runtime/src', line.replace(/\(.*/, ''));
+  expect(found.filter((line) => !askingFirst.includes(own(line)))).toEqual([]);
+  expect([...new Set(found.map(own))].toSorted()).toEqual(askingFirst);
+});
+
+/** The doors and everything they import in Node. */
+function listLoaded(): readonly string[] {
+  const transpiler = new Bun.Transpiler({ loader: 'ts', trimUnusedImports: true });
+  const loaded = new Set(doors);
+  // The set grows while it is walked.
+  for (const file of loaded) {
+    if (!file.endsWith('.ts')) continue;
+    for (const { path, kind } of transpiler.scanImports(readFileSync(file, 'utf8'))) {
+      if (!path.startsWith('.')) continue;
+      const target = join(dirname(file), path);
+      const isLater = kind !== 'import-statement';
+      if (!isLater || !forBun.test(relative(sources, target))) loaded.add(target);
+    }
+  }
+  return [...loaded];
+}
