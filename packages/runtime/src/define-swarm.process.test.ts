@@ -78,11 +78,11 @@ describe('a swarm defined in code', () => {
   });
 });
 
-describe('a tool of defineTool in a swarm that is defined in code', () => {
+describe('a tool of defineTool in a swarm defined in code', () => {
   const typesPath = import.meta.resolve('@goondan/types').replace('file://', '');
   const roll = defineTool({ description: 'Rolls.', parameters: z.object({ sides: z.int() }), run: () => 4 });
   const [model, , agent, swarm] = resources as [ResourceDefinition, unknown, ResourceDefinition, ResourceDefinition];
-  /** Stands for the type of a module: `import type * as sum from './tools/sum.ts'`. */
+  /** The type of a module, as in `import type * as sum from './tools/sum.ts'`. */
   type SumModule = { readonly add: typeof roll; readonly helper: () => void };
 
   test('F-15 is named with toolFile, and the plan is that of a Tool resource without exports', async () => {
@@ -110,7 +110,7 @@ describe('a tool of defineTool in a swarm that is defined in code', () => {
     expect(toolFile<{ readonly helper: () => void }>('file:///a/main.ts', './tools/sum.ts').kind).toBe('Tool');
   });
 
-  test('F-15 is refused outside of the folder, and where there is no file', async () => {
+  test('F-15 is rejected outside of the folder, and where there is no file', async () => {
     using bundle = temporaryBundle({});
     const refused = async (file: string) => {
       const named = toolFile<SumModule>(`file://${bundle.folder}/main.ts`, file);
@@ -127,7 +127,7 @@ describe('a tool of defineTool in a swarm that is defined in code', () => {
     ['in a Tool', [{ kind: 'Tool', metadata: { name: 'sum' }, spec: { entry: './sum.ts', exports: [roll] } }]],
     ['in an Agent', [{ ...agent, spec: { modelConfig: { modelRef: 'Model/demo' }, tools: [roll] } }]],
     ['as a function in an Agent', [{ ...agent, spec: { tools: [() => 4] } }]],
-  ])('F-15 is refused %s, with the reason and the way out', async (_title, wrong) => {
+  ])('F-15 is rejected %s, with the reason and the way out', async (_title, wrong) => {
     using bundle = temporaryBundle(files);
     // Code that the type checker did not see.
     const refused = await defineSwarm({ folder: bundle.folder, resources: wrong as ResourceDefinition[] }).catch(

@@ -81,7 +81,7 @@ function toJson(resource: ResourceDefinition, number: number): JsonObject {
   }
 }
 
-/** An entry that is a `file:` URL, as `toolFile` gives it, becomes a path from the folder. */
+/** Turns an entry that is a `file:` URL, as `toolFile` gives it, into a path from the folder. */
 function withLocalEntry(resource: JsonObject, root: string): JsonObject {
   const { spec } = resource;
   if (!isPlainObject(spec) || typeof spec.entry !== 'string' || !spec.entry.startsWith('file:')) return resource;

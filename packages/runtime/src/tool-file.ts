@@ -1,4 +1,4 @@
-/** A tool's module, named in the resources of `defineSwarm`. */
+/** Names the module of a tool in the resources of `defineSwarm`. */
 import { basename, dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DefinedTool } from '@goondan/types';

@@ -43,7 +43,8 @@ export class ConnectorAsker {
   }
 
   /**
-   * Throws `E_CALLS_FULL`. `leave` ends the wait: nothing is delivered from then on, and `answer` rejects with `reason`.
+   * Asks. `leave` ends the wait: nothing is delivered from then on, and `answer` rejects with `reason`. Throws
+   * `E_CALLS_FULL`.
    */
   ask(
     id: string,

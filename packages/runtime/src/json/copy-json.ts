@@ -33,7 +33,7 @@ export function copyJsonObject(value: unknown, options: CopyJsonOptions = {}): J
   return copyJson(value, options) as JsonObject;
 }
 
-/** What `isPlainObject` finds, to be read only. */
+/** A plain object, read only; see `isPlainObject`. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
 /** Tells whether JSON could have written the object: not an array, not a class instance. */

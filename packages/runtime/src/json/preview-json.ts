@@ -4,8 +4,8 @@ import { isPlainObject } from './copy-json.ts';
 const DEEPEST = 64;
 
 /**
- * A text is itself, everything else is JSON. What is not JSON is `null`, as in an array of JSON.stringify. `isCut`: there is
- * more.
+ * Returns a text as it is, and everything else as JSON. A value that is not JSON is `null`, as in an array of
+ * JSON.stringify. `isCut`: there is more.
  */
 export function previewJson(value: unknown, longest: number): { readonly text: string; readonly isCut: boolean } {
   if (typeof value === 'string') return { text: value.slice(0, longest), isCut: value.length > longest };

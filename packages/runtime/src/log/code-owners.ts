@@ -17,7 +17,7 @@ export class CodeOwners {
     this.#given = folders;
   }
 
-  /** `file` is relative, with `/`. */
+  /** Finds the owner; `file` is relative, with `/`. */
   find(path: string): { readonly owner: CodeOwner; readonly file: string } {
     this.#known ??= lookUp(this.#given);
     const { own, siblings, folders } = this.#known;

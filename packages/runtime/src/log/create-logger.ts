@@ -7,7 +7,7 @@ import type { LogLevel } from '../ports/log-line.ts';
 /** Names kept for `time` and `count`; above this the oldest is forgotten. */
 const MOST_NAMES = 1_000;
 
-/** `write` takes the lines of this logger. */
+/** Makes a logger; `write` takes its lines. */
 export function createLogger(write: (level: LogLevel, message: string) => void, elapsed: () => number): Console {
   const timers = new Map<string, number>();
   const counters = new Map<string, number>();

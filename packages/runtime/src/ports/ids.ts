@@ -1,4 +1,4 @@
-/** Ids as a parameter: random in the field, counted in tests. */
+/** Ids as a parameter: random in production, counted in tests. */
 export interface Ids {
   /** Returns a new id that starts with `prefix-`. */
   next(prefix: string): string;

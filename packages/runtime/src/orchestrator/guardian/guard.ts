@@ -4,7 +4,7 @@
  */
 import type { KillReport } from './kill-tagged.ts';
 
-/** After a clean shutdown no process was found. */
+/** The processes that the guardian ended; none after a clean shutdown. */
 export interface GuardianReport extends KillReport {
   /** The reason for its action. */
   readonly reason: 'stood-down' | 'orchestrator-gone';
@@ -17,8 +17,8 @@ const QUIET_AFTER_DEATH_MS = 300;
 const QUIET_AFTER_SHUTDOWN_MS = 30;
 
 /**
- * `lines` are those of the orchestrator; they end when the orchestrator does. `endRun` ends the remaining processes of the
- * run; `groups` are the reported process groups.
+ * Watches a run and ends it. `lines` are those of the orchestrator; they end when the orchestrator does. `endRun` ends
+ * the remaining processes of the run; `groups` are the reported process groups.
  */
 export async function guard(
   lines: AsyncIterable<string>,

@@ -1,6 +1,6 @@
 /**
- * Carries out what a commit decided, in a process that knows its files. `commitPlan` ends at the commit point;
- * `applyCommit` can fail or be cut off anywhere, and recovery finishes it.
+ * Carries out a planned commit in the process that has the files open. `commitPlan` ends at the commit point.
+ * `applyCommit` may fail or be interrupted anywhere, and recovery finishes it.
  */
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { AppendLog } from '../lines/append-log.ts';

@@ -12,7 +12,7 @@ export interface DurableStoreOptions extends StorePlace {
 }
 
 /**
- * Warnings go to standard error when nobody hears them.
+ * Opens the journal on the real disk. Warnings go to standard error when `warn` is absent.
  *
  * @example const store = await durableStore({ stateRoot: '/var/lib/goondan', workspaceId: 'shop' })
  */

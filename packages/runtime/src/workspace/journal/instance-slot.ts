@@ -26,7 +26,7 @@ export class InstanceSlot {
   #lock: Lock | undefined;
   #openings = 0;
 
-  /** The folder of all instances must exist and be durable. */
+  /** Takes a context whose folder of all instances exists and is durable. */
   constructor(context: Omit<WriterContext, 'lock' | 'nextEpoch'>) {
     this.#context = context;
   }

@@ -48,7 +48,7 @@ export class SwarmLog {
   #isFailing = false;
   #isClosed = false;
 
-  /** `place.warn` is called once each time that the log becomes unwritable. */
+  /** Opens nothing yet. `place.warn` is called once each time that the log becomes unwritable. */
   constructor(place: StorePlace, limits: SwarmLogLimits = defaultSwarmLogLimits) {
     const { stateRoot, workspaceId, fs = systemFs, clock = systemClock, warn } = place;
     const path = swarmLogPath(workspaceFolder(stateRoot, workspaceId));

@@ -186,7 +186,7 @@ function encodeRecord({ broken, ...record }: OwnerRecord): JsonValue {
   return { ...record, broken: broken.map(({ pid, runTag }) => ({ pid, runTag })) };
 }
 
-/** `undefined` for a record of a newer version. */
+/** Returns `undefined` for a record of a newer version. */
 export function decodeRecord({ about }: LockOwner): OwnerRecord | undefined {
   if (!about || typeof about !== 'object' || !('formatVersion' in about)) return undefined;
   if (about['formatVersion'] !== FORMAT_VERSION) return undefined;
