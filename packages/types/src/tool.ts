@@ -39,14 +39,17 @@ export interface ToolCallError {
   readonly helpUrl?: string;
 }
 
-/** The outcome of a call. The model's mistakes and the tool's failures are values here, never exceptions. */
-export interface ToolCallResult {
+/**
+ * The outcome of a call. The model's mistakes and the tool's failures are values here, never exceptions. A failed call has
+ * an error, and no other call has one.
+ */
+export type ToolCallResult = {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly output?: JsonValue;
-  readonly status: 'ok' | 'error';
-  readonly error?: ToolCallError;
-}
+} & (
+  { readonly status: 'ok'; readonly error?: undefined } | { readonly status: 'error'; readonly error: ToolCallError }
+);
 
 /** The context of a handler. */
 export interface ToolContext extends ExecutionContext {

@@ -5,12 +5,13 @@ import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 export function maskToolResult(result: ToolCallResult, mask: Mask): ToolCallResult {
   if (mask === noSecrets) return result;
   const { output, error } = result;
+  // The same fields as before, so it is a result as before.
   return {
     ...result,
     ...(output === undefined ? {} : { output: maskJson(output, mask) }),
     // The code of an error is not masked.
     ...(error === undefined ? {} : { error: { ...masked(error, mask), ...(error.code && { code: error.code }) } }),
-  };
+  } as ToolCallResult;
 }
 
 export function maskStepResult(result: StepResult, mask: Mask): StepResult {
