@@ -44,7 +44,7 @@ export interface FakeSwarmOptions {
   readonly stateRoot?: string;
   /** The clock of the swarm and its agents; the disk has its own. */
   readonly clock?: Clock;
-  /** Starts other children instead of those that `answer`. */
+  /** Starts the children; fake agents that use `answer` when absent. */
   readonly spawn?: Spawn;
   /** The models of every agent. */
   readonly models?: SwarmPlan['agents'][number]['models'];

@@ -15,7 +15,7 @@ export class RegisterDraws {
       draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
         const value = make();
         const isLong = typeof value === 'string' && value.length > LONGEST_DRAWN;
-        // A pair of a kind and its value, which the compiler cannot infer through a parameter.
+        // The value belongs to its kind, which the compiler cannot infer for a type parameter.
         if (drawn.length < MOST_DRAWN && !isLong) drawn.push([kind, value] as unknown as Draw);
         return value;
       },

@@ -153,7 +153,7 @@ export async function openInstance(start: AgentStart, deps: InstanceDeps): Promi
 /** The time for the last spans when the process has to end. */
 const LAST_SPANS_MS = 2_000;
 
-/** Loads and starts the export of spans; undefined, and nothing is loaded, without a collector. */
+/** Starts the export of spans. Without a collector it loads nothing and returns undefined. */
 async function startTelemetry(
   { telemetry, agent }: AgentStart,
   { host: { clock }, log }: InstanceDeps,

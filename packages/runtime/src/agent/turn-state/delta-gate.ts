@@ -59,8 +59,8 @@ export class DeltaGate {
   }
 
   /**
-   * Tells the listener that the streamed text of this step does not count: it is retried. Nothing was sent of a step
-   * that was held.
+   * Tells the listener that the streamed text of this step does not count, because the step is retried. Nothing was sent
+   * of a buffered step, so nothing is discarded.
    */
   discard(step: StepIdentity): void {
     this.open = undefined;

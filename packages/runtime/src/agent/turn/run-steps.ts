@@ -29,7 +29,7 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
     progress.nextIndex++;
     if ('delayMs' in outcome) {
       progress.failures++;
-      // A replay already has the outcome of the next try.
+      // A replay does not wait: its recording has the outcome of the next try.
       if (turn.replay === undefined) await sleep(turn.clock, outcome.delayMs, turn.signal);
       continue;
     }

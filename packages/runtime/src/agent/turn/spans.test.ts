@@ -122,7 +122,7 @@ describe('the spans of a turn', () => {
     const event = { id: 'same', traceId };
     const spansOf = ({ told }: ScriptedAgent) =>
       told.map((each) => [each.name, subjectOf(each), each.payload.spanId, each.payload.parentSpanId].join(' '));
-    // Without the failure: the model of a new process would count it again.
+    // No rule of this script fails: the model of a new process would count its failures from 0 again.
     const steady = { ...busy, script: [calls, { say: 'done' }] };
     const whole = await scriptedAgent(steady);
     await whole.say('go', { event });

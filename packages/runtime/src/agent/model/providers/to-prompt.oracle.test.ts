@@ -13,7 +13,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
 import { toPrompt } from './to-prompt.ts';
 
-// The SDK warns about image parts, which our messages will keep.
+// Turned off, because the SDK warns about image parts, which our messages keep using.
 beforeAll(() => void (globalThis.AI_SDK_LOG_WARNINGS = false));
 afterAll(() => void (globalThis.AI_SDK_LOG_WARNINGS = undefined));
 
