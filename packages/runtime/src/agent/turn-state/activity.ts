@@ -39,7 +39,8 @@ export class Activity {
   }
 
   /**
-   * Runs a wait for another agent as part of an effect that may be repeated: it does not keep the turn from being left.
+   * Waits for another agent inside an effect that may be repeated. During the wait the effect does not keep the turn from
+   * being left.
    */
   async aside<Value>(wait: () => Promise<Value>): Promise<Value> {
     this.#count(0, -1);
