@@ -5,7 +5,7 @@ const DEEPEST = 64;
 
 /**
  * Returns a text as it is, and everything else as JSON. A value that is not JSON is `null`, as in an array of
- * JSON.stringify. `isCut`: there is more.
+ * JSON.stringify. `isCut` is true when there is more.
  */
 export function previewJson(value: unknown, longest: number): { readonly text: string; readonly isCut: boolean } {
   if (typeof value === 'string') return { text: value.slice(0, longest), isCut: value.length > longest };

@@ -8,13 +8,6 @@ import { showEndpoint, type TelemetrySettings } from '../config/telemetry-settin
 import type { TurnPlace } from './turn-place.ts';
 import { TurnSpans } from './turn-spans.ts';
 
-export interface Telemetry {
-  /** Creates the listener for one turn. */
-  listen(): TurnListener;
-  /** Sends the remaining spans, within `withinMs`. Never rejects. */
-  finish(withinMs: number): Promise<void>;
-}
-
 export interface TelemetryDeps extends Pick<SpanExporterDeps, 'clock' | 'report'> {
   /**
    * The models of the agent by reference; the other fields of a spec are not used. The first one is its own when none
@@ -27,7 +20,7 @@ export interface TelemetryDeps extends Pick<SpanExporterDeps, 'clock' | 'report'
 const send = globalThis.fetch;
 const { pid } = process;
 
-export function openTelemetry(settings: TelemetrySettings, { clock, agent, report }: TelemetryDeps): Telemetry {
+export function openTelemetry(settings: TelemetrySettings, { clock, agent, report }: TelemetryDeps) {
   const { endpoint, hasContent, resource } = settings;
   const { models, modelRef = Object.keys(models)[0] ?? '' } = agent;
   const swarm = resource['goondan.swarm'] ?? '';
@@ -47,7 +40,9 @@ export function openTelemetry(settings: TelemetrySettings, { clock, agent, repor
     report: (level, message) => report(level, `${showEndpoint(endpoint)}: ${message}`),
   });
   return {
-    listen: () => new TurnSpans({ swarm, modelRef, models, hasContent, add: (source) => exporter.add(source) }),
-    finish: (withinMs) => exporter.finish(withinMs),
+    /** Creates the listener for one turn. */
+    listen: (): TurnListener => new TurnSpans({ swarm, modelRef, models, hasContent, add: (source) => exporter.add(source) }),
+    /** Sends the remaining spans, within `withinMs`. Never rejects. */
+    finish: (withinMs: number) => exporter.finish(withinMs),
   };
 }

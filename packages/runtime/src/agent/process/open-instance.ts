@@ -8,7 +8,6 @@ import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { type Clock, waitAtMost } from '../../ports/clock.ts';
-import type { Telemetry } from '../../telemetry/open-telemetry.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
 import { type TurnListener, watchTurn } from '../../trace/watch-turn.ts';
 import { GatheredLog } from '../../workspace/lines/gathered-log.ts';
@@ -25,7 +24,7 @@ import { IpcEngine } from './ipc-engine.ts';
 import { UndeliveredReplies } from './undelivered-replies.ts';
 import type { ProcessHost } from './process-host.ts';
 import type { ProcessLog } from './process-log.ts';
-import { openTurnTraces, type TurnTraces } from './turn-traces.ts';
+import { openTurnTraces } from './turn-traces.ts';
 
 export interface InstanceDeps {
   readonly channel: Channel<FromAgent, ToAgent>;
@@ -157,7 +156,7 @@ const LAST_SPANS_MS = 2_000;
 async function startTelemetry(
   { telemetry, agent }: AgentStart,
   { host: { clock }, log }: InstanceDeps,
-): Promise<Telemetry | undefined> {
+) {
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../../telemetry/open-telemetry.ts');
   const report = (level: 'info' | 'warn', message: string) => log.write(level, 'telemetry', message);
@@ -226,7 +225,7 @@ function recordTraces(
   journal: InstanceJournal,
   { host: { clock }, log }: InstanceDeps,
   extensions: readonly RecordedExtension[],
-): TurnTraces | undefined {
+) {
   if (policy.trace === 'off') return undefined;
   const traces = openTurnTraces({
     open: async () => (await journal.open()).openTraces(journal.address),

@@ -33,18 +33,7 @@ export interface TurnTracesDeps {
   readonly report: (problem: string) => void;
 }
 
-export interface TurnTraces {
-  /** Returns a listener for one turn. */
-  listen(): TurnListener;
-  /** Marks the running turn as left to the next process. */
-  leave(): void;
-  /** Adds a status to the running turn; drops it when none runs. */
-  statusChanged(status: ExtensionStatusChanged): void;
-  flush(): Promise<void>;
-  close(): Promise<void>;
-}
-
-export function openTurnTraces({ open, clock, extensions, statuses, report }: TurnTracesDeps): TurnTraces {
+export function openTurnTraces({ open, clock, extensions, statuses, report }: TurnTracesDeps) {
   const effects = new EffectRecorder();
   let running: WrittenRun | undefined;
   let newest: TurnLine['turn'] = { turnId: 'turn', traceId: 'trace', startedAt: clock.now() };
@@ -78,10 +67,13 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
   };
   const onRunning = (run: WrittenRun | undefined) => void (running = run);
   return {
-    listen: () =>
+    /** Returns a listener for one turn. */
+    listen: (): TurnListener =>
       new WrittenRun({ clock, extensions, ...(statuses && { statuses }), effects, requestsOf, onRunning }, add),
+    /** Marks the running turn as left to the next process. */
     leave: () => running?.halt(),
-    statusChanged: (status) => running?.statusChanged(status),
+    /** Adds a status to the running turn; drops it when none runs. */
+    statusChanged: (status: ExtensionStatusChanged) => running?.statusChanged(status),
     flush: () => log.flush(),
     close: () => log.close(),
   };

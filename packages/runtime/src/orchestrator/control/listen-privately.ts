@@ -15,8 +15,8 @@ const SOCKET_MODE = 0o600;
 const OTHERS = 0o077;
 
 /**
- * Makes the socket. `listen` binds a socket to the given path before it returns. `remove` removes the name, unless
- * another socket has it by then. Throws `E_CONTROL_PATH`.
+ * Makes the socket. `listen` binds a socket to the given path before it returns. `remove` removes the name, unless another
+ * socket has it by then. Throws `E_CONTROL_PATH`.
  */
 export function listenPrivately<Server>(
   path: string,

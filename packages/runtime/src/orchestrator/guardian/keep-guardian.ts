@@ -3,12 +3,6 @@ import { type Clock, sleep } from '../../ports/clock.ts';
 import type { GuardianReport } from './guard.ts';
 import { type Guardian, type GuardianOptions, startGuardian } from './start-guardian.ts';
 
-export interface KeptGuardian extends Pick<Guardian, 'watch' | 'forget'> {
-  /** The process id of the current guardian. */
-  readonly pid: number;
-  standDown(): Promise<GuardianReport | undefined>;
-}
-
 /** The pause between two attempts to replace it. */
 const RETRY_MS = 1_000;
 
@@ -16,25 +10,26 @@ const RETRY_MS = 1_000;
 export async function keepGuardian(
   options: GuardianOptions & { readonly clock: Clock; readonly warn: (message: string) => void },
   start: (options: GuardianOptions) => Promise<Guardian> = startGuardian,
-): Promise<KeptGuardian> {
+) {
   const { clock, warn } = options;
   const watched = new Set<number>();
   const state = { isStoodDown: false };
   let current = await start(options);
   void keep(current);
   return {
-    get pid() {
+    /** The process id of the current guardian. */
+    get pid(): number {
       return current.pid;
     },
-    watch(pid) {
+    watch(pid: number): void {
       watched.add(pid);
       current.watch(pid);
     },
-    forget(pid) {
+    forget(pid: number): void {
       watched.delete(pid);
       current.forget(pid);
     },
-    async standDown() {
+    async standDown(): Promise<GuardianReport | undefined> {
       state.isStoodDown = true;
       return current.standDown().catch(() => undefined);
     },

@@ -23,8 +23,8 @@ export interface KillReport {
 }
 
 /**
- * Linux only: see `canReadProcesses`. `quietMs` is the quiet time after which it counts as done: a process may be between
- * fork and exec, without a tag yet.
+ * Ends the processes. Linux only: see `canReadProcesses`. `quietMs` is the quiet time after which it counts as done: a
+ * process may be between fork and exec, without a tag yet.
  */
 export async function killTagged(tag: string, quietMs = 0, clock: Clock = systemClock): Promise<KillReport> {
   const wanted = checkTag(tag);

@@ -16,14 +16,14 @@ import type { Instance } from '../instances/instance.ts';
 import type { Plan, CurrentPlan } from '../plan/current-plan.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 
-export interface ReloadedParts {
+export interface ReloadDeps {
   readonly currentPlan: CurrentPlan;
   readonly swarm: SwarmAgents;
   readonly connections: Connections;
 }
 
 /** Applies a checked plan. Resolves when it is in force; busy processes are replaced at the end of their turns. */
-export async function applyPlan(parts: ReloadedParts, wanted: SwarmPlan): Promise<PlanReconcile> {
+export async function applyPlan(parts: ReloadDeps, wanted: SwarmPlan): Promise<PlanReconcile> {
   const { currentPlan, swarm, connections } = parts;
   const before = currentPlan.replace(wanted);
   const after = currentPlan.value;

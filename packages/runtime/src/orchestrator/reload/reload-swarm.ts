@@ -8,45 +8,35 @@ import { describeChanges, type PlanReconcile } from '../../config/plan-reconcile
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
-import { applyPlan, comparePlans, type ReloadedParts } from './apply-plan.ts';
+import { applyPlan, comparePlans, type ReloadDeps } from './apply-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
 
 /** Reads the present plan. If it throws, nothing changes, and the error is the reason. */
 export type ReadPlan = () => Promise<SwarmPlan>;
 
-/** The parts of a reload. */
-export interface ReloadDeps extends ReloadedParts {
-  readonly trials: Trials;
-}
-
-export interface SwarmReloader {
-  /**
-   * Reloads the plan. **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again,
-   * `E_RELOAD_SWARM` when it has another name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part does not
-   * start, and those of `read`. Nothing has changed then, and the log has the reason (L-05, D-07).
-   */
-  readonly reload: () => Promise<PlanReconcile>;
-  /** Gives up a running reload at the end of the swarm. Resolves when nothing of it is left. */
-  readonly close: () => Promise<void>;
-}
-
-export function swarmReloader(deps: ReloadDeps, read: ReadPlan | undefined): SwarmReloader {
+export function swarmReloader(deps: ReloadDeps & { readonly trials: Trials }, read: ReadPlan | undefined) {
   const over = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
   return {
-    reload() {
+    /**
+     * Reloads the plan. **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again,
+     * `E_RELOAD_SWARM` when it has another name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part does not
+     * start, and those of `read`. Nothing has changed then, and the log has the reason (L-05, D-07).
+     */
+    reload(): Promise<PlanReconcile> {
       const reload = last.then(() => reloadOnce(deps, read, over.signal));
       last = reload.catch(() => undefined);
       return reload;
     },
-    async close() {
+    /** Gives up a running reload at the end of the swarm. Resolves when nothing of it is left. */
+    async close(): Promise<void> {
       over.abort(new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped before the reload was done.'));
       await last;
     },
   };
 }
 
-async function reloadOnce(deps: ReloadDeps, read: ReadPlan | undefined, signal: AbortSignal): Promise<PlanReconcile> {
+async function reloadOnce(deps: ReloadDeps & { readonly trials: Trials }, read: ReadPlan | undefined, signal: AbortSignal): Promise<PlanReconcile> {
   const { swarm, currentPlan, trials } = deps;
   try {
     const wanted = await unlessAborted(readWanted(deps, read), signal);
@@ -79,7 +69,7 @@ function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promis
   });
 }
 
-async function readWanted({ currentPlan }: ReloadedParts, read: ReadPlan | undefined): Promise<SwarmPlan> {
+async function readWanted({ currentPlan }: ReloadDeps, read: ReadPlan | undefined): Promise<SwarmPlan> {
   if (read === undefined) {
     throw new GoondanError('E_RELOAD_SOURCE', 'This swarm was started without a way to read its plan again.');
   }

@@ -12,7 +12,7 @@ export type BasePlan =
   | { readonly type: 'rename' }
   | { readonly type: 'damaged'; readonly problem: string };
 
-/** Plans the base. `next`: `base.jsonl.next`. `log`: the records of the committed turn that are still there. */
+/** Plans the base. `next` is `base.jsonl.next`; `log` has the records of the committed turn that are still there. */
 export function planBase(
   base: Uint8Array,
   next: Uint8Array | undefined,

@@ -9,14 +9,6 @@ import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, sta
 import { GoondanError } from '@goondan/types';
 import type { Flock } from '../../ports/flock.ts';
 
-export interface WorkspaceLock {
-  /** The text of the holder before, unless it released the lock. */
-  readonly before: string;
-  /** Returns false once the file was removed or replaced: another process may own the workspace then. */
-  isInPlace(): boolean;
-  release(): void;
-}
-
 export interface LockRequest {
   readonly path: string;
   /** The lock function; absent with `--no-flock`, when the file is only watched. */
@@ -33,7 +25,7 @@ const MOST_ATTEMPTS = 10;
 const LONGEST_TEXT = 4096;
 
 /** Takes the lock. **Errors** — `refusal` while another process holds it; `E_STATE_ROOT`, `E_STORE_WRITE`. */
-export async function lockWorkspace(request: LockRequest): Promise<WorkspaceLock> {
+export async function lockWorkspace(request: LockRequest) {
   const { path } = request;
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     const descriptor = open(path);
@@ -86,16 +78,18 @@ async function takeLock(descriptor: number, { path, flock, refusal }: LockReques
   });
 }
 
-function heldLock(descriptor: number, { path, text, flock }: LockRequest): WorkspaceLock {
+function heldLock(descriptor: number, { path, text, flock }: LockRequest) {
   // Without the lock several processes may be here at once, and the text belongs to none of them.
   const isAlone = flock !== undefined;
   const before = isAlone ? readText(descriptor) : '';
   if (isAlone) writeText(descriptor, text);
   let isOpen = true;
   return {
+    /** The text of the holder before, unless it released the lock. */
     before,
+    /** Returns false once the file was removed or replaced: another process may own the workspace then. */
     isInPlace: () => isSameFile(descriptor, path),
-    release() {
+    release(): void {
       if (!isOpen) return;
       isOpen = false;
       if (isAlone) writeText(descriptor, '');

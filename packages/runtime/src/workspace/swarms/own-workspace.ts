@@ -18,7 +18,7 @@ import { ownerPath, workspaceFolder, workspaceLockPath, type StorePlace } from '
 import { makeFolders } from '../layout/make-folders.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { acquireLock, type LockOwner } from '../lock/acquire-lock.ts';
-import { lockWorkspace, type WorkspaceLock } from '../lock/lock-workspace.ts';
+import { lockWorkspace } from '../lock/lock-workspace.ts';
 import { newUuid } from '../../ports/ids.ts';
 
 export interface WorkspacePlace extends StorePlace {
@@ -118,7 +118,7 @@ function holdLock(
   { flock = systemFlock, processes = systemProcesses }: WorkspacePlace,
   folder: string,
   holder: Omit<Holder, 'host'>,
-): Promise<WorkspaceLock> {
+) {
   return lockWorkspace({
     path: workspaceLockPath(folder),
     flock: flock === false ? undefined : flock,
