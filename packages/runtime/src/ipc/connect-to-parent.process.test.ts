@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { AgentEvent } from '@goondan/types';
 import { memoryInUse } from '../../../../test/memory-in-use.ts';
 import { shareOfProcessor } from '../../../../test/used-ms.ts';
-import { type Channel, openChannel } from './channel/channel.ts';
+import { Channel } from './channel/channel.ts';
 import { frameFolder } from './channel/frame-files.ts';
 import { socketWire } from './channel/socket-wire.ts';
 import { agentLanguage } from './codec.ts';
@@ -45,7 +45,7 @@ function start(body: string, limits: Partial<ChannelLimits> = {}) {
   const child = Bun.spawn([process.execPath, '--no-install', script, frames], {
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
   });
-  const channel = openChannel({
+  const channel = new Channel({
     wire: socketWire(child.stdio[3] as unknown as number),
     codec: agentLanguage.parent,
     files: frameFolder(frames),

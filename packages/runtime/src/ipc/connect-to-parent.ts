@@ -1,10 +1,10 @@
 /** A child's end of its channel. */
-import { type Channel, openChannel } from './channel/channel.ts';
+import { Channel } from './channel/channel.ts';
 import { frameFolder } from './channel/frame-files.ts';
 import { CHANNEL_DESCRIPTOR, socketWire } from './channel/socket-wire.ts';
 import type { Language } from './codec.ts';
 
 /** Opens a child's channel. `folder` is for long messages: the parent gives it as the first argument. */
 export function connectToParent<Down, Up>({ child }: Language<Down, Up>, folder: string): Channel<Up, Down> {
-  return openChannel({ wire: socketWire(CHANNEL_DESCRIPTOR), codec: child, files: frameFolder(folder) });
+  return new Channel({ wire: socketWire(CHANNEL_DESCRIPTOR), codec: child, files: frameFolder(folder) });
 }

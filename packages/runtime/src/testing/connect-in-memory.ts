@@ -1,6 +1,6 @@
 /** Both ends of a channel in one process, for tests: everything except the socket is real. */
 import type { Clock } from '../ports/clock.ts';
-import { type Channel, openChannel } from '../ipc/channel/channel.ts';
+import { Channel } from '../ipc/channel/channel.ts';
 import { type FrameFiles, memoryFrameFiles } from '../ipc/channel/frame-files.ts';
 import { memoryWires } from './memory-wire.ts';
 import type { Language } from '../ipc/codec.ts';
@@ -21,7 +21,7 @@ export function connectInMemory<Down, Up>(
 ): [Channel<Down, Up>, Channel<Up, Down>] {
   const [parentWire, childWire] = memoryWires(room);
   return [
-    openChannel({ wire: parentWire, codec: parent, files, ...options }),
-    openChannel({ wire: childWire, codec: child, files, ...options }),
+    new Channel({ wire: parentWire, codec: parent, files, ...options }),
+    new Channel({ wire: childWire, codec: child, files, ...options }),
   ];
 }

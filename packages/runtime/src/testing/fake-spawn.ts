@@ -20,7 +20,7 @@ export interface FakeChild<Down, Up> {
 export interface FakeSpawnOptions {
   readonly clock?: Clock;
   /** Called when a child is killed; when absent the child ends at once, by SIGKILL. */
-  readonly onKill?: (child: FakeChild<unknown, unknown>, graceMs: number) => void;
+  readonly onKill?: (child: Omit<FakeChild<unknown, unknown>, 'channel'>, graceMs: number) => void;
   /** May throw, to play a system that starts no more processes. */
   readonly beforeSpawn?: (request: SpawnRequest) => void;
   /** May throw, to play a child that reads too slowly. */
@@ -93,6 +93,6 @@ function startChild<Down, Up>(
   };
 }
 
-function endAtOnce(child: FakeChild<unknown, unknown>): void {
+function endAtOnce(child: Pick<FakeChild<unknown, unknown>, 'exit'>): void {
   child.exit({ signal: 'SIGKILL' });
 }

@@ -4,7 +4,7 @@ import { agentLanguage } from '../codec.ts';
 import { connectInMemory, type InMemoryOptions } from '../../testing/connect-in-memory.ts';
 import type { FromAgent } from '../from-agent.ts';
 import type { ToAgent } from '../to-agent.ts';
-import { type Channel, openChannel } from './channel.ts';
+import { Channel } from './channel.ts';
 import { memoryFrameFiles } from './frame-files.ts';
 import { memoryWires } from '../../testing/memory-wire.ts';
 import type { Wire, WireEvents } from './wire.ts';
@@ -43,7 +43,7 @@ function listen<Out, In>(channel: Channel<Out, In>) {
   };
 }
 
-const closing = (channel: Channel<never, unknown>) => new Promise<void>((resolve) => void channel.onClose(resolve));
+const closing = (channel: Pick<Channel<never, unknown>, 'onClose'>) => new Promise<void>((resolve) => void channel.onClose(resolve));
 const codeOf = (sent: Promise<unknown>) =>
   sent.then(
     () => 'sent',
@@ -163,7 +163,7 @@ describe('a channel', () => {
 
   test('when a wire closes during a paced read, senders learn it at once and listeners at the end', async () => {
     const wires: WireEvents[] = [];
-    const channel = openChannel({
+    const channel = new Channel({
       wire: (events) => {
         wires.push(events);
         return { write: () => 0, pause: () => undefined, resume: () => undefined, end: () => undefined };
@@ -238,7 +238,7 @@ describe('an invalid frame', () => {
     const [wire, other] = memoryWires();
     const files = memoryFrameFiles();
     const raw: Wire = other({ data: () => undefined, drain: () => undefined, closed: () => undefined });
-    const channel = openChannel({ wire, codec: agentLanguage.parent, files, limits });
+    const channel = new Channel({ wire, codec: agentLanguage.parent, files, limits });
     const refusals: string[] = [];
     channel.onRefused(({ code, message }) => refusals.push(`${code}: ${message}`));
     return { channel, refusals, files, write: (text: string | Uint8Array) => raw.write(Buffer.from(text)) };

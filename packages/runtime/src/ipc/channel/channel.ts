@@ -17,29 +17,6 @@ import { ReceiveRate } from './receive-rate.ts';
 import { SendQueue } from './send-queue.ts';
 import type { OpenWire, Wire } from './wire.ts';
 
-export interface Channel<Out, In> {
-  /**
-   * Resolves when the system has the message; then it arrives even if this process exits, unless the other one is gone.
-   *
-   * **Rules** — messages arrive in the order of the calls. `delta`, `log` and `runtime.event` may be dropped when the
-   * other side is too slow: that resolves too, and the other side gets a `dropped` message with the counts.
-   * **Errors** — `E_IPC_CLOSED`, `E_IPC_FULL` (retryable), `E_IPC_FRAME`, `E_IPC_SIZE`; `E_DISK_FULL` or `E_STORE_WRITE`
-   * when it is too long for a frame and the disk fails. A message that may be dropped can only fail with `E_IPC_FRAME`.
-   */
-  send(message: Out): Promise<void>;
-  /** Adds a listener; reading starts with the first one. Returns a function that removes it. */
-  onMessage(listener: (message: In) => void): () => void;
-  /** Receives each rejected frame's error. */
-  onRefused(listener: (error: GoondanError) => void): () => void;
-  /** Adds a listener for the end, called once; a late listener is called at once. */
-  onClose(listener: () => void): () => void;
-  readonly isClosed: boolean;
-  /** Closes at once. Waiting messages are rejected, later ones ignored. */
-  close(): void;
-  /** Closes when all waiting messages are with the system. */
-  closeAfterFlush(): Promise<void>;
-}
-
 export interface ChannelDeps<Out, In> {
   readonly wire: OpenWire;
   readonly codec: Codec<Out, In>;
@@ -48,11 +25,7 @@ export interface ChannelDeps<Out, In> {
   readonly clock?: Clock;
 }
 
-export function openChannel<Out, In>(parts: ChannelDeps<Out, In>): Channel<Out, In> {
-  return new WireChannel(parts);
-}
-
-class WireChannel<Out, In> implements Channel<Out, In> {
+export class Channel<Out, In> {
   isClosed = false;
   private readonly codec: Codec<Out, In>;
   private readonly files: FrameFiles;
@@ -101,6 +74,14 @@ class WireChannel<Out, In> implements Channel<Out, In> {
     });
   }
 
+  /**
+   * Resolves when the system has the message; then it arrives even if this process exits, unless the other one is gone.
+   *
+   * **Rules** — messages arrive in the order of the calls. `delta`, `log` and `runtime.event` may be dropped when the
+   * other side is too slow: that resolves too, and the other side gets a `dropped` message with the counts.
+   * **Errors** — `E_IPC_CLOSED`, `E_IPC_FULL` (retryable), `E_IPC_FRAME`, `E_IPC_SIZE`; `E_DISK_FULL` or `E_STORE_WRITE`
+   * when it is too long for a frame and the disk fails. A message that may be dropped can only fail with `E_IPC_FRAME`.
+   */
   async send(message: Out): Promise<void> {
     const line = toLine(this.codec.encode(message));
     const lossy = this.codec.lossyKindOf(message);
@@ -113,6 +94,7 @@ class WireChannel<Out, In> implements Channel<Out, In> {
     return this.queue.push(toLine(referTo(this.files.store(line))), line.length, undefined);
   }
 
+  /** Adds a listener; reading starts with the first one. Returns a function that removes it. */
   onMessage(listener: (message: In) => void): () => void {
     this.messageListeners.add(listener);
     if (!this.resting && !this.isClosed) {
@@ -122,17 +104,20 @@ class WireChannel<Out, In> implements Channel<Out, In> {
     return () => void this.messageListeners.delete(listener);
   }
 
+  /** Receives each rejected frame's error. */
   onRefused(listener: (error: GoondanError) => void): () => void {
     this.refusedListeners.add(listener);
     return () => void this.refusedListeners.delete(listener);
   }
 
+  /** Adds a listener for the end, called once; a late listener is called at once. */
   onClose(listener: () => void): () => void {
     if (this.isClosed) listener();
     else this.closeListeners.add(listener);
     return () => void this.closeListeners.delete(listener);
   }
 
+  /** Closes at once. Waiting messages are rejected, later ones ignored. */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -142,6 +127,7 @@ class WireChannel<Out, In> implements Channel<Out, In> {
     for (const listener of [...this.closeListeners]) tell(listener, undefined);
   }
 
+  /** Closes when all waiting messages are with the system. */
   async closeAfterFlush(): Promise<void> {
     await this.queue.empty();
     this.close();

@@ -4,7 +4,7 @@ import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
 import { usedMs } from '../../../../../test/used-ms.ts';
 import { agentLanguage, type Codec, connectorLanguage } from '../codec.ts';
-import { openChannel } from './channel.ts';
+import { Channel } from './channel.ts';
 import { memoryFrameFiles } from './frame-files.ts';
 import type { WireEvents } from './wire.ts';
 
@@ -130,7 +130,7 @@ function receive<Out, In extends { readonly type: string }>(
   const types: string[] = [];
   const codes: string[] = [];
   let wire: WireEvents | undefined;
-  const channel = openChannel({
+  const channel = new Channel({
     wire: (events) => {
       wire = events;
       return { write: () => -1, pause: () => undefined, resume: () => undefined, end: () => undefined };

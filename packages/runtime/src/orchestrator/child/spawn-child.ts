@@ -9,7 +9,7 @@
  * 3. `exited` resolves last: after its last message, and after its remaining processes were ended.
  */
 import { GoondanError } from '@goondan/types';
-import { openChannel } from '../../ipc/channel/channel.ts';
+import { Channel } from '../../ipc/channel/channel.ts';
 import { frameFolder } from '../../ipc/channel/frame-files.ts';
 import { socketWire } from '../../ipc/channel/socket-wire.ts';
 import type { Language } from '../../ipc/codec.ts';
@@ -50,7 +50,7 @@ export function spawnChild<Down, Up>(
   const tag = newTag(CHILD_VARIABLE);
   const child = start(deps, tag, request);
   const files = frameFolder(request.frameFolder);
-  const channel = openChannel({ wire: socketWire(descriptorOf(child)), codec: language.parent, files, clock });
+  const channel = new Channel({ wire: socketWire(descriptorOf(child)), codec: language.parent, files, clock });
   const output = new OutputCapture(clock, request.onOutput ?? (() => undefined));
   const outputOver = new AbortController();
   const outputRead = Promise.all([
