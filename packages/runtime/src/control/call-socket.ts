@@ -11,7 +11,7 @@ import { findFolderProblem } from './find-folder-problem.ts';
 import { EVENT_STREAM, type Operation, PROTOCOL } from './operations.ts';
 import { checkAnswer, notUnderstood, readJson, readRefusal } from './read-answer.ts';
 import { readEvents, type StreamEvent } from './read-events.ts';
-import { type Silence, watchSilence } from './watch-silence.ts';
+import { watchSilence } from './watch-silence.ts';
 
 /** Sends a request and returns its checked answer. */
 export async function callSocket<Request extends object, Answer>(
@@ -94,7 +94,11 @@ function checkFolder(path: string): void {
 }
 
 /** Passes the chunks on; each resets the silence. */
-async function* readAlive(socket: ControlSocket, body: AsyncIterable<Uint8Array>, silence: Silence) {
+async function* readAlive(
+  socket: ControlSocket,
+  body: AsyncIterable<Uint8Array>,
+  silence: ReturnType<typeof watchSilence>,
+) {
   try {
     for await (const chunk of body) {
       silence.break();

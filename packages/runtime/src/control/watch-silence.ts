@@ -1,19 +1,11 @@
 import { GoondanError } from '@goondan/types';
 import type { ControlSocket } from './control-socket.ts';
 
-/** A deadline that every received byte extends, and the signal that ends a request when it passes. */
-export interface Silence {
-  /** Aborts with `E_CONTROL_SILENT`, or because the reader left. */
-  readonly signal: AbortSignal;
-  readonly break: () => void;
-  /** Called when the reader has enough. */
-  readonly leave: () => void;
-  readonly hasLeft: () => boolean;
-  readonly end: () => void;
-}
-
-/** Starts the deadline; `patient` has none. */
-export function watchSilence({ clock, silenceMs, what }: ControlSocket, patient: boolean): Silence {
+/**
+ * A deadline that every received byte extends, and the signal that ends a request when it passes.
+ * Starts the deadline; `patient` has none.
+ */
+export function watchSilence({ clock, silenceMs, what }: ControlSocket, patient: boolean) {
   const controller = new AbortController();
   const message = `${what} has said nothing for ${silenceMs} ms.`;
   let hasLeft = false;
@@ -23,11 +15,13 @@ export function watchSilence({ clock, silenceMs, what }: ControlSocket, patient:
   };
   let callOff = arm();
   return {
+    /** Aborts with `E_CONTROL_SILENT`, or because the reader left. */
     signal: controller.signal,
     break: () => {
       callOff();
       callOff = arm();
     },
+    /** Called when the reader leaves. */
     leave: () => {
       hasLeft = true;
       callOff();

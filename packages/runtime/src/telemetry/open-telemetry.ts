@@ -41,7 +41,8 @@ export function openTelemetry(settings: TelemetrySettings, { clock, agent, repor
   });
   return {
     /** Creates the listener for one turn. */
-    listen: (): TurnListener => new TurnSpans({ swarm, modelRef, models, hasContent, add: (source) => exporter.add(source) }),
+    listen: (): TurnListener =>
+      new TurnSpans({ swarm, modelRef, models, hasContent, add: (source) => exporter.add(source) }),
     /** Sends the remaining spans, within `withinMs`. Never rejects. */
     finish: (withinMs: number) => exporter.finish(withinMs),
   };

@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ControlServer, type ControlServerOptions, serveControl } from '../orchestrator/control/serve-control.ts';
+import { type ControlServerOptions, serveControl } from '../orchestrator/control/serve-control.ts';
 import { type FakeControl, fakeControl } from './fake-control.ts';
 
 export interface ServedSwarm {
   readonly swarm: FakeControl;
-  readonly server: ControlServer;
+  readonly server: Awaited<ReturnType<typeof serveControl>>;
   readonly folder: string;
   readonly path: string;
   /** Errors that the server reported. */

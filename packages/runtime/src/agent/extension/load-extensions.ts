@@ -4,12 +4,6 @@ import { toTurnError } from '../pipeline/turn-error.ts';
 import type { ExtensionDeps } from './extension-api.ts';
 import { type ExtensionDeclaration, type LoadedExtension, loadExtension } from './load-extension.ts';
 
-export interface LoadedExtensions {
-  readonly names: readonly string[];
-  /** Runs every cleanup, last loaded first, within `graceMs` in total. Never throws; reports failures. */
-  cleanUp(graceMs: number): Promise<void>;
-}
-
 /** `thrown` is the error of a cleanup that failed. */
 export type ReportCleanUp = (message: string, extension: string, thrown?: unknown) => void;
 
@@ -18,8 +12,9 @@ export async function loadExtensions(
   deps: ExtensionDeps,
   clock: Clock,
   report: ReportCleanUp,
-): Promise<LoadedExtensions> {
+) {
   const loaded: LoadedExtension[] = [];
+  /** Runs every cleanup, last loaded first, within `graceMs` in all. Never throws; reports what went wrong. */
   const cleanUp = (graceMs: number) => cleanUpAll(loaded.splice(0).toReversed(), graceMs, clock, report);
   try {
     // One after the other: the next one starts only when this one's register has settled.

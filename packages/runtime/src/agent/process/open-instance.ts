@@ -153,10 +153,7 @@ export async function openInstance(start: AgentStart, deps: InstanceDeps): Promi
 const LAST_SPANS_MS = 2_000;
 
 /** Starts the export of spans. Without a collector it loads nothing and returns undefined. */
-async function startTelemetry(
-  { telemetry, agent }: AgentStart,
-  { host: { clock }, log }: InstanceDeps,
-) {
+async function startTelemetry({ telemetry, agent }: AgentStart, { host: { clock }, log }: InstanceDeps) {
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../../telemetry/open-telemetry.ts');
   const report = (level: 'info' | 'warn', message: string) => log.write(level, 'telemetry', message);

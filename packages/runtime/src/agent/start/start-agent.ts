@@ -21,7 +21,6 @@ import { ExtensionStates } from '../extension/extension-states.ts';
 import { ExtensionStatuses, STATUS_EVENT } from '../extension/extension-statuses.ts';
 import { SaveStates } from '../extension/save-states.ts';
 import { statesCommitter } from '../extension/states-committer.ts';
-import type { LoadedExtensions } from '../extension/load-extensions.ts';
 import { locateIn } from '../../log/locate-thrown.ts';
 import { cutMessage, type Log, type LogSink, stderrSink } from '../../log/log-sink.ts';
 import { maskJson, maskSecrets } from '../../log/mask-secrets.ts';
@@ -122,7 +121,7 @@ async function loadAllExtensions(
   { extensions = [] }: AgentPlan,
   { layers, tools, states, bus, statuses, clock, log, locate }: AgentParts,
   drawScopeFor: AgentDeps['drawScopeFor'],
-): Promise<LoadedExtensions> {
+) {
   if (extensions.length === 0) return { names: [], cleanUp: () => Promise.resolve() };
   const { loadExtensions } = await import('../extension/load-extensions.ts');
   const loggerFor = (extension: string) =>

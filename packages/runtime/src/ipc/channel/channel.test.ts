@@ -43,7 +43,8 @@ function listen<Out, In>(channel: Channel<Out, In>) {
   };
 }
 
-const closing = (channel: Pick<Channel<never, unknown>, 'onClose'>) => new Promise<void>((resolve) => void channel.onClose(resolve));
+const closing = (channel: Pick<Channel<never, unknown>, 'onClose'>) =>
+  new Promise<void>((resolve) => void channel.onClose(resolve));
 const codeOf = (sent: Promise<unknown>) =>
   sent.then(
     () => 'sent',

@@ -29,16 +29,8 @@ export interface ControlServerOptions {
   readonly report?: (error: unknown, what: string) => void;
 }
 
-export interface ControlServer {
-  readonly path: string;
-  /** The number of waiting requests and open streams. */
-  readonly open: number;
-  /** Sends `stopped` to every stream, rejects waiting requests, and ends. The socket is gone when it resolves. */
-  close(): Promise<void>;
-}
-
 /** Starts the server. **Errors** — `E_CONTROL_PATH` when the socket cannot be made safely. */
-export async function serveControl(swarm: Swarm, options: ControlServerOptions): Promise<ControlServer> {
+export async function serveControl(swarm: Swarm, options: ControlServerOptions) {
   const { path, clock = systemClock, report = () => undefined } = options;
   const limits = { ...controlLimits, ...options.limits };
   const open = new OpenRequests();
@@ -63,9 +55,11 @@ export async function serveControl(swarm: Swarm, options: ControlServerOptions):
   let closed: Promise<void> | undefined;
   return {
     path,
+    /** The number of waiting requests and open streams. */
     get open() {
       return open.size;
     },
+    /** Sends `stopped` to every stream, rejects waiting requests, and ends. The socket is gone when it resolves. */
     close: () => (closed ??= close()),
   };
 }

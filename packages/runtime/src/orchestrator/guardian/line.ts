@@ -4,21 +4,10 @@
  */
 import { socketWire } from '../../ipc/channel/socket-wire.ts';
 
-export interface Line {
-  /** Sends a line of text; does nothing when the connection is cut. */
-  say(text: string): void;
-  /** Yields the lines of the other side; they end when the line is cut. */
-  lines(): AsyncGenerator<string>;
-  /** Resolves with the next line as JSON; undefined when the line is cut. */
-  next(): Promise<unknown>;
-  readonly closed: Promise<void>;
-  close(): void;
-}
-
 /**
  * Takes over the descriptor. All messages fit into the buffer of the system, so they are written at once or not at all.
  */
-export function openLine(descriptor: number, keepsAlive = true): Line {
+export function openLine(descriptor: number, keepsAlive = true) {
   const decoder = new TextDecoder();
   const closed = Promise.withResolvers<void>();
   const unread: string[] = [];
@@ -45,6 +34,7 @@ export function openLine(descriptor: number, keepsAlive = true): Line {
       wake?.();
     },
   });
+  /** Yields the lines of the other side; they end when the line is cut. */
   async function* lines(): AsyncGenerator<string> {
     for (;;) {
       const line = unread.shift();
@@ -54,9 +44,11 @@ export function openLine(descriptor: number, keepsAlive = true): Line {
     }
   }
   return {
-    say: (text) => void wire.write(Buffer.from(`${text}\n`)),
+    /** Sends a line of text; does nothing when the connection is cut. */
+    say: (text: string) => void wire.write(Buffer.from(`${text}\n`)),
     lines,
-    async next() {
+    /** Resolves with the next line as JSON; undefined when the line is cut. */
+    async next(): Promise<unknown> {
       for await (const line of lines()) return JSON.parse(line) as unknown;
     },
     closed: closed.promise,

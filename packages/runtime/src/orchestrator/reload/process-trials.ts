@@ -1,23 +1,21 @@
 /** Runs trials in separate processes. They touch neither the conversations nor the locks of the workspace. */
-import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
-import { tryConnection } from '../connections/try-connection.ts';
+import type { ChildOutput } from '../../ipc/spawn.ts';
+import { type ConnectionTrial, tryConnection } from '../connections/try-connection.ts';
 import { describeLoneAgent } from '../lone/inspect-agent.ts';
 import type { LoneAgentDeps } from '../lone/lone-agent.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import type { Trials } from './try-changes.ts';
 
-export interface TrialDeps {
-  readonly spawn: Spawn;
-  readonly clock: Clock;
-  /** The folder of the run, which is removed at its end. */
-  readonly folder: string;
-  /** The receiver of log lines. */
+/** The contents of `folder` are removed with the run; `swarm` receives the lines of the log. */
+export function processTrials({
+  spawn,
+  clock,
+  folder,
+  swarm,
+}: Pick<ConnectionTrial, 'spawn' | 'clock' | 'folder'> & {
   readonly swarm: Pick<SwarmAgents, 'log' | 'printed'>;
-}
-
-export function processTrials({ spawn, clock, folder, swarm }: TrialDeps): Trials {
+}): Trials {
   return {
     agent: (agent, { plan }, signal) => {
       const { agentName } = agent;

@@ -36,7 +36,11 @@ export function swarmReloader(deps: ReloadDeps & { readonly trials: Trials }, re
   };
 }
 
-async function reloadOnce(deps: ReloadDeps & { readonly trials: Trials }, read: ReadPlan | undefined, signal: AbortSignal): Promise<PlanReconcile> {
+async function reloadOnce(
+  deps: ReloadDeps & { readonly trials: Trials },
+  read: ReadPlan | undefined,
+  signal: AbortSignal,
+): Promise<PlanReconcile> {
   const { swarm, currentPlan, trials } = deps;
   try {
     const wanted = await unlessAborted(readWanted(deps, read), signal);

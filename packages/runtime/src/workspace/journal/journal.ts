@@ -26,7 +26,7 @@ import { makeFolders } from '../layout/make-folders.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
-import { openOutbox, type Outbox } from './outbox.ts';
+import { openOutbox } from './outbox.ts';
 import type { StorePorts, StoreWarning } from '../store-ports.ts';
 import { TraceFiles, type TurnLine } from '../traces/trace-files.ts';
 import { putAside, removeAside, sweepAside } from './delete-instance.ts';
@@ -105,7 +105,7 @@ export interface Journal extends ConversationStore {
   fork(from: AgentAddress, options: ForkOptions): Promise<ForkedInstance>;
   /** Removes the rest of interrupted deletions and forks. Only for the owner of the workspace. */
   sweep(): Promise<void>;
-  readonly outbox: Outbox;
+  readonly outbox: ReturnType<typeof openOutbox>;
   readonly deadLetters: DeadLetters;
   /**
    * Yields committed turns that are still kept, oldest first. **Errors** — `E_STORE_CORRUPT` also when turns are

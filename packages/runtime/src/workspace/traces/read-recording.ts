@@ -3,12 +3,13 @@
  * its results. Takes no lock and changes nothing, also while the swarm runs.
  */
 import type { StoredMessageEvent } from '../../messages/message-text.ts';
-import { GoondanError, type JsonValue, type Message, type MessageEvent } from '@goondan/types';
+import { GoondanError, type JsonValue, type MessageEvent } from '@goondan/types';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { assembleRecording, type RecordedRun } from '../../trace/assemble-recording.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { HistoryFold } from '../history/history-fold.ts';
+import type { ConversationAt } from '../history/read-conversation-at.ts';
 import type { HistorySource } from '../history/read-history.ts';
 import { workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
@@ -16,14 +17,11 @@ import { findLatestTurn, findTrace, isOfAgent } from './find-trace.ts';
 import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 
-export interface KeptRecording {
+/** A recorded turn, with the conversation and the states before it. */
+export interface KeptRecording extends Omit<ConversationAt, 'seq'> {
   readonly turn: TurnSummary;
   /** In order. The last run made the result, and can be replayed. */
   readonly runs: readonly KeptRun[];
-  readonly messages: readonly Message[];
-  readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** Extensions whose state before the turn was too long to keep. */
-  readonly unknownStates: readonly string[];
   /** The known states of extensions. */
   readonly stateAfter: Readonly<Record<string, JsonValue>>;
 }

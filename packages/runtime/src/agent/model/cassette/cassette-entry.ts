@@ -5,6 +5,7 @@
 import type { JsonObject, JsonValue, ModelDelta, ModelReply } from '@goondan/types';
 import { canonicalJson } from '../../../json/canonical-json.ts';
 import { digestJson } from '../../../json/digest-json.ts';
+import type { ThrownRecord } from '../../../trace/effect-record.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { toJson } from '../providers/to-json.ts';
 
@@ -18,18 +19,13 @@ export interface CassetteRequest {
   readonly params: JsonValue;
 }
 
-export interface RecordedError {
-  readonly code: string;
-  readonly message: string;
-  readonly retryable: boolean;
-}
-
 export interface CassetteEntry {
   /** The number of the call in the order in which calls began; lines are in the order in which calls ended. */
   readonly call: number;
   readonly request: CassetteRequest;
   readonly deltas: readonly ModelDelta[];
-  readonly outcome: { readonly reply: ModelReply } | { readonly error: RecordedError };
+  readonly outcome:
+    { readonly reply: ModelReply } | { readonly error: Required<Pick<ThrownRecord, 'code' | 'message' | 'retryable'>> };
 }
 
 export function toCassetteRequest(request: ModelRequest): CassetteRequest {

@@ -1,7 +1,7 @@
 /** A model that calls another one and records its replies and errors; only a cancelled call is not recorded. */
 import { GoondanError, type ModelDelta } from '@goondan/types';
 import type { Model } from '../model-port.ts';
-import { toCassetteRequest, type CassetteEntry, type RecordedError } from './cassette-entry.ts';
+import { toCassetteRequest, type CassetteEntry } from './cassette-entry.ts';
 import type { CassetteWriter } from './cassette-file.ts';
 
 export function recordModel(upstream: Model, cassette: CassetteWriter): Model {
@@ -28,7 +28,7 @@ export function recordModel(upstream: Model, cassette: CassetteWriter): Model {
   };
 }
 
-function toRecordedError(error: unknown): RecordedError {
+function toRecordedError(error: unknown) {
   if (error instanceof GoondanError) return { code: error.code, message: error.message, retryable: error.retryable };
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'E_MODEL_FAILED', message, retryable: false };

@@ -4,7 +4,7 @@
  */
 import { errorCatalogue, GoondanError, type ErrorCode } from '@goondan/types';
 import type { Model } from '../model-port.ts';
-import { toCassetteRequest, type CassetteEntry, type RecordedError } from './cassette-entry.ts';
+import { toCassetteRequest, type CassetteEntry } from './cassette-entry.ts';
 import { describeDifference } from './describe-difference.ts';
 
 export function replayModel(entries: readonly CassetteEntry[], name: string): Model {
@@ -23,15 +23,12 @@ export function replayModel(entries: readonly CassetteEntry[], name: string): Mo
       }
       position += 1;
       for (const delta of entry.deltas) request.onDelta(delta);
-      if ('error' in entry.outcome) throw toError(entry.outcome.error);
-      return structuredClone(entry.outcome.reply);
+      if ('reply' in entry.outcome) return structuredClone(entry.outcome.reply);
+      const { code, message, retryable } = entry.outcome.error;
+      // Makes the recorded error again, without `retryAfterMs`: a replay does not need to wait.
+      throw new GoondanError(isCode(code) ? code : 'E_MODEL_FAILED', message, { retryable });
     },
   };
-}
-
-/** Makes the recorded error again, without `retryAfterMs`: a replay does not need to wait. */
-function toError({ code, message, retryable }: RecordedError): GoondanError {
-  return new GoondanError(isCode(code) ? code : 'E_MODEL_FAILED', message, { retryable });
 }
 
 function isCode(code: string): code is ErrorCode {
