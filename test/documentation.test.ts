@@ -134,7 +134,9 @@ describe('the reading of documents', () => {
 
   test('a quote consists of whole lines of its file', () => {
     const file = 'test/runtime-rooms.ts';
-    expect(isQuoteOf(file, '/** One process each: process border = folder border = import border. */')).toBe(true);
+    expect(
+      isQuoteOf(file, '/** One process each: the border of a process is that of a folder and of imports. */'),
+    ).toBe(true);
     expect(isQuoteOf(file, 'One process each')).toBe(false);
     expect(isQuoteOf(file, 'nothing of the kind')).toBe(false);
     expect(isQuoteOf('test/nothing.ts', '')).toBe(false);
