@@ -273,11 +273,11 @@ describe('code of a bundle', () => {
   const secret = 'correct-horse-battery';
   test.each([
     [
-      'an error thrown on the side',
+      'an error thrown in a timer',
       `setTimeout(() => { throw new TypeError('on the side ${secret}'); }, 0)`,
       /on the side \*\*\*/,
     ],
-    ['a rejection nobody handles', `void Promise.reject(new Error('nobody ${secret}'))`, /nobody \*\*\*/],
+    ['an unhandled rejection', `void Promise.reject(new Error('nobody ${secret}'))`, /nobody \*\*\*/],
     ['a thrown text', `setTimeout(() => { throw 'just words'; }, 0)`, /just words/],
     ['a thrown null', `setTimeout(() => { throw null; }, 0)`, /null/],
     ['an object', `void Promise.reject({ reason: 'odd' })`, /odd/],

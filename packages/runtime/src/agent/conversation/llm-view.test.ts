@@ -100,9 +100,9 @@ describe('M-10 the view follows every change', () => {
   test.each<[what: string, event: MessageEvent]>([
     ['its call is removed', { type: 'remove', targetId: 'q1' }],
     ['its result is removed', { type: 'remove', targetId: 'r1' }],
-    ['its call is replaced by words', { type: 'replace', targetId: 'q1', message: says('x') }],
-    ['a word becomes a call', { type: 'replace', targetId: 'u', message: asks('x', 'c1') }],
-    ['everything goes', { type: 'truncate' }],
+    ['its call is replaced by text', { type: 'replace', targetId: 'q1', message: says('x') }],
+    ['a text becomes a call', { type: 'replace', targetId: 'u', message: asks('x', 'c1') }],
+    ['everything is removed', { type: 'truncate' }],
   ])('M-10 when %s', (_what, event) => {
     const settled = [says('u'), asks('q1', 'c1'), answers('r1', 'c1'), asks('q2', 'c2'), answers('r2', 'c2')];
     const { list, view, add } = open(...settled, asks('q3', 'c3'));

@@ -37,18 +37,26 @@ describe('M-11 reading the records of an interrupted turn', () => {
   test.each<[what: string, records: TurnRecord[], counting: string]>([
     ['nothing was recorded', [], ''],
     ['the input counts at once', [input], 'input'],
-    ['what a turn layer said counts once the steps were entered', [input, says('a'), entered], 'input a'],
-    ['before that it does not', [input, says('a')], 'input'],
+    ['an event of a turn layer counts once the steps were entered', [input, says('a'), entered], 'input a'],
+    ['an event of a turn layer does not count before that', [input, says('a')], 'input'],
     ['a completed step’s events count', [input, entered, says('a'), step(0, 'completed')], 'input a'],
-    ['an unfinished step’s do not', [input, entered, says('a'), step(0, 'completed'), says('b')], 'input a'],
-    ['a dropped step’s never do', [input, entered, says('a'), step(0, 'dropped'), step(1, 'completed')], 'input'],
-    ['a kept one’s do', [input, entered, says('a'), step(0, 'kept')], 'input a'],
     [
-      'a crash voids what did not count yet',
+      'an unfinished step’s events do not count',
+      [input, entered, says('a'), step(0, 'completed'), says('b')],
+      'input a',
+    ],
+    [
+      'a dropped step’s events never count',
+      [input, entered, says('a'), step(0, 'dropped'), step(1, 'completed')],
+      'input',
+    ],
+    ['a kept step’s events count', [input, entered, says('a'), step(0, 'kept')], 'input a'],
+    [
+      'a crash voids events that did not count yet',
       [input, entered, says('a'), resumed, says('b'), step(0, 'completed')],
       'input b',
     ],
-    ['a crash before the steps voids the layers’ words', [input, says('a'), resumed, says('b'), entered], 'input b'],
+    ['a crash before the steps voids the layers’ events', [input, says('a'), resumed, says('b'), entered], 'input b'],
     ['a crash voids nothing that counts', [input, says('a'), entered, resumed, resumed], 'input a'],
   ])('M-11 %s', (_what, records, counting) => {
     expect(counts(...records)).toBe(counting);

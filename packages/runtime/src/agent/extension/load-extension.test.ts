@@ -141,7 +141,7 @@ describe('an extension that cannot be loaded', () => {
 
   test.each([
     ['exports no register', `export const registers = 1;`],
-    ['exports a register that is none', `export const register = 'me';`],
+    ['exports a register that is not a function', `export const register = 'me';`],
     ['exports it as default only', `export default function register() {}`],
     ['is empty', ''],
   ])('X-04 because its module %s: E_EXT_LOAD', async (_title, source) => {
@@ -166,7 +166,7 @@ describe('an extension that cannot be loaded', () => {
   test.each([
     ['does not parse', `export function register( {`, 'cannot be loaded'],
     ['throws', `throw new Error('not today');`, 'cannot be loaded: not today'],
-    ['imports what is not there', `import 'nothing-of-that-name';`, 'nothing-of-that-name'],
+    ['imports a missing package', `import 'nothing-of-that-name';`, 'nothing-of-that-name'],
     ['is a folder', undefined, 'cannot be loaded'],
   ])('X-04 because its module %s: E_EXT_LOAD', async (_title, source, reason) => {
     const entry = source === undefined ? '.' : await moduleOf(source, 'js');

@@ -42,7 +42,7 @@ describe('a model that answers nonsense', () => {
     ['no usage', { content: [], finishReason: 'stop' }],
     ['usage that counts nothing', { content: [], finishReason: 'stop', usage: { inputTokens: 'many' } }],
     ['arguments that are no JSON', reply([call({ input: { at: new Date(0) } })])],
-    ['a part that is no JSON', reply([{ type: 'text', text: 'Hello!', size: 1n }])],
+    ['a part that is not JSON', reply([{ type: 'text', text: 'Hello!', size: 1n }])],
   ])('C-06 %s: the turn ends with E_MODEL_REPLY, and the conversation stays unchanged', async (_title, nonsense) => {
     const agent = await scriptedAgent({ model: modelSaying(nonsense) });
     const { result } = await agent.say('hello');

@@ -111,7 +111,7 @@ describe('P-10 next() is called exactly once', () => {
       await ctx.next().catch(() => undefined);
       return result;
     },
-    'and nobody waits for the second': async (ctx) => {
+    'without waiting for the second': async (ctx) => {
       const result = await ctx.next();
       void ctx.next();
       return result;

@@ -25,7 +25,7 @@ function withField(field: string, value: unknown): AgentEvent {
 describe('an agent event', () => {
   test.each([
     ['with every field', whole],
-    ['with only what it must have', smallest],
+    ['with only the required fields', smallest],
     ['from a connector', { ...smallest, source: { kind: 'connector', name: 'telegram' } }],
     ['from an agent', { ...smallest, source: { kind: 'agent', name: 'coder' } }],
   ] as const)('C-10 %s is accepted unchanged', (_title, event) => {

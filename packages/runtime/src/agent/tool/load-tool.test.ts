@@ -80,9 +80,9 @@ describe('a declared tool', () => {
     ['does not parse', 'export const handlers = {', 'the module cannot be loaded'],
     ['throws', `throw new Error('no weather today');`, 'no weather today'],
     ['exports no handlers', 'export const handler = 1;', 'exports no object named handlers'],
-    ['exports handlers that are none', `export const handlers = 'get';`, 'exports no object named handlers'],
+    ['exports handlers that are not an object', `export const handlers = 'get';`, 'exports no object named handlers'],
     ['lacks a handler', 'export const handlers = { set: () => 1 };', 'handlers has no function "get"'],
-    ['has something else there', 'export const handlers = { get: 7 };', 'handlers has no function "get"'],
+    ['has a handler that is not a function', 'export const handlers = { get: 7 };', 'handlers has no function "get"'],
   ])('R-05 with a module that %s is refused', async (_title, source, message) => {
     const entry = await moduleOf(source);
     expect(await refusal({ entry })).toMatchObject({

@@ -265,10 +265,13 @@ describe('the file', () => {
   });
 
   test.each<[string, (lines: string[]) => string[]]>([
-    ['whose line is not JSON', ([head = '', , ...rest]) => [head, 'x', ...rest]],
-    ['whose request was changed', (lines) => lines.map((line) => line.replace('"content":"one"', '"content":"eins"'))],
-    ['whose line is missing', ([head = '', , ...rest]) => [head, ...rest]],
-    ['whose line has neither reply nor error', (lines) => lines.map((line) => line.replace('"reply"', '"answer"'))],
+    ['with a line that is not JSON', ([head = '', , ...rest]) => [head, 'x', ...rest]],
+    ['with a changed request', (lines) => lines.map((line) => line.replace('"content":"one"', '"content":"eins"'))],
+    ['with a missing line', ([head = '', , ...rest]) => [head, ...rest]],
+    [
+      'with a line that has neither reply nor error',
+      (lines) => lines.map((line) => line.replace('"reply"', '"answer"')),
+    ],
     ['that is another file', () => ['{"name":"package.json"}']],
   ])('%s is refused, to record and to replay', async (_what, damage) => {
     const recorder = await record();

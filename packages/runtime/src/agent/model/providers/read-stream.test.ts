@@ -247,9 +247,9 @@ describe('the end of a stream', () => {
 
   test.each<[string, object[]]>([
     ['no finish', []],
-    ['an interrupted one', [finish('interrupted', undefined)]],
-    ['an error and no words', [finish('error', 'MALFORMED_FUNCTION_CALL')]],
-    ['no reason and no words', [{ type: 'finish', finishReason: { unified: 'other', raw: undefined }, usage }]],
+    ['an interrupted stream', [finish('interrupted', undefined)]],
+    ['an error without text', [finish('error', 'MALFORMED_FUNCTION_CALL')]],
+    ['no reason and no text', [{ type: 'finish', finishReason: { unified: 'other', raw: undefined }, usage }]],
   ])('%s is retryable', async (_what, parts) => {
     expect(await failureOf(read(...parts))).toMatchObject({ code: 'E_MODEL_FAILED', retryable: true });
   });

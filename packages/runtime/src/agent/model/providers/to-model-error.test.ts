@@ -141,7 +141,7 @@ describe('kinds of failures', () => {
       { code: 'E_MODEL_FAILED', retryable: true },
     ],
     [
-      'what the provider package refuses is final',
+      'a request that the provider package refuses is final',
       Object.assign(new Error('No audio.'), { name: 'AI_UnsupportedFunctionalityError' }),
       { code: 'E_MODEL_FAILED', retryable: false },
     ],

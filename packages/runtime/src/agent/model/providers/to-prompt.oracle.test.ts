@@ -82,7 +82,7 @@ const table: [string, ModelMessage[]][] = [
     ],
   ],
   [
-    'a picture with the wrong type',
+    'an image with the wrong type',
     [{ role: 'user', content: [{ type: 'image', image: png, mediaType: 'image/jpeg' }] }],
   ],
   ['a picture without a type', [{ role: 'user', content: [{ type: 'image', image: jpeg }] }]],

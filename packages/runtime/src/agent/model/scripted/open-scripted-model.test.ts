@@ -213,7 +213,7 @@ describe('failures', () => {
       'the newest message, tool (weather__get): {"tempC":3}.',
     ],
     ['a long text', [user('a'.repeat(201))], `"${'a'.repeat(200)}…".`],
-    ['nobody', [], 'a conversation without messages.'],
+    ['an empty conversation', [], 'a conversation without messages.'],
   ])('no rule matches %s: E_MODEL_NO_RULE', async (_, messages, message) => {
     const model = openScriptedModel({ script: [{ when: 'goodbye', say: 'x' }] }, stoppedClock());
     expect(await failureOf(model.generate(request(messages)))).toMatchObject({
