@@ -11,20 +11,18 @@ export interface Change {
   readonly after?: string;
 }
 
-export interface DiffLimits {
-  /** Changes to list; more are left out. */
-  readonly changes: number;
-  /** Characters of one value; a longer one is cut. */
-  readonly characters: number;
-}
-
 export interface Diff {
   readonly changes: Change[];
   /** True when there are more changes than these. */
   readonly isCut: boolean;
 }
 
-export const defaultDiffLimits: DiffLimits = { changes: 50, characters: 2_000 };
+export const defaultDiffLimits = {
+  /** Changes to list; more are left out. */
+  changes: 50,
+  /** Characters of one value; a longer one is cut. */
+  characters: 2_000,
+};
 
 /** Makes a text of one value, at most this long. */
 export type Shorten = (value: unknown, longest: number) => string;
@@ -38,7 +36,7 @@ const DEEPEST = 64;
 export function diffJson(
   before: unknown,
   after: unknown,
-  limits: DiffLimits = defaultDiffLimits,
+  limits = defaultDiffLimits,
   shorten: Shorten = cutJson,
 ): Diff {
   const walk: Walk = { limits, shorten, changes: [], isCut: false, left: MOST_COMPARED };
@@ -59,7 +57,7 @@ export function markCut(text: string, value: unknown): string {
 }
 
 interface Walk {
-  readonly limits: DiffLimits;
+  readonly limits: typeof defaultDiffLimits;
   readonly shorten: Shorten;
   readonly changes: Change[];
   isCut: boolean;

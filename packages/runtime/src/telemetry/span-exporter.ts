@@ -14,23 +14,12 @@ import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
 import type { PostOutcome } from './post-spans.ts';
 import type { SpanSource } from './turn-spans.ts';
 
-export interface ExporterLimits {
-  readonly mostWaiting: number;
-  readonly longestWaiting: number;
-  readonly mostInPost: number;
-  readonly longestPost: number;
-  /** The time for which spans are gathered. */
-  readonly gatherMs: number;
-  readonly retryForMs: number;
-  readonly firstDelayMs: number;
-  readonly longestDelayMs: number;
-}
-
-export const exporterLimits: ExporterLimits = {
+export const exporterLimits = {
   mostWaiting: 4_096,
   longestWaiting: 16_000_000,
   mostInPost: 512,
   longestPost: 1_000_000,
+  /** The time for which spans are gathered. */
   gatherMs: 500,
   retryForMs: 30_000,
   firstDelayMs: 1_000,
@@ -49,12 +38,12 @@ export interface SpanExporterDeps {
   /** From 0 to 1. Random delays keep processes that lost their collector together from retrying together. */
   readonly random: () => number;
   readonly report: (level: 'info' | 'warn', message: string) => void;
-  readonly limits?: ExporterLimits;
+  readonly limits?: typeof exporterLimits;
 }
 
 export class SpanExporter {
   readonly #deps: SpanExporterDeps;
-  readonly #limits: ExporterLimits;
+  readonly #limits: typeof exporterLimits;
   /** Aborted when no post is retried any more. */
   readonly #hurry = new AbortController();
   /** Aborted when nothing is sent any more. */

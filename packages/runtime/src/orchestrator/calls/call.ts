@@ -23,28 +23,22 @@ export type CallAction =
       readonly message: string;
     };
 
-export interface CallLimits {
+export const defaultCallLimits = {
   /** The number of nested requests. */
-  readonly depth: number;
+  depth: 16,
   /** Open requests and sends, in total and per instance; more end with `E_CALLS_FULL`. */
-  readonly openCalls: number;
-  readonly openCallsPerCaller: number;
+  openCalls: 10_000,
+  openCallsPerCaller: 256,
   /** Frames that may wait for the same call. */
-  readonly waitersPerCall: number;
+  waitersPerCall: 8,
   /**
    * Remembered outcomes of requests of running turns. The oldest is forgotten, and its request is delivered again when
    * asked.
    */
-  readonly finishedCalls: number;
-}
-
-export const defaultCallLimits: CallLimits = {
-  depth: 16,
-  openCalls: 10_000,
-  openCallsPerCaller: 256,
-  waitersPerCall: 8,
   finishedCalls: 256,
 };
+
+export type CallLimits = Readonly<typeof defaultCallLimits>;
 
 /** The default time limits of requests to an agent: until its turn begins, and until the turn ends. */
 export interface CalleeTimes {

@@ -6,19 +6,11 @@ import { type Clock, sleep } from '../../ports/clock.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
 import { LineCutter } from './line-cutter.ts';
 
-export interface OutputLimits {
-  readonly longestLine: number;
-  readonly linesPerSecond: number;
-  readonly bytesPerSecond: number;
-  /** Lines kept to explain the end of the child. */
-  readonly mostKept: number;
-  readonly mostKeptCharacters: number;
-}
-
-export const outputLimits: OutputLimits = {
+export const outputLimits = {
   longestLine: 8_192,
   linesPerSecond: 1_000,
   bytesPerSecond: 4_000_000,
+  /** Lines kept to explain the end of the child. */
   mostKept: 200,
   mostKeptCharacters: 65_536,
 };
@@ -30,7 +22,7 @@ export class OutputCapture {
   constructor(
     private readonly clock: Clock,
     private readonly listener: (output: ChildOutput) => void,
-    private readonly limits: OutputLimits = outputLimits,
+    private readonly limits: typeof outputLimits = outputLimits,
   ) {}
 
   recent(): readonly ChildOutput[] {
@@ -93,7 +85,7 @@ class Second {
 
   constructor(
     private readonly clock: Clock,
-    private readonly limits: OutputLimits,
+    private readonly limits: typeof outputLimits,
   ) {
     this.startedAt = clock.elapsed();
   }

@@ -1,13 +1,13 @@
 import type { Swarm, SwarmNotice } from '../../control/swarm.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { BodyRoom } from './body-room.ts';
-import type { ControlLimits } from './control-limits.ts';
+import type { controlLimits } from './control-limits.ts';
 import type { OpenRequests } from './open-requests.ts';
 
 /** The parts that every request of one socket needs. */
 export interface ControlHost {
   readonly swarm: Swarm;
-  readonly limits: ControlLimits;
+  readonly limits: typeof controlLimits;
   readonly clock: Clock;
   readonly open: OpenRequests;
   readonly bodies: BodyRoom;

@@ -14,7 +14,7 @@ import { type Clock, systemClock } from '../../ports/clock.ts';
 import { answerOperation } from './answer-operation.ts';
 import { BodyRoom } from './body-room.ts';
 import type { ControlHost } from './control-host.ts';
-import { type ControlLimits, controlLimits } from './control-limits.ts';
+import { controlLimits } from './control-limits.ts';
 import { noticeEncoder } from './event-stream.ts';
 import { listenPrivately } from './listen-privately.ts';
 import { OpenRequests } from './open-requests.ts';
@@ -23,7 +23,7 @@ import { codedError, refuse } from './refuse.ts';
 export interface ControlServerOptions {
   /** The path from `controlSocketPath`. */
   readonly path: string;
-  readonly limits?: Partial<ControlLimits>;
+  readonly limits?: Partial<typeof controlLimits>;
   readonly clock?: Clock;
   /** Receives internal errors, which the client does not see. */
   readonly report?: (error: unknown, what: string) => void;
@@ -111,7 +111,7 @@ function findOperation(method: string, path: string): OperationName {
  * Rejects a request above the limit. Bun counts the open requests, because it knows when a connection is really gone.
  * The present request is one of them.
  */
-function checkRoom(pending: number, { mostOpen }: ControlLimits): void {
+function checkRoom(pending: number, { mostOpen }: typeof controlLimits): void {
   if (pending <= mostOpen) return;
   throw new GoondanError('E_CONTROL_FULL', `${mostOpen} streams and questions are open.`, { retryable: true });
 }

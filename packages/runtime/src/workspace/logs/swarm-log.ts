@@ -11,19 +11,13 @@ import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import { swarmLogPath, workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
-import type { RotationLimits } from '../limits.ts';
 import type { StoreWarning } from '../store-ports.ts';
 import { droppedText, encodeLine } from './log-text.ts';
 import { LogFile } from './log-file.ts';
 
-export interface SwarmLogLimits {
-  readonly files: RotationLimits;
-  /** Characters that may wait to be written; lines above this are dropped. */
-  readonly waiting: number;
-}
-
-export const defaultSwarmLogLimits: SwarmLogLimits = {
+export const defaultSwarmLogLimits = {
   files: { bytes: 8 * 1024 * 1024, files: 4 },
+  /** Characters that may wait to be written; lines above this are dropped. */
   waiting: 1024 * 1024,
 };
 
@@ -37,7 +31,7 @@ type Waiting = string | { dropped: number };
 /** Creates the files at the first line. */
 export class SwarmLog {
   readonly #clock: Clock;
-  readonly #limits: SwarmLogLimits;
+  readonly #limits: typeof defaultSwarmLogLimits;
   readonly #file: LogFile;
   readonly #warn: (warning: StoreWarning) => void;
   #waiting: Waiting[] = [];
@@ -49,7 +43,7 @@ export class SwarmLog {
   #isClosed = false;
 
   /** Opens nothing yet. `place.warn` is called once each time that the log becomes unwritable. */
-  constructor(place: StorePlace, limits: SwarmLogLimits = defaultSwarmLogLimits) {
+  constructor(place: StorePlace, limits: typeof defaultSwarmLogLimits = defaultSwarmLogLimits) {
     const { stateRoot, workspaceId, fs = systemFs, clock = systemClock, warn } = place;
     const path = swarmLogPath(workspaceFolder(stateRoot, workspaceId));
     this.#clock = clock;
