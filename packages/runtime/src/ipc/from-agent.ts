@@ -2,22 +2,12 @@
  * Messages of an agent process to the orchestrator. None of them says who the sender is: the orchestrator knows the
  * owner of the channel, and sets source, auth and the chain of calls itself.
  */
-import type {
-  AgentAddress,
-  AgentEvent,
-  ExtensionStatusChanged,
-  JsonObject,
-  MiddlewareKind,
-  TurnDelta,
-  TurnResult,
-} from '@goondan/types';
+import type { ExtensionStatusChanged, MiddlewareKind, TurnDelta } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';
-import type { TurnOutcome } from '../ports/turn-outcome.ts';
 import { middlewareKinds } from '../ports/middleware-kinds.ts';
-import type { ReplayOutcome } from '../trace/replay.ts';
 import { agentAddress, agentEvent } from './check/agent-event.ts';
 import { codePlace } from './check/code-place.ts';
-import { type FrameError, frameError } from './check/frame-error.ts';
+import { frameError } from './check/frame-error.ts';
 import {
   type Check,
   count,
@@ -31,6 +21,7 @@ import {
   number,
   object,
   oneByField,
+  type OneOf,
   oneOf,
   optional,
   text,
@@ -38,7 +29,7 @@ import {
 import { extensionStatusChanged } from './check/extension-status.ts';
 import { replayOutcome } from './check/replay-outcome.ts';
 import { tokenUsage, turnResult } from './check/turn-result.ts';
-import { requestTimeoutField, type RequestTimeout } from './request-timeout.ts';
+import { requestTimeoutField } from './request-timeout.ts';
 
 /** One layer as `gdn explain` shows it. */
 export interface LayerSummary {
@@ -86,58 +77,6 @@ export interface AgentSelf extends AgentDescription {
   /** Statuses of extensions; absent when no extension has one. */
   readonly statuses?: readonly ExtensionStatusChanged[];
 }
-
-export type FromAgent =
-  | ({ readonly type: 'ready' } & AgentSelf)
-  /** The agent has changed: a server was connected or lost, tools were added or removed. */
-  | ({ readonly type: 'described' } & AgentSelf)
-  | { readonly type: 'start.failed'; readonly error: FrameError }
-  /** The turn gave no result: its conversation cannot be read, or its work cannot be written. The process ends. */
-  | { readonly type: 'turn.lost'; readonly eventId: string; readonly error: FrameError }
-  /** Sent after the commit. */
-  | ({ readonly type: 'turn.done'; readonly eventId: string } & TurnOutcome)
-  /** An answer that was committed before this process started, without proof that it was delivered. */
-  | { readonly type: 'reply'; readonly eventId: string; readonly result: TurnResult }
-  | { readonly type: 'delta'; readonly eventId: string; readonly delta: TurnDelta }
-  | { readonly type: 'runtime.event'; readonly name: string; readonly payload: JsonObject }
-  | { readonly type: 'log'; readonly line: LogLine }
-  /** Answered by `call.ended` with the same `callId`. */
-  | {
-      readonly type: 'call';
-      readonly callId: string;
-      readonly kind: 'request' | 'send';
-      readonly to: AgentAddress;
-      readonly event: AgentEvent;
-      /** The timeout of a request; the callee's `turnTimeoutMs` when absent. */
-      readonly timeoutMs?: number;
-      readonly timeoutField?: RequestTimeout['field'];
-    }
-  /** The caller no longer waits. */
-  | { readonly type: 'call.cancelled'; readonly callId: string }
-  /** Answered by `agents.listed` with the same `callId`. */
-  | { readonly type: 'agents.list'; readonly callId: string }
-  /** Asks for approval of a tool call of the running turn. Answered by `approval.ended` with the same `callId`. */
-  | {
-      readonly type: 'approval.ask';
-      readonly callId: string;
-      readonly key: string;
-      readonly toolCallId: string;
-      readonly toolName: string;
-      readonly args: JsonObject;
-      readonly reason: string;
-      readonly expiresInMs: number;
-    }
-  /** The turn no longer waits for the answer. */
-  | { readonly type: 'approval.withdrawn'; readonly callId: string }
-  /** The answer is stored with the turn. */
-  | { readonly type: 'approval.taken'; readonly id: string }
-  | { readonly type: 'pong'; readonly n: number }
-  /** The last message: everything is cleaned up, and only a turn that waits for people may be left. */
-  | { readonly type: 'drained'; readonly leavesTurn?: boolean }
-  /** The last message of a process that was started to replay a turn. */
-  | { readonly type: 'replayed'; readonly outcome: ReplayOutcome }
-  /** Sent by the channel itself. */
-  | { readonly type: 'dropped'; readonly counts: DroppedCounts };
 
 const layerSummary: Check<LayerSummary> = object({
   kind: oneOf(...middlewareKinds),
@@ -191,11 +130,14 @@ export const logLine: Check<LogLine> = object({
 
 export const droppedCounts: Check<DroppedCounts> = object({ delta: count, log: count, 'runtime.event': count });
 
-export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('type', {
+const fromAgent = {
   ready: () => object({ type: literal('ready'), ...selfFields }),
+  /** The agent has changed: a server was connected or lost, tools were added or removed. */
   described: () => object({ type: literal('described'), ...selfFields }),
   'start.failed': () => object({ type: literal('start.failed'), error: frameError }),
+  /** The turn gave no result: its conversation cannot be read, or its work cannot be written. The process ends. */
   'turn.lost': () => object({ type: literal('turn.lost'), eventId: name, error: frameError }),
+  /** Sent after the commit. */
   'turn.done': () =>
     object({
       type: literal('turn.done'),
@@ -204,10 +146,12 @@ export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('t
       stepCount: count,
       usage: tokenUsage,
     }),
+  /** An answer that was committed before this process started, without proof that it was delivered. */
   reply: () => object({ type: literal('reply'), eventId: name, result: turnResult }),
   delta: () => object({ type: literal('delta'), eventId: name, delta: turnDelta }),
   'runtime.event': () => object({ type: literal('runtime.event'), name, payload: jsonObject }),
   log: () => object({ type: literal('log'), line: logLine }),
+  /** Answered by `call.ended` with the same `callId`. */
   call: () =>
     object({
       type: literal('call'),
@@ -215,11 +159,15 @@ export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('t
       kind: oneOf('request', 'send'),
       to: agentAddress,
       event: agentEvent,
+      /** The timeout of a request; the callee's `turnTimeoutMs` when absent. */
       timeoutMs: optional(number),
       timeoutField: optional(requestTimeoutField),
     }),
+  /** The caller no longer waits. */
   'call.cancelled': () => object({ type: literal('call.cancelled'), callId: name }),
+  /** Answered by `agents.listed` with the same `callId`. */
   'agents.list': () => object({ type: literal('agents.list'), callId: name }),
+  /** Asks for approval of a tool call of the running turn. Answered by `approval.ended` with the same `callId`. */
   'approval.ask': () =>
     object({
       type: literal('approval.ask'),
@@ -231,10 +179,19 @@ export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('t
       reason: text,
       expiresInMs: number,
     }),
+  /** The turn no longer waits for the answer. */
   'approval.withdrawn': () => object({ type: literal('approval.withdrawn'), callId: name }),
+  /** The answer is stored with the turn. */
   'approval.taken': () => object({ type: literal('approval.taken'), id: name }),
   pong: () => object({ type: literal('pong'), n: count }),
+  /** The last message: everything is cleaned up, and only a turn that waits for people may be left. */
   drained: () => object({ type: literal('drained'), leavesTurn: optional(flag) }),
+  /** The last message of a process that was started to replay a turn. */
   replayed: () => object({ type: literal('replayed'), outcome: replayOutcome }),
+  /** Sent by the channel itself. */
   dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
-});
+};
+
+export type FromAgent = OneOf<typeof fromAgent>;
+
+export const checkFromAgent: Check<FromAgent> = oneByField<'type', FromAgent>('type', fromAgent);

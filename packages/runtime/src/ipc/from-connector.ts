@@ -1,8 +1,7 @@
 /** Messages of a connector process to the orchestrator. */
 import type { ConnectorEvent } from '@goondan/types';
-import type { LogLine } from '../ports/log-line.ts';
 import { isSpanId, isTraceId } from '../trace/span-id.ts';
-import { type FrameError, frameError } from './check/frame-error.ts';
+import { frameError } from './check/frame-error.ts';
 import {
   type Check,
   count,
@@ -15,42 +14,16 @@ import {
   name,
   object,
   oneByField,
+  type OneOf,
   optional,
   text,
 } from './check/shape.ts';
-import { type DroppedCounts, droppedCounts, logLine } from './from-agent.ts';
+import { droppedCounts, logLine } from './from-agent.ts';
 
 /** A connector event on the wire: its id is a separate field, and its time is set. */
 export interface HeardEvent extends Omit<ConnectorEvent, 'id' | 'createdAt'> {
   readonly createdAt: Date;
 }
-
-export type FromConnector =
-  /** The connector listens. */
-  | { readonly type: 'ready' }
-  /** The connector cannot start, or cannot continue, and ends. */
-  | { readonly type: 'failed'; readonly error: FrameError }
-  /** Answered by `connector.accepted` or `connector.refused`. The same id twice is the same event. */
-  | { readonly type: 'connector.event'; readonly id: string; readonly event: HeardEvent }
-  /**
-   * Like `connector.event`, with a wait for the end of the turn: answered by `ask.accepted`, `ask.delta` if wanted,
-   * `ask.ended`. Two asks for one event are separate.
-   */
-  | {
-      readonly type: 'connector.ask';
-      readonly askId: string;
-      readonly id: string;
-      readonly event: HeardEvent;
-      readonly wantsDeltas: boolean;
-    }
-  /** The connector no longer waits for that ask; `cancel` ends its turn. */
-  | { readonly type: 'ask.left'; readonly askId: string; readonly cancel: boolean }
-  | { readonly type: 'log'; readonly line: LogLine }
-  | { readonly type: 'pong'; readonly n: number }
-  /** The last message: the connector accepts nothing more, and every event was answered. */
-  | { readonly type: 'drained' }
-  /** Sent by the channel itself. */
-  | { readonly type: 'dropped'; readonly counts: DroppedCounts };
 
 const traceId: Check<string> = (value) => {
   if (!isTraceId(value)) throw new Misfit('is not 32 lowercase hexadecimal digits');
@@ -74,15 +47,29 @@ export const heardEvent: Check<HeardEvent> = object({
   isSampled: optional(flag),
 } satisfies FieldsOf<HeardEvent>);
 
-export const checkFromConnector: Check<FromConnector> = oneByField<'type', FromConnector>('type', {
+const fromConnector = {
+  /** The connector listens. */
   ready: () => object({ type: literal('ready') }),
+  /** The connector cannot start, or cannot continue, and ends. */
   failed: () => object({ type: literal('failed'), error: frameError }),
+  /** Answered by `connector.accepted` or `connector.refused`. The same id twice is the same event. */
   'connector.event': () => object({ type: literal('connector.event'), id: name, event: heardEvent }),
+  /**
+   * Like `connector.event`, with a wait for the end of the turn: answered by `ask.accepted`, `ask.delta` if wanted,
+   * `ask.ended`. Two asks for one event are separate.
+   */
   'connector.ask': () =>
     object({ type: literal('connector.ask'), askId: name, id: name, event: heardEvent, wantsDeltas: flag }),
+  /** The connector no longer waits for that ask; `cancel` ends its turn. */
   'ask.left': () => object({ type: literal('ask.left'), askId: name, cancel: flag }),
   log: () => object({ type: literal('log'), line: logLine }),
   pong: () => object({ type: literal('pong'), n: count }),
+  /** The last message: the connector accepts nothing more, and every event was answered. */
   drained: () => object({ type: literal('drained') }),
+  /** Sent by the channel itself. */
   dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
-});
+};
+
+export type FromConnector = OneOf<typeof fromConnector>;
+
+export const checkFromConnector: Check<FromConnector> = oneByField<'type', FromConnector>('type', fromConnector);

@@ -1,6 +1,6 @@
 /** Messages of the orchestrator to a connector process. */
-import type { ConnectorAcceptance, ConnectorAnswer, JsonObject, TurnDelta } from '@goondan/types';
-import { type FrameError, frameError } from './check/frame-error.ts';
+import type { ConnectorAcceptance, ConnectorAnswer } from '@goondan/types';
+import { frameError } from './check/frame-error.ts';
 import {
   type Check,
   count,
@@ -11,32 +11,12 @@ import {
   name,
   object,
   oneByField,
+  type OneOf,
   optional,
   text,
 } from './check/shape.ts';
 import { finishReason, tokenUsage, turnError } from './check/turn-result.ts';
-import { type DroppedCounts, droppedCounts, turnDelta } from './from-agent.ts';
-
-/** The outcome of an ask: its turn is over, successful or not, or its end cannot be known. */
-export type AskOutcome =
-  | { readonly status: 'answered'; readonly answer: ConnectorAnswer }
-  | { readonly status: 'failed'; readonly error: FrameError };
-
-export type ToConnector =
-  | { readonly type: 'start'; readonly plan: JsonObject }
-  /** The event with this id is on disk; never sent before that. */
-  | { readonly type: 'connector.accepted'; readonly id: string }
-  | { readonly type: 'connector.refused'; readonly id: string; readonly error: FrameError }
-  /** The event of that ask is on disk. */
-  | { readonly type: 'ask.accepted'; readonly askId: string; readonly acceptance: ConnectorAcceptance }
-  /** May be dropped. */
-  | { readonly type: 'ask.delta'; readonly askId: string; readonly delta: TurnDelta }
-  /** The last message about that ask. */
-  | { readonly type: 'ask.ended'; readonly askId: string; readonly outcome: AskOutcome }
-  | { readonly type: 'ping'; readonly n: number }
-  | { readonly type: 'drain'; readonly graceMs: number }
-  /** Sent by the channel itself. */
-  | { readonly type: 'dropped'; readonly counts: DroppedCounts };
+import { droppedCounts, turnDelta } from './from-agent.ts';
 
 const acceptanceFields = {
   agent: name,
@@ -55,19 +35,33 @@ const answer: Check<ConnectorAnswer> = object({
   usage: tokenUsage,
 } satisfies FieldsOf<ConnectorAnswer>);
 
-const askOutcome: Check<AskOutcome> = oneByField<'status', AskOutcome>('status', {
+const askOutcomes = {
   answered: () => object({ status: literal('answered'), answer }),
   failed: () => object({ status: literal('failed'), error: frameError }),
-});
+};
 
-export const checkToConnector: Check<ToConnector> = oneByField<'type', ToConnector>('type', {
+/** The outcome of an ask: its turn is over, successful or not, or its end cannot be known. */
+export type AskOutcome = OneOf<typeof askOutcomes>;
+
+const askOutcome: Check<AskOutcome> = oneByField<'status', AskOutcome>('status', askOutcomes);
+
+const toConnector = {
   start: () => object({ type: literal('start'), plan: jsonObject }),
+  /** The event with this id is on disk; never sent before that. */
   'connector.accepted': () => object({ type: literal('connector.accepted'), id: name }),
   'connector.refused': () => object({ type: literal('connector.refused'), id: name, error: frameError }),
+  /** The event of that ask is on disk. */
   'ask.accepted': () => object({ type: literal('ask.accepted'), askId: name, acceptance: object(acceptanceFields) }),
+  /** May be dropped. */
   'ask.delta': () => object({ type: literal('ask.delta'), askId: name, delta: turnDelta }),
+  /** The last message about that ask. */
   'ask.ended': () => object({ type: literal('ask.ended'), askId: name, outcome: askOutcome }),
   ping: () => object({ type: literal('ping'), n: count }),
   drain: () => object({ type: literal('drain'), graceMs: count }),
+  /** Sent by the channel itself. */
   dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
-});
+};
+
+export type ToConnector = OneOf<typeof toConnector>;
+
+export const checkToConnector: Check<ToConnector> = oneByField<'type', ToConnector>('type', toConnector);

@@ -86,7 +86,7 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
   };
 }
 
-export function listOf<Value>(check: Check<Value>): Check<Value[]> {
+export function listOf<Value>(check: Check<Value>): Check<readonly Value[]> {
   return (value) => {
     if (!Array.isArray(value)) throw new Misfit(`is ${describe(value)}, not a list`);
     return value.map((item: unknown, index) => inside(index, check, item));
@@ -142,6 +142,11 @@ export function exactObject<const F extends Fields>(fields: F): Check<ObjectOf<F
     throw new Misfit(`is unknown; known: ${Object.keys(fields).join(', ') || 'none'}`, cut(unknown, LONGEST_QUOTE));
   };
 }
+
+/** The union of the shapes of a table for `oneByField`. */
+export type OneOf<Shapes extends Readonly<Record<string, () => Check<unknown>>>> = ReturnType<
+  ReturnType<Shapes[keyof Shapes]>
+>;
 
 /**
  * Checks one of several shapes, told apart by a field with a fixed text in each. Each check is made on its first use: a
