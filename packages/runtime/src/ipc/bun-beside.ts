@@ -44,13 +44,16 @@ export interface BunBeside {
 export async function startBunBeside(hear: (said: BesideSaid) => void = () => undefined): Promise<BunBeside> {
   const { stdin, stdout, ended } = await spawnBun();
   const waiting: { resolve: (answer: unknown) => void; reject: (error: GoondanError) => void }[] = [];
-  void listen();
+  // A process whose lines cannot be read is of no use.
+  const heardAll = listen().catch(() => stdin.end());
   return {
     call: (name, argument) =>
       new Promise((resolve, reject) => {
         // The answer of a call has its type: both programs are of one package.
         waiting.push({ resolve: resolve as (answer: unknown) => void, reject });
         stdin.write(toLine({ name, argument } satisfies BesideCall));
+        // Changes nothing if the call was answered.
+        void Promise.all([ended, heardAll]).then(() => reject(gone()));
       }),
     ended,
     end() {
@@ -65,8 +68,6 @@ export async function startBunBeside(hear: (said: BesideSaid) => void = () => un
       else if ('error' in said) waiting.shift()?.reject(fromFrameError(said.error));
       else hear(said);
     }
-    for (const { reject } of waiting)
-      reject(new GoondanError('E_PROCESS_START', 'The Bun process of this program ended before it answered.'));
   }
 }
 
@@ -93,6 +94,10 @@ async function spawnBun(): Promise<BesideProcess> {
     child.on('error', (error) => reject(missing(`cannot be started: ${error.message}`)));
   });
   return { stdin: child.stdin, stdout: child.stdout, ended };
+}
+
+function gone(): GoondanError {
+  return new GoondanError('E_PROCESS_START', 'The Bun process of this program ended before it answered.');
 }
 
 function missing(why: string): GoondanError {
