@@ -1,6 +1,6 @@
 /**
- * The program of the Bun process beside a Node program: it does what `ipc/bun-beside.ts` asks for. Its one argument is the
- * folder of that program. When its standard input ends, it is gone at once, and the guardian ends the agents.
+ * The program of the Bun process beside a Node program: it answers the calls of `ipc/bun-beside.ts`. Its one argument
+ * is the folder of that program. When its standard input ends, it exits at once, and the guardian ends the agents.
  */
 import type { BesideCall, BesideCallName, BesideSaid } from './ipc/bun-beside.ts';
 import { toFrameError } from './ipc/check/frame-error.ts';
@@ -9,7 +9,7 @@ import type { SwarmToStart } from './start-beside.ts';
 
 const [, , folder = '/'] = process.argv;
 process.chdir(folder);
-// The program is gone when nobody reads, and the end of the input says so, too.
+// A write fails only when the program is gone, and then the input ends, too.
 process.stdout.on('error', () => undefined);
 
 const calls: Readonly<Record<BesideCallName, () => Promise<(argument: never) => unknown>>> = {
@@ -21,7 +21,7 @@ const calls: Readonly<Record<BesideCallName, () => Promise<(argument: never) => 
   },
   startSwarm: async () => start,
 };
-/** A scanner counts the files that it has seen. */
+/** The functions that were called, kept because a scanner counts the files that it has seen. */
 const opened = new Map<BesideCallName, Promise<(argument: never) => unknown>>();
 
 let last = Promise.resolve();
@@ -35,14 +35,14 @@ async function answer({ name, argument }: BesideCall): Promise<BesideSaid> {
     const known = opened.get(name) ?? calls[name]();
     opened.set(name, known);
     const run = await known;
-    // The argument is the one of this call: both programs are of one package.
+    // Safe: the argument is that of this call, because both programs are of one package.
     return { answer: await run(argument as never) };
   } catch (error) {
     return { error: toFrameError(error, 'E_PROCESS_START') };
   }
 }
 
-/** Answers with the id of the workspace, where the control socket is found. */
+/** Starts a swarm, and answers with the id of its workspace, which leads to the control socket. */
 async function start({ wantsLog, ...options }: SwarmToStart): Promise<string> {
   const { startSwarm } = await import('./start-swarm.ts');
   const swarm = await startSwarm({ ...options, ...(wantsLog ? { onLog: (log) => say({ log }) } : {}) });

@@ -1,4 +1,4 @@
-/** The plan of a swarm that a folder declares, now and again for a reload. */
+/** Reads the plan of a swarm that a folder declares, at the start and for a reload. */
 import { GoondanError } from '@goondan/types';
 import { loadBundle } from './config/bundle/load-bundle.ts';
 import { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
@@ -9,7 +9,7 @@ export interface SwarmFolder extends Pick<ResolveOptions, 'swarm' | 'workdir' | 
   readonly bundleFolder: string;
 }
 
-/** **Errors** — `E_BUNDLE_MISSING`, those of `resolveSwarm`. */
+/** Reads the plan. **Errors** — `E_BUNDLE_MISSING`, those of `resolveSwarm`. */
 export async function readFolderPlan({ bundleFolder, ...choice }: SwarmFolder): Promise<ResolvedSwarm> {
   const environment = process.env;
   return resolveSwarm(await loadBundle(bundleFolder, { environment }), { environment, ...choice });

@@ -5,10 +5,10 @@ import type { ReplayOptions, ReplayReport } from './orchestrator/lone/replay-rec
 import { isBun, requireBun } from './ports/is-bun.ts';
 
 /**
- * Replays a recorded turn in a process of its own, as the agent is now or with other extensions.
+ * Replays a recorded turn in a separate process, with the present agent or with other extensions.
  *
- * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`, `E_REPLAY_INCOMPLETE`, `E_CANCELLED`,
- * those with which an agent fails to start; in Node also `E_BUN_MISSING`, and `E_NEEDS_BUN` for a `clock`.
+ * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`, `E_REPLAY_INCOMPLETE`,
+ * `E_CANCELLED`, those of the agent's start; in Node also `E_BUN_MISSING`, and `E_NEEDS_BUN` for a `clock`.
  */
 export async function replayRecording(options: ReplayOptions): Promise<ReplayReport> {
   if (isBun) return (await import('./orchestrator/lone/replay-recording.ts')).replayRecording(options);
@@ -29,10 +29,10 @@ export async function replayRecording(options: ReplayOptions): Promise<ReplayRep
   }
 }
 
-/** The same with messages as JSON has them. */
+/** Replays a recording whose messages are JSON. */
 export function replayStored(options: ReplayOptions): Promise<ReplayReport> {
   const { kept } = options;
-  // Only their dates have changed on the way.
+  // Safe: only their dates have changed on the way.
   const messages = (kept.messages as unknown as readonly StoredMessage[]).map(reviveMessage);
   return replayRecording({ ...options, kept: { ...kept, messages } });
 }

@@ -7,7 +7,7 @@ import { fromFrameError } from './ipc/check/frame-error.ts';
 import { requireBun } from './ports/is-bun.ts';
 import { chooseStateRoot, type PlanToStart, type StartSwarmOptions } from './start-swarm.ts';
 
-/** The options that the Bun process gets: those that are JSON. */
+/** The options for the Bun process: those that are JSON. */
 export type SwarmToStart = StartSwarmOptions & { readonly wantsLog: boolean };
 
 /** Starts a swarm in a Bun process beside this one, which is Node, and connects to it. */
@@ -29,7 +29,10 @@ export async function startBeside({ onLog, ...options }: StartSwarmOptions): Pro
   }
 }
 
-/** **Errors** — `E_NEEDS_BUN` for `readPlan`, `E_SWARM_PLAN` for everything else that is not JSON. */
+/**
+ * Checks that the options can go to another process. **Errors** — `E_NEEDS_BUN` for `readPlan`, `E_SWARM_PLAN` for
+ * everything else that is not JSON.
+ */
 function checkCrossing({ readPlan, ...plan }: PlanToStart): void {
   if (readPlan !== undefined) {
     const suggestion = 'Write the swarm into a folder and pass `{ bundleFolder }`: `reload()` reads it again.';

@@ -11,18 +11,18 @@ import { isBun } from './ports/is-bun.ts';
 import type { LogLine } from './ports/log-line.ts';
 import { stateRoot } from './workspace/layout/state-root.ts';
 
-/** A folder or a plan, and how to run it. */
+/** A folder or a plan, and the settings of the run. */
 export type StartSwarmOptions = (
   | {
       /** The folder of `goondan.yaml`, which `reload()` reads again. */
       readonly bundleFolder: string;
-      /** The name of the swarm; may be absent when the folder declares one, or one called `default`. */
+      /** The name of the swarm; optional when the folder declares only one, or one called `default`. */
       readonly swarm?: string;
-      /** The folder tools work in, for agents that name none; `bundleFolder` when absent. */
+      /** The working folder of tools for agents that name none; `bundleFolder` when absent. */
       readonly workdir?: string;
     }
   | (SwarmPlan & {
-      /** Reads the plan again, for `reload()`; if it throws, nothing changes. Refused in Node: `E_NEEDS_BUN`. */
+      /** Reads the plan again, for `reload()`; if it throws, nothing changes. Rejected in Node: `E_NEEDS_BUN`. */
       readonly readPlan?: () => Promise<SwarmPlan>;
       /** The name of the workspace; swarms with the same one share their conversations. */
       readonly workspace?: string;
@@ -44,13 +44,13 @@ export type StartSwarmOptions = (
 export type PlanToStart = Extract<StartSwarmOptions, SwarmPlan>;
 
 /**
- * Starts a swarm. Each agent instance gets a process of its own. The code of its bundle runs without a question about trust:
- * the program that calls this has decided.
+ * Starts a swarm. Each agent instance gets a process of its own. The code of its bundle runs without a question about
+ * trust: the calling program has decided.
  *
  * **Rules** — earlier accepted input is handled first. `stop()` ends the swarm. When this process ends in any other way,
  * all its processes end within two seconds, and their work continues at the next start.
  * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING` (another process runs this workspace), `E_PROCESS_START`,
- * those of the disk. Of a folder also those of `loadBundle` and `resolveSwarm`. In Node also `E_NEEDS_BUN`, `E_BUN_MISSING`.
+ * those of the disk. For a folder also those of `loadBundle` and `resolveSwarm`; in Node also `E_NEEDS_BUN`, `E_BUN_MISSING`.
  *
  * @example
  * const swarm = await startSwarm({ bundleFolder: 'my-swarm' });
@@ -63,12 +63,12 @@ export async function startSwarm(options: StartSwarmOptions): Promise<Swarm> {
   return (await import('./start-beside.ts')).startBeside(options);
 }
 
-/** The state root that `startSwarm` takes, as an absolute path. */
+/** Returns the state root of `startSwarm` as an absolute path. */
 export function chooseStateRoot(option: string | undefined): string {
   return stateRoot(defined({ home: homedir(), option, environment: process.env.GOONDAN_STATE_ROOT }));
 }
 
-/** A program in JavaScript may pass anything. */
+/** Checks the options: a program in JavaScript may pass anything. */
 function checkOptions(options: unknown): asserts options is StartSwarmOptions {
   const given = typeof options === 'object' && options !== null ? options : {};
   if ('agents' in given || ('bundleFolder' in given && typeof given.bundleFolder === 'string' && !('plan' in given))) {

@@ -31,11 +31,11 @@ export async function connectSwarm(place: ControlPlace, options: ConnectOptions 
 /** The process of a swarm that this program has started. */
 export interface SwarmProcess {
   readonly ended: Promise<void>;
-  /** Why the swarm stopped by itself. */
+  /** The reason of a stop that was not requested. */
   readonly failure: () => GoondanError | undefined;
 }
 
-/** Gives the same handle for a swarm whose process ends with it. */
+/** Connects to a swarm whose process this program started, and which ends with it. */
 export function connectOwnSwarm(place: ControlPlace, own: SwarmProcess): Promise<Swarm> {
   return connect(place, {}, own);
 }
@@ -56,7 +56,7 @@ function find(place: ControlPlace): Pick<ControlSocket, 'path' | 'what'> {
   return { path, what: `The swarm of workspace "${workspaceId}"` };
 }
 
-/** A program in JavaScript may pass anything. */
+/** Checks the place: a program in JavaScript may pass anything. */
 function checkPlace(place: unknown): void {
   const given: Readonly<Record<string, unknown>> = Object(place);
   const missing = ('path' in given ? ['path'] : ['stateRoot', 'workspaceId']).find(
@@ -109,7 +109,7 @@ async function stopSwarm(socket: ControlSocket, options: StopOptions): Promise<v
   }
 }
 
-/** Also when the swarm is gone already. */
+/** Stops the swarm and waits for the end of its process, even if the swarm is already gone. */
 async function stopOwn(socket: ControlSocket, { ended }: SwarmProcess, options: StopOptions): Promise<void> {
   await stopSwarm(socket, options).catch(unlessGone);
   await ended;
@@ -125,7 +125,7 @@ async function whenStopped(socket: ControlSocket): Promise<void> {
   }
 }
 
-/** Throws every error but that of a swarm that is gone. */
+/** Throws every error except that of a swarm that is gone. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof GoondanError && error.code === 'E_CONTROL_CLOSED')) throw error;
 }

@@ -1,9 +1,10 @@
 /**
- * A Bun process beside a Node program, for everything that needs Bun: scanning modules, running a swarm, replaying a turn.
+ * Runs a Bun process beside a Node program, for everything that needs Bun: scanning modules, running a swarm, replaying
+ * a turn.
  *
- * 1. Calls go to its standard input, one a line. It answers them in order on its standard output.
- * 2. It ends when its standard input is closed, and so with the program, however that ends. Signals that a terminal sends
- *    to all of its processes do not reach it: the program decides.
+ * 1. Calls go to its standard input, one per line. It answers them in order on its standard output.
+ * 2. It ends when its standard input is closed, and so with the program, however that ends. Signals that a terminal
+ *    sends to all of its processes do not reach it: the program decides.
  */
 import type { ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
@@ -23,16 +24,19 @@ export interface BesideCall {
   readonly argument: object;
 }
 
-/** One line from the process. A call is answered by `answer` or `error`; the others come at any time. */
+/** One line from the process. `answer` or `error` answers a call; the others come at any time. */
 export type BesideSaid =
   | { readonly answer: unknown }
   | { readonly error: FrameError }
   | { readonly log: LogLine }
-  /** Why the swarm stopped by itself. */
+  /** The reason of a stop that was not requested. */
   | { readonly failure: FrameError };
 
 export interface BunBeside {
-  /** **Errors** — those of the call; `E_PROCESS_START` when the process ends before it has answered. */
+  /**
+   * Calls a function of the process. **Errors** — those of the call; `E_PROCESS_START` when the process ends before it
+   * has answered.
+   */
   call<Answer>(name: BesideCallName, argument: object): Promise<Answer>;
   /** Resolves when the process is gone. */
   readonly ended: Promise<void>;
@@ -40,7 +44,7 @@ export interface BunBeside {
   end(): Promise<void>;
 }
 
-/** `hear` is told what the process says besides its answers. **Errors** — `E_PLATFORM`, `E_BUN_MISSING`. */
+/** Starts the process; `hear` receives its lines that are not answers. **Errors** — `E_PLATFORM`, `E_BUN_MISSING`. */
 export async function startBunBeside(hear: (said: BesideSaid) => void = () => undefined): Promise<BunBeside> {
   const { stdin, stdout, ended } = await spawnBun();
   const waiting: { resolve: (answer: unknown) => void; reject: (error: GoondanError) => void }[] = [];
@@ -49,7 +53,7 @@ export async function startBunBeside(hear: (said: BesideSaid) => void = () => un
   return {
     call: (name, argument) =>
       new Promise((resolve, reject) => {
-        // The answer of a call has its type: both programs are of one package.
+        // Safe: the answer of a call has its type, because both programs are of one package.
         waiting.push({ resolve: resolve as (answer: unknown) => void, reject });
         stdin.write(toLine({ name, argument } satisfies BesideCall));
         // Changes nothing if the call was answered.
@@ -81,12 +85,12 @@ async function spawnBun(): Promise<BesideProcess> {
   const { spawn } = await import('node:child_process');
   const program = fileURLToPath(new URL(`../beside-main${extname(import.meta.url)}`, import.meta.url));
   const child = spawn(bun, [...programFlags, program, process.cwd()], {
-    // Not the program's folder, where files would decide how Bun runs.
+    // Not the program's folder, whose files could change how Bun runs.
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   });
-  // Whoever waits for an answer is told of the end.
+  // Waiting calls are rejected when the process ends.
   child.stdin.on('error', () => undefined);
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
   await new Promise<void>((resolve, reject) => {

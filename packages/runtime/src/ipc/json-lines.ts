@@ -1,14 +1,14 @@
-/** JSON values between two of our own programs, one a line. */
+/** Writes and reads JSON values between two of our own programs, one per line. */
 import { FrameSplitter } from './channel/frame-splitter.ts';
 
-/** Bytes. A recording is the longest value. */
+/** In bytes. A recording is the longest value. */
 const LONGEST_LINE = 512_000_000;
 
 export function toLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** Ends with the stream. The values are trusted: both programs are of one package. */
+/** Yields the values, and ends with the stream. They are trusted: both programs are of one package. */
 export async function* readLines<Value>(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Value> {
   const splitter = new FrameSplitter(LONGEST_LINE);
   const decoder = new TextDecoder();

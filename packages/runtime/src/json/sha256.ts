@@ -1,4 +1,4 @@
-/** SHA-256 as hexadecimal digits. Only Node loads `node:crypto`, whose import costs each Bun process 7 ms. */
+/** Computes SHA-256 as hexadecimal digits. Only Node loads `node:crypto`, whose import costs each Bun process 7 ms. */
 import { isBun } from '../ports/is-bun.ts';
 
 export function sha256(content: string | Uint8Array): string {

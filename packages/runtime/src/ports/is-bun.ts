@@ -1,4 +1,6 @@
-/** Node programs load the doors of this package too. Code that needs Bun asks here first. */
+/**
+ * Tells whether this is Bun. Node programs load the doors of this package too, so code that needs Bun asks here first.
+ */
 import { GoondanError } from '@goondan/types';
 
 export const isBun: boolean = typeof Bun !== 'undefined';

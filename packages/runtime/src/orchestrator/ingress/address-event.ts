@@ -5,8 +5,8 @@ import { defined } from '../../json/defined.ts';
 import { sha256 } from '../../json/sha256.ts';
 
 /**
- * `connection` is the name of the Connection, and `id` the connector's own id of the event: the same id again is the same
- * event. Calls `newTraceId` when the event has no trace.
+ * Makes the agent event. `connection` is the name of the Connection, and `id` the connector's own id of the event: the
+ * same id again is the same event. Calls `newTraceId` when the event has no trace.
  */
 export function addressEvent(
   { connection, id, event }: { readonly connection: string; readonly id: string; readonly event: HeardEvent },

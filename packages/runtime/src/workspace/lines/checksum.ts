@@ -12,7 +12,7 @@ export function checksum(bytes: Uint8Array | string, before = 0): number {
   return checksumByTable(typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes, before);
 }
 
-/** The same in plain JavaScript, for Node. */
+/** Computes the same in plain JavaScript, for Node. */
 export function checksumByTable(bytes: Uint8Array, before = 0): number {
   let rest = ~before;
   for (const byte of bytes) rest = (table[(rest ^ byte) & 0xff] ?? 0) ^ (rest >>> 8);
