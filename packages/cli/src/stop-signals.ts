@@ -1,4 +1,4 @@
-/** The signals that ask a process to end which serves something or has to clean up. */
+/** The signals that ask a process to end: one that serves a swarm, or one that has to clean up. */
 export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export type StopSignal = (typeof stopSignals)[number];

@@ -15,15 +15,15 @@ export const misdeeds: Readonly<Record<string, () => unknown>> = {
   'flood-stderr': () => flood((text) => process.stderr.write(text)),
   'flood-and-block': floodAndBlock,
   'throw-text'() {
-    // eslint-disable-next-line typescript/only-throw-error -- This is what it is about.
+    // eslint-disable-next-line typescript/only-throw-error -- A misdeed on purpose.
     throw 'a text';
   },
   'throw-null'() {
-    // eslint-disable-next-line typescript/only-throw-error -- This is what it is about.
+    // eslint-disable-next-line typescript/only-throw-error -- A misdeed on purpose.
     throw null;
   },
   'throw-trap'() {
-    // eslint-disable-next-line typescript/only-throw-error -- This is what it is about.
+    // eslint-disable-next-line typescript/only-throw-error -- A misdeed on purpose.
     throw new Proxy({}, { get: refuse, has: refuse, ownKeys: refuse, getPrototypeOf: refuse });
   },
   'reject-unheard'() {

@@ -230,7 +230,7 @@ describe('a swarm that does not run', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
   });
 
-  test('status: says so, exit 0', async () => {
+  test('status: reports that it does not run, exit 0', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const { stdout, ...rest } = await gdn('status', '--json');
     expect(JSON.parse(stdout)).toEqual({ running: false, agents: [] });

@@ -85,7 +85,7 @@ function addProblem(error: unknown, problems: Set<string>): void {
   if (![...problems].some((each) => each.startsWith(problem))) problems.add(problem);
 }
 
-/** Up to the version of the messages: the swarm may be running meanwhile. */
+/** Yields committed turns up to the version of the messages, because the swarm may run meanwhile. */
 async function* committedTurns(
   journal: Source,
   at: AgentAddress,

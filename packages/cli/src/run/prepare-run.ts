@@ -47,7 +47,7 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
 
 export interface StartedRun {
   readonly control: Swarm;
-  /** The time for it to come to rest. */
+  /** The time for the swarm to come to rest. */
   readonly graceMs: number;
 }
 

@@ -17,7 +17,7 @@ export interface ServedSwarm {
 }
 
 /**
- * Resolves when the swarm is stopped: by a signal, by a second one without waiting, or by `gdn stop`.
+ * Resolves when the swarm is stopped, by a signal or by `gdn stop`. A second signal does not wait for running turns.
  *
  * **Errors** — those of `startRun`, before `onReady`.
  */

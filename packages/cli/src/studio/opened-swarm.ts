@@ -20,8 +20,8 @@ export interface OpenedSwarm {
 }
 
 /**
- * Returns `undefined` when no swarm was named and none, or more than one, is here; `note` then gets the reason for the
- * latter.
+ * Returns `undefined` when no swarm was named and the current folder has none that can be opened. `note` gets the reason,
+ * unless there is no bundle.
  *
  * **Errors** — for a named swarm those of `placeOfSwarm`.
  */

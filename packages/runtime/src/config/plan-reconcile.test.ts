@@ -89,7 +89,7 @@ describe('the changes from one plan to another', () => {
     expect(planReconcile(of({ a: 1 }), of({ a: 2 })).changed).toEqual(['Agent/a']);
   });
 
-  test("L-01 the swarm's own fields are a part of their own", () => {
+  test("L-01 the swarm's own fields are compared as a separate part", () => {
     const before = plan([agent('a'), agent('b')], { entryAgent: 'a' });
     const after = plan([agent('a'), agent('b')], { entryAgent: 'b', policy: { maxProcesses: 2 } });
     expect(planReconcile(before, after)).toMatchObject({ kept: ['Agent/a', 'Agent/b'], changed: ['Swarm/default'] });

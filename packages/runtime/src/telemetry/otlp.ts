@@ -34,9 +34,9 @@ export const FAILED = 2;
 /** A plain number is whole; a fraction is written as `{ double }`, so that an attribute always has one type. */
 type AttributeValue = string | boolean | number | { readonly double: number } | readonly string[] | undefined;
 
-/** Converts attributes, without those that are `undefined`. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
+/** Converts attributes, without those that are `undefined`. */
 export function toAttributes(values: Attributes): OtlpAttribute[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const shown = toValue(value);

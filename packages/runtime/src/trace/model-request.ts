@@ -73,7 +73,7 @@ export class WrittenRequests {
     { readonly effect: string; readonly digests: readonly string[] }
   >();
 
-  /** Finds the request with the longest common beginning; undefined when none has one. */
+  /** Finds the request with the longest common beginning; undefined when no request begins the same. */
   closest(digests: readonly string[]): RequestReferences['references']['after'] {
     let found: RequestReferences['references']['after'];
     for (const { effect, digests: before } of this.#newest.values()) {

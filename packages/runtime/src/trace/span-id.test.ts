@@ -57,7 +57,7 @@ describe('a span', () => {
     expect(SpanIds.ofTurn(turn, { traceId }).fields).toEqual({ traceId, spanId: '16bb9c844ff88862' });
   });
 
-  test('R-08 names its parent, and a turn the parent it was given', () => {
+  test('R-08 names its parent; a turn names the parent it was given', () => {
     const parentSpanId = '00f067aa0ba902b7';
     const asked = SpanIds.ofTurn(turn, { traceId, parentSpanId });
     expect(asked.fields).toEqual({ traceId, spanId: asked.spanId, parentSpanId });

@@ -47,7 +47,7 @@ export class TurnKeeper implements SpanKeeper {
     if (!this.isOver) this.onChanged(chain);
   }
 
-  /** Closes the turn: later chains belong to none. */
+  /** Closes the turn: later chains are ignored. */
   close(): void {
     this.isOver = true;
   }

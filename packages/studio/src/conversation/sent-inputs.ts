@@ -9,8 +9,8 @@ export interface SentInput {
 }
 
 /**
- * Returns the inputs of this page without a committed turn or a dead letter, and the input of others for the running
- * turn. `told` are the committed turns.
+ * Returns the pending inputs: those of this page without a committed turn or a dead letter, and another person's input of
+ * the running turn. `told` are the committed turns.
  */
 export function pendingInputs(
   sent: readonly SentInput[],

@@ -139,7 +139,7 @@ describe.each(transports)('server-everything over $over', ({ open }) => {
       messages: [{ role: 'user', content: { type: 'text', text: "What's weather in Rome?" } }],
     });
 
-    // A resource that a tool adds is there at once.
+    // A resource that a tool adds is listed at once.
     await call('gzip-file-as-resource', {
       name: 'hi.gz',
       data: 'data:text/plain;base64,aGk=',

@@ -148,7 +148,7 @@ describe('a resource with a wrong field', () => {
     expect(found.filter((problem) => problem.includes(' E_REF_'))).toEqual([]);
   });
 
-  test('R-04 a broken swarm is the one of a connection that names none', async () => {
+  test('R-04 counts as the swarm of a connection that names none', async () => {
     const connection = `${head('Connector', 'web')}spec: { entry: ./c.ts }
 ---
 ${head('Connection', 'door')}spec: { connectorRef: Connector/web, ingress: { rules: [{ route: { agentRef: Agent/a } }] } }

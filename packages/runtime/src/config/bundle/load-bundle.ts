@@ -17,8 +17,8 @@ export interface BundlePorts {
 /**
  * Reads `goondan.yaml` and the other YAML files of a folder, and the packages they refer to.
  *
- * **Rules** — everything that is wrong is in `errors` and `warnings` of what it resolves with, each with its place; one
- * error, and `valid` is false.
+ * **Rules** — all problems are in `errors` and `warnings` of the result, each with its place; with one error, `valid` is
+ * false.
  * **Errors** — `E_BUNDLE_MISSING` when there is no such folder, or no `goondan.yaml` in it.
  *
  * @example
