@@ -1,6 +1,6 @@
 /** Options that every command has. */
 import { homedir } from 'node:os';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { GoondanError } from '@goondan/types';
 
 export interface CommonOptions {
@@ -11,6 +11,12 @@ export interface CommonOptions {
 export interface BundleOptions extends CommonOptions {
   readonly bundle?: string;
   readonly swarm?: string;
+}
+
+/** The options of a command about some conversations. */
+export interface InstanceOptions extends BundleOptions {
+  readonly agent?: string;
+  readonly instance?: string;
 }
 
 /** Adds the options of a command about a bundle. */
@@ -47,6 +53,23 @@ export function bundleFolder(argument: string | undefined, { bundle }: BundleOpt
     throw new GoondanError('E_USAGE', `Two bundles are named: "${argument}" and "${bundle}".`, { suggestion });
   }
   return argument ?? bundle ?? '.';
+}
+
+/** Returns the conversations that were meant, as a swarm takes them. */
+export function addressIn({ agent, instance }: InstanceOptions) {
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(instance === undefined ? {} : { instanceKey: instance }),
+  };
+}
+
+/** Reads a whole number from 1 to `most`. */
+export function numberUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= 1 && number <= most) return number;
+    throw new InvalidArgumentError(`It is not a number from 1 to ${most}.`);
+  };
 }
 
 /** Returns the values from which `stateRoot` of the runtime chooses. */

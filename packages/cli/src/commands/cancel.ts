@@ -1,14 +1,8 @@
 import type { Command } from 'commander';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, addressIn, type InstanceOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface CancelOptions extends BundleOptions {
-  readonly agent?: string;
-  readonly instance?: string;
-  readonly id?: string;
-}
 
 export function addCancelCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
@@ -23,15 +17,11 @@ export function addCancelCommand(program: Command, terminal: Terminal, finish: (
     .option('--id <id>', 'the id of the input, as `gdn send` printed it');
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn cancel --bundle my-swarm --agent assistant')
-    .action(async (options: CancelOptions) => {
+    .action(async (options: InstanceOptions & { readonly id?: string }) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
-      const { agent, instance, id } = options;
       const swarm = await reachSwarm(options);
-      const cancelled = await swarm.cancel({
-        ...(agent === undefined ? {} : { agent }),
-        ...(instance === undefined ? {} : { instanceKey: instance }),
-        ...(id === undefined ? {} : { eventId: id }),
-      });
+      const turn = options.id === undefined ? {} : { eventId: options.id };
+      const cancelled = await swarm.cancel({ ...addressIn(options), ...turn });
       if (options.json === true) printJson({ cancelled }, terminal);
       else terminal.print(cancelled ? 'Cancelled.\n' : 'There was no such turn.\n');
       finish(exitCodes.ok);

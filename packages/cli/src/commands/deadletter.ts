@@ -1,14 +1,9 @@
 import type { Command } from 'commander';
 import { GoondanError } from '@goondan/types';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, addressIn, type BundleOptions, type InstanceOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface ListOptions extends BundleOptions {
-  readonly agent?: string;
-  readonly instance?: string;
-}
 
 export function addDeadletterCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
@@ -28,7 +23,7 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
     .option('--instance <key>', 'only those of this conversation');
   addBundleOptions(list)
     .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm --agent assistant')
-    .action(async (options: ListOptions) => {
+    .action(async (options: InstanceOptions) => {
       await showLetters(options, terminal);
       finish(exitCodes.ok);
     });
@@ -63,18 +58,14 @@ const orders = {
   drop: { method: 'dropDeadLetter', field: 'dropped' },
 } as const;
 
-async function showLetters({ agent, instance, ...options }: ListOptions, terminal: Terminal): Promise<void> {
+async function showLetters(options: InstanceOptions, terminal: Terminal): Promise<void> {
   const { reachSwarm } = await import('../swarm/reach-swarm.ts');
-  const letters = await (
-    await reachSwarm(options)
-  ).deadLetters({
-    ...(agent === undefined ? {} : { agent }),
-    ...(instance === undefined ? {} : { instanceKey: instance }),
-  });
+  const swarm = await reachSwarm(options);
+  const letters = await swarm.deadLetters(addressIn(options));
   if (options.json === true) return printJson(letters, terminal);
   if (letters.length === 0) return terminal.print('There are no dead letters.\n');
-  for (const { agent: whose, instanceKey, eventId, reason, deadAt, input } of letters) {
-    terminal.print(`${whose} ${instanceKey} ${eventId}  ${deadAt}\n    ${reason}\n`);
+  for (const { agent, instanceKey, eventId, reason, deadAt, input } of letters) {
+    terminal.print(`${agent} ${instanceKey} ${eventId}  ${deadAt}\n    ${reason}\n`);
     if (input !== undefined) terminal.print(`    ${JSON.stringify(input.slice(0, MOST_SHOWN))}\n`);
   }
 }

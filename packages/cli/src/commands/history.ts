@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { AgentAddress } from '@goondan/types';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, type BundleOptions, numberUpTo } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
@@ -26,8 +26,8 @@ export function addHistoryCommand(program: Command, terminal: Terminal, finish: 
       '--at <event>',
       'the conversation after the event with this number, or after the turn whose id begins like this; 0 is empty',
     )
-    .option('--limit <number>', 'the number of events (default: 50)', readNumber(1000))
-    .option('--before <number>', 'only events before this one', readNumber(Number.MAX_SAFE_INTEGER));
+    .option('--limit <number>', 'the number of events (default: 50)', numberUpTo(1000))
+    .option('--before <number>', 'only events before this one', numberUpTo(Number.MAX_SAFE_INTEGER));
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn history assistant default --at 2 --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: HistoryOptions) => {
@@ -85,14 +85,6 @@ async function showMoment(at: AgentAddress, options: HistoryOptions, terminal: T
   if (options.json !== true) return printMessages(messages, terminal);
   const unknown = unknownStates.length === 0 ? {} : { unknownStates };
   printJson({ agent, instanceKey, seq, messages, extensions: extensionState, ...unknown }, terminal);
-}
-
-function readNumber(most: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (/^\d+$/.test(text) && number >= 1 && number <= most) return number;
-    throw new InvalidArgumentError(`It is not a number from 1 to ${most}.`);
-  };
 }
 
 const DEFAULT_LIMIT = 50;

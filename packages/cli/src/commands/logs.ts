@@ -1,16 +1,14 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { LogLine, Swarm } from '@goondan/runtime';
 import type { LogQuestion } from '@goondan/runtime/history';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, addressIn, type InstanceOptions, numberUpTo } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { logText, stackIn } from '../log-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface LogsOptions extends BundleOptions {
+interface LogsOptions extends InstanceOptions {
   readonly follow?: boolean;
-  readonly agent?: string;
-  readonly instance?: string;
   readonly trace?: string;
   readonly last: number;
 }
@@ -27,7 +25,7 @@ export function addLogsCommand(program: Command, terminal: Terminal, finish: (co
     .option('--agent <name>', 'only lines of this agent')
     .option('--instance <key>', 'only lines of this conversation')
     .option('--trace <id>', 'only lines of this trace')
-    .option('--last <number>', 'the number of lines', readCount, 100);
+    .option('--last <number>', 'the number of lines', numberUpTo(MOST), 100);
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn logs --bundle my-swarm --agent assistant -f')
     .action(async (options: LogsOptions) => {
@@ -49,7 +47,7 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
   };
   const print = (line: LogLine) => terminal.print(options.json === true ? `${JSON.stringify(line)}\n` : toText(line));
   const swarm = options.follow === true ? await reachSwarm(options) : undefined;
-  const following = swarm === undefined ? undefined : await follow(swarm, question);
+  const following = swarm === undefined ? undefined : await follow(swarm, options);
   const lines = await readSwarmLog(await placeOfSwarm(options), question);
   for (const line of lines) print(line);
   if (following === undefined) return exitCodes.ok;
@@ -63,19 +61,14 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
  * Starts to listen at once and keeps the lines until they can be printed, so that no line is lost between the file and
  * the stream.
  */
-async function follow(swarm: Swarm, { agent, instance, traceId }: LogQuestion) {
+async function follow(swarm: Swarm, { trace, ...options }: LogsOptions) {
   let kept: LogLine[] = [];
   let take: (line: LogLine) => void = (line) => {
     // Further lines are dropped; this many do not come while a file is read.
     if (kept.length < MOST) kept.push(line);
   };
-  const filter = {
-    types: ['log' as const],
-    ...(agent === undefined ? {} : { agent }),
-    ...(instance === undefined ? {} : { instanceKey: instance }),
-  };
-  const watch = await swarm.watch(filter, (notice) => {
-    if (notice.type === 'log' && (traceId === undefined || notice.line.traceId === traceId)) take(notice.line);
+  const watch = await swarm.watch({ types: ['log'], ...addressIn(options) }, (notice) => {
+    if (notice.type === 'log' && (trace === undefined || notice.line.traceId === trace)) take(notice.line);
   });
   return {
     end: () => watch.end(),
@@ -95,12 +88,6 @@ function toText(line: LogLine): string {
   const who = [agent ?? connection, instance, extension].filter(Boolean).join(' ');
   const stack = stackIn(line).map((frame) => `  ${frame}\n`);
   return `${time} ${level} ${who === '' ? '' : `${who}: `}${logText(line)}\n${stack.join('')}`;
-}
-
-function readCount(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count > 0 && count <= MOST) return count;
-  throw new InvalidArgumentError(`It is not a number from 1 to ${MOST}.`);
 }
 
 const MOST = 100_000;

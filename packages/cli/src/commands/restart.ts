@@ -1,14 +1,8 @@
 import type { Command } from 'commander';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, addressIn, type InstanceOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
-
-interface RestartOptions extends BundleOptions {
-  readonly agent?: string;
-  readonly instance?: string;
-  readonly fresh?: boolean;
-}
 
 export function addRestartCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
@@ -24,15 +18,10 @@ export function addRestartCommand(program: Command, terminal: Terminal, finish: 
     .option('--fresh', 'start the conversations over');
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn restart --bundle my-swarm --agent assistant --fresh')
-    .action(async (options: RestartOptions) => {
+    .action(async (options: InstanceOptions & { readonly fresh?: boolean }) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
-      const { agent, instance, fresh = false } = options;
       const swarm = await reachSwarm(options);
-      const restarted = await swarm.restart({
-        fresh,
-        ...(agent === undefined ? {} : { agent }),
-        ...(instance === undefined ? {} : { instanceKey: instance }),
-      });
+      const restarted = await swarm.restart({ fresh: options.fresh ?? false, ...addressIn(options) });
       if (options.json === true) printJson({ restarted }, terminal);
       else terminal.print(`${restarted === 1 ? '1 instance' : `${restarted} instances`} restarted.\n`);
       finish(exitCodes.ok);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
-import { addBundleOptions, addFlockOption, bundleFolder, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, addFlockOption, addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
@@ -8,10 +8,8 @@ import type { ServedSwarm } from '../run/serve.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface RunOptions extends BundleOptions {
+interface RunOptions extends InstanceOptions {
   readonly input?: string;
-  readonly agent?: string;
-  readonly instance?: string;
   readonly trust?: boolean;
   readonly detach?: boolean;
   readonly watch?: boolean;
@@ -69,17 +67,9 @@ function isChat({ input, detach, json }: RunOptions, { isWatched, isTyped }: Ter
   return input === undefined && detach !== true && json !== true && isWatched && isTyped;
 }
 
-/** Returns the agent instance to ask. */
-function partnerOf({ agent, instance }: { agent: string | undefined; instance: string | undefined }) {
-  return {
-    ...(agent === undefined ? {} : { agent }),
-    ...(instance === undefined ? {} : { instanceKey: instance }),
-  };
-}
-
 async function run(folder: string, options: RunOptions, terminal: Terminal): Promise<ExitCode> {
   const { prepareRun } = await import('../run/prepare-run.ts');
-  const { input, agent, instance, trust = false, connections = input === undefined, ...common } = options;
+  const { input, trust = false, connections = input === undefined, ...common } = options;
   const prepared = await prepareRun({ ...common, folder, trust, connections, workdir: process.cwd() }, terminal);
   if (options.detach === true) {
     const { detach } = await import('../run/detach.ts');
@@ -87,7 +77,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
   }
   if (input === undefined && isChat(options, terminal)) {
     const { runChat } = await import('../chat/run-chat.ts');
-    return runChat(prepared, partnerOf({ agent, instance }), terminal);
+    return runChat(prepared, addressIn(options), terminal);
   }
   if (input === undefined) {
     const { serve } = await import('../run/serve.ts');
@@ -100,7 +90,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
   ]);
   const delivery = {
     input: await readInput(input, terminal),
-    ...partnerOf({ agent, instance }),
+    ...addressIn(options),
     ...callerTrace(process.env),
   };
   return withInterrupt((signal, holdQuit) => runOnce(prepared, delivery, terminal, signal, holdQuit));

@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
-import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import { addBundleOptions, addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface SendOptions extends BundleOptions {
+interface SendOptions extends InstanceOptions {
   readonly input: string;
-  readonly agent?: string;
-  readonly instance?: string;
   readonly id?: string;
   readonly wait?: boolean;
 }
@@ -41,12 +39,11 @@ async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode>
     import('../read-input.ts'),
     import('../caller-trace.ts'),
   ]);
-  const { agent, instance, id, json = false, wait = false } = options;
+  const { id, json = false, wait = false } = options;
   const swarm = await reachSwarm(options);
   const delivery = {
     input: await readInput(options.input, terminal),
-    ...(agent === undefined ? {} : { agent }),
-    ...(instance === undefined ? {} : { instanceKey: instance }),
+    ...addressIn(options),
     ...(id === undefined ? {} : { id }),
     ...callerTrace(process.env),
   };

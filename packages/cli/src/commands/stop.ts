@@ -4,10 +4,6 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface StopOptions extends BundleOptions {
-  readonly grace?: number;
-}
-
 export function addStopCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
     .command('stop')
@@ -19,7 +15,7 @@ export function addStopCommand(program: Command, terminal: Terminal, finish: (co
     .option('--grace <seconds>', 'the time for running turns (default: that of the swarm, else 30)', readSeconds);
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn stop --bundle my-swarm --grace 5')
-    .action(async (options: StopOptions) => {
+    .action(async (options: BundleOptions & { readonly grace?: number }) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
       const swarm = await reachSwarm(options, 'There is nothing to stop.');
       await swarm.stop(options.grace === undefined ? {} : { graceMs: options.grace * 1_000 });

@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import type { Command } from 'commander';
+import { addBundleOptions, bundleFolder, type BundleOptions, numberUpTo } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -20,7 +20,7 @@ export function addStudioCommand(program: Command, terminal: Terminal, finish: (
         'Studio listens on this machine only, and needs the link that it prints. It does not run a bundle. Ctrl-C ' +
         'ends it.',
     )
-    .option('--port <number>', 'the port (default: a free one)', readPort)
+    .option('--port <number>', 'the port (default: a free one)', numberUpTo(65_535))
     .option('--host <address>', 'only 127.0.0.1 and localhost: Studio listens on this machine only')
     .option('--no-open', 'print the link without starting a browser');
   addBundleOptions(command)
@@ -38,9 +38,3 @@ export function addStudioCommand(program: Command, terminal: Terminal, finish: (
 }
 
 const loopback = ['127.0.0.1', 'localhost'];
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535) return port;
-  throw new InvalidArgumentError('It is not a number from 1 to 65535.');
-}

@@ -1,14 +1,12 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import { type Command, Option } from 'commander';
+import { addBundleOptions, type InstanceOptions, numberUpTo } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface TraceOptions extends BundleOptions {
+interface TraceOptions extends InstanceOptions {
   readonly diff?: boolean;
   readonly mermaid?: boolean;
-  readonly agent?: string;
-  readonly instance?: string;
   readonly last?: number;
 }
 
@@ -34,7 +32,7 @@ export function addTraceCommand(program: Command, terminal: Terminal, finish: (c
     .addOption(new Option('--mermaid', 'a sequence diagram, as text for Mermaid').conflicts(['diff', 'json']))
     .option('--agent <name>', 'without an id: only turns of this agent')
     .option('--instance <key>', 'without an id: only turns of this conversation')
-    .option('--last <number>', 'without an id: the number of turns (default: 20)', readCount);
+    .option('--last <number>', 'without an id: the number of turns (default: 20)', numberUpTo(MOST));
   addBundleOptions(command)
     .addHelpText('after', examples)
     .action(async (id: string | undefined, options: TraceOptions) => {
@@ -81,12 +79,6 @@ async function list(options: TraceOptions, terminal: Terminal): Promise<void> {
   if (options.json === true) return printJson(turns, terminal);
   if (turns.length === 0) return terminal.print('There are no recorded turns.\n');
   printTurns(turns, terminal);
-}
-
-function readCount(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count > 0 && count <= MOST) return count;
-  throw new InvalidArgumentError(`It is not a number from 1 to ${MOST}.`);
 }
 
 const MOST = 10_000;
