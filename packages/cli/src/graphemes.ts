@@ -4,13 +4,8 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 /** Printable ASCII, in which each character takes one column. Most texts are. */
 const plain = /^[\x20-\x7e]*$/;
 
-export interface Grapheme {
-  readonly text: string;
-  readonly width: number;
-}
-
 /** Splits a text that is already harmless. */
-export function* graphemes(text: string): Generator<Grapheme> {
+export function* graphemes(text: string): Generator<{ readonly text: string; readonly width: number }> {
   if (plain.test(text)) {
     for (const character of text) yield { text: character, width: 1 };
     return;

@@ -1,14 +1,13 @@
 import { isAbsolute, join } from 'node:path';
 import type { Bundle, BundleProblem } from '@goondan/runtime/bundle';
-import type { Colors } from '../terminal.ts';
-
-export interface ProblemPrinter {
-  readonly print: (text: string) => void;
-  readonly colors: Colors;
-}
+import type { Terminal } from '../terminal.ts';
 
 /** Prints every problem as `file:line:column code message`, with its suggestion. */
-export function printProblems({ errors, warnings }: Bundle, folder: string, { print, colors }: ProblemPrinter): void {
+export function printProblems(
+  { errors, warnings }: Bundle,
+  folder: string,
+  { print, colors }: Pick<Terminal, 'print' | 'colors'>,
+): void {
   for (const problem of errors) print(describe(problem, folder, colors.red(problem.code)));
   for (const problem of warnings) print(describe(problem, folder, colors.yellow(`warning ${problem.code}`)));
 }

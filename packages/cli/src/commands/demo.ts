@@ -1,18 +1,12 @@
 import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
-import { addCommonOptions } from '../common-options.ts';
+import { addCommonOptions, type CommonOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { stopSignals } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
 const question = 'What is the weather in Seoul for the next 30 days?';
-
-interface DemoCommandOptions {
-  readonly input: string;
-  readonly json?: boolean;
-  readonly studio?: boolean;
-}
 
 export function addDemoCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const command = program
@@ -27,7 +21,8 @@ export function addDemoCommand(program: Command, terminal: Terminal, finish: (co
     .option('--studio', 'watch in a browser, as with `gdn studio`, until Ctrl-C');
   addCommonOptions(command)
     .addHelpText('after', '\nExamples:\n  $ gdn demo --input "Book a picnic in Lisbon"\n  $ gdn demo --studio')
-    .action(async ({ input, json = false, studio = false }: DemoCommandOptions) => {
+    .action(async (options: CommonOptions & { readonly input: string; readonly studio?: boolean }) => {
+      const { input, json = false, studio = false } = options;
       const run = await (studio ? importStudio() : importDemo());
       finish(await withInterrupt((signal) => run({ input, json }, terminal, signal), stopSignals));
     });

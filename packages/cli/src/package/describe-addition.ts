@@ -4,23 +4,12 @@ import { quoteForShell } from '../quote-for-shell.ts';
 import type { AddedPackage } from './add-package.ts';
 import { referenceText } from './read-package.ts';
 
-export interface AdditionNotes {
-  /** In the form that the person typed. */
-  readonly typed: string;
-  readonly allowScripts: boolean;
-}
-
-export interface DescribedAddition {
-  readonly json: object;
-  readonly text: string;
-}
-
-/** `bundle` is the one it was added to. */
+/** `bundle`: the one it was added to. `typed`: the package in the form that the person typed. */
 export function describeAddition(
   { name, version, resources, heldBack }: AddedPackage,
   bundle: Bundle,
-  { typed, allowScripts }: AdditionNotes,
-): DescribedAddition {
+  { typed, allowScripts }: { readonly typed: string; readonly allowScripts: boolean },
+) {
   const offers = resources.map((each) => ({ ...each, identity: `${each.kind}/${each.name}` }));
   const widest = Math.max(0, ...offers.map(({ identity }) => identity.length));
   const look = `Look at it first; \`gdn package add ${quoteForShell(typed)} --allow-scripts\` runs it.`;

@@ -6,11 +6,9 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readDependencies, readInstallFile } from './package-json.ts';
 
-export type Npm = (...args: string[]) => Promise<void>;
-
 export interface RememberedInstall {
   /** Restores the files, and lets `npm` restore `node_modules`. Does nothing when nothing has changed. */
-  putBack(npm: Npm): Promise<void>;
+  putBack(npm: (...args: string[]) => Promise<void>): Promise<void>;
 }
 
 const lockFiles = ['package-lock.json', 'npm-shrinkwrap.json'];

@@ -5,13 +5,11 @@ import type { Change } from '@goondan/runtime/internal';
 import { showText } from '../approval/show-text.ts';
 import type { Terminal } from '../terminal.ts';
 
-export interface RenderReplayOptions {
-  readonly colors: Terminal['colors'];
-  /** The files that replaced extensions. */
-  readonly swap: Readonly<Record<string, string>>;
-}
-
-export function renderReplay(report: ReplayReport, { colors, swap }: RenderReplayOptions): string {
+/** `swap`: the files that replaced extensions. */
+export function renderReplay(
+  report: ReplayReport,
+  { colors, swap }: { readonly colors: Terminal['colors']; readonly swap: Readonly<Record<string, string>> },
+): string {
   const { divergence, without, others, layers, stoppedAt, runs = [] } = report;
   const lines = [describeTurn(report), colors.dim(describeServed(report)), ...runs.map(describeRun).map(colors.dim)];
   if (without !== undefined) lines.push('', 'Even without the change:', ...describe(without, colors, swap));

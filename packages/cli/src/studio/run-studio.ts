@@ -9,21 +9,11 @@ import { openBrowser } from './open-browser.ts';
 import { openSwarm } from './opened-swarm.ts';
 import { serveStudio, type Studio } from './serve-studio.ts';
 
-export interface StudioRequest extends BundleOptions {
-  readonly port?: number;
-  /** Whether to open a browser, if there is one. */
-  readonly opensBrowser: boolean;
-}
-
-/** The output of `gdn studio --json`, on one line. Fields are added, never renamed. */
-export interface ServedStudio {
-  readonly url: string;
-  readonly pid: number;
-  readonly stateRoot: string;
-}
-
-/** Resolves after a signal. **Errors** — those of `openSwarm` and `serveStudio`; `E_STATE_ROOT`. */
-export async function runStudio(request: StudioRequest, terminal: Terminal): Promise<ExitCode> {
+/** Resolves after a signal. `opensBrowser`: whether to open a browser, if there is one. **Errors** — those of `openSwarm` and `serveStudio`; `E_STATE_ROOT`. */
+export async function runStudio(
+  request: BundleOptions & { readonly port?: number; readonly opensBrowser: boolean },
+  terminal: Terminal,
+): Promise<ExitCode> {
   const { port, opensBrowser, json = false, ...options } = request;
   const stateRoot = readableStateRoot(options);
   const opened = await openSwarm(options, terminal.printError);
@@ -37,8 +27,8 @@ export async function runStudio(request: StudioRequest, terminal: Terminal): Pro
     ...(port !== undefined && { port }),
   });
   try {
-    if (json)
-      terminal.print(`${JSON.stringify({ url: studio.url, pid: process.pid, stateRoot } satisfies ServedStudio)}\n`);
+    // Fields are added, never renamed.
+    if (json) terminal.print(`${JSON.stringify({ url: studio.url, pid: process.pid, stateRoot })}\n`);
     else greet(studio, opened?.swarm, terminal);
     if (opensBrowser && terminal.isWatched) openBrowser(studio.ticketUrl());
     return (await ended.promise) === 'SIGINT' ? exitCodes.interrupted : exitCodes.ok;

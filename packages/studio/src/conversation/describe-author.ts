@@ -1,9 +1,7 @@
 import type { ShownMessage } from './message-parts.ts';
 
-type Role = ShownMessage['message']['data']['role'];
-
 /** Names the author of a message in a word or two. */
-export function describeAuthor(author: ShownMessage['author'], role?: Role): string {
+export function describeAuthor(author: ShownMessage['author'], role?: ShownMessage['message']['data']['role']): string {
   switch (author.kind) {
     case 'input':
       if (author.from?.kind === 'agent') return `agent ${author.from.name}`;

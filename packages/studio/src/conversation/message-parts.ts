@@ -4,7 +4,6 @@ import type { ConversationView } from '@goondan/cli/studio';
 export type ShownMessage = ConversationView['messages'][number];
 type ModelMessage = ShownMessage['message']['data'];
 type Part = Exclude<ModelMessage['content'], string>[number];
-type Output = Extract<Part, { type: 'tool-result' }>['output'];
 
 export interface ToolOutcome {
   readonly isError: boolean;
@@ -101,7 +100,7 @@ function addText(pieces: Piece[], text: string): void {
   if (text.trim() !== '') pieces.push({ type: 'text', text: text.replace(/^\n+|\n+$/g, '') });
 }
 
-function readOutcome(output: Output): ToolOutcome {
+function readOutcome(output: Extract<Part, { type: 'tool-result' }>['output']): ToolOutcome {
   switch (output.type) {
     case 'text':
       return { isError: false, text: output.value };

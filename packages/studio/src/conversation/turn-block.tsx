@@ -68,11 +68,11 @@ function startOf([first]: TurnGroup['messages']): string {
 }
 
 /** A cancel is deliberate, so it is not shown as a problem. */
-function TurnFailure({ result, error, stack }: TurnFailureProps) {
+function TurnFailure({
+  result,
+  error,
+  stack,
+}: Required<Pick<TimelineTurn, 'result' | 'error'>> & { readonly stack: string | undefined }) {
   if (result === 'cancelled') return <p className="quiet">{error.message}</p>;
   return <Problem error={error} stack={stack} isPast />;
-}
-
-interface TurnFailureProps extends Required<Pick<TimelineTurn, 'result' | 'error'>> {
-  readonly stack: string | undefined;
 }

@@ -61,7 +61,6 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
   }
 }
 
-type Delta = Extract<StudioNotice, { type: 'delta' }>;
 type Payload = Extract<StudioNotice, { type: 'runtime.event' }>['payload'];
 
 function begin(agent: string, instanceKey: string, payload: Payload): LiveTurn {
@@ -78,7 +77,7 @@ function namesIn(payload: Payload): Pick<LiveTurn, 'turnId' | 'traceId'> {
   return { ...(turnId === '' ? {} : { turnId }), ...(traceId === '' ? {} : { traceId }) };
 }
 
-function write(turn: LiveTurn, { delta, soFar }: Delta): LiveTurn {
+function write(turn: LiveTurn, { delta, soFar }: Extract<StudioNotice, { type: 'delta' }>): LiveTurn {
   const { turnId, stepIndex } = delta;
   // A new step starts anew: the text of the last one is a message by now, or was discarded.
   const isNew = stepIndex !== turn.stepIndex;

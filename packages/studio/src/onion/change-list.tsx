@@ -1,12 +1,7 @@
 import type { LayerRecord } from '@goondan/cli/studio';
 
-interface ChangeListProps {
-  readonly title: string;
-  readonly changes: LayerRecord['changed'];
-}
-
 /** Shows each change as a diff: before and after. */
-export function ChangeList({ title, changes }: ChangeListProps) {
+export function ChangeList({ title, changes }: { readonly title: string; readonly changes: LayerRecord['changed'] }) {
   if (changes.length === 0) return null;
   return (
     <>

@@ -3,11 +3,7 @@ import type { ExtensionStatusChanged } from '@goondan/cli/studio';
 import { counted } from '../text/counted.ts';
 import { describeMoment } from '../time/describe-time.ts';
 
-interface ExtensionStatesProps {
-  readonly statuses: readonly ExtensionStatusChanged[];
-}
-
-export function ExtensionStates({ statuses }: ExtensionStatesProps) {
+export function ExtensionStates({ statuses }: { readonly statuses: readonly ExtensionStatusChanged[] }) {
   return (
     <ul className="plain-list extension-states">
       {statuses.map((status) => (

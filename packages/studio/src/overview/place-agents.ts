@@ -1,17 +1,15 @@
 /** Places the agents of a swarm: uncalled ones on the left, every other one right of its caller. */
 
-export interface AskingAgent {
-  readonly name: string;
-  readonly mayAsk?: readonly string[];
-}
-
 export interface PlacedAgent {
   readonly name: string;
   readonly column: number;
   readonly row: number;
 }
 
-export function placeAgents(agents: readonly AskingAgent[], entry?: string): readonly PlacedAgent[] {
+export function placeAgents(
+  agents: readonly { readonly name: string; readonly mayAsk?: readonly string[] }[],
+  entry?: string,
+): readonly PlacedAgent[] {
   const columns = new Map<string, number>();
   const known = new Map(agents.map((agent) => [agent.name, agent]));
   const asked = new Set(agents.flatMap(({ mayAsk = [] }) => mayAsk));

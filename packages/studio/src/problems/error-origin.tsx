@@ -2,12 +2,13 @@
 import { describePlace } from './describe-place.ts';
 import type { CodePlace } from '@goondan/cli/studio';
 
-interface ErrorOriginProps {
+export function ErrorOrigin({
+  place,
+  stack,
+}: {
   readonly place?: CodePlace | undefined;
   readonly stack?: string | undefined;
-}
-
-export function ErrorOrigin({ place, stack }: ErrorOriginProps) {
+}) {
   if (place === undefined && stack === undefined) return null;
   return (
     <div className="error-origin">

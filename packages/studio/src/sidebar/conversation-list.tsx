@@ -5,16 +5,18 @@ import { writeRoute } from '../route/route.ts';
 import { describeAge } from '../time/describe-time.ts';
 import { groupByAgent } from './group-by-agent.ts';
 
-interface ConversationListProps {
-  readonly view: WorkspaceView;
-  readonly shown: InstanceAddress | undefined;
-  readonly live: LiveTurns;
-}
-
 /** Further ones of an agent are reached by their address. */
 const MOST_SHOWN = 200;
 
-export function ConversationList({ view, shown, live }: ConversationListProps) {
+export function ConversationList({
+  view,
+  shown,
+  live,
+}: {
+  readonly view: WorkspaceView;
+  readonly shown: InstanceAddress | undefined;
+  readonly live: LiveTurns;
+}) {
   const groups = groupByAgent(view);
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -3,16 +3,18 @@ import type { TimelineView } from '@goondan/cli/studio';
 import { useEffect, useRef, useState } from 'react';
 import { type Author, tapeColumns } from './tape-columns.ts';
 
-interface TapeProps {
-  readonly timeline: TimelineView;
-  readonly value: number;
-  readonly openTurn: string | undefined;
-}
-
 /** The height of one event; a column of many events has the full height. */
 const heights: Readonly<Record<Author, number>> = { i: 1, m: 0.75, t: 0.55, e: 0.55, r: 0.3 };
 
-export function Tape({ timeline, value, openTurn }: TapeProps) {
+export function Tape({
+  timeline,
+  value,
+  openTurn,
+}: {
+  readonly timeline: TimelineView;
+  readonly value: number;
+  readonly openTurn: string | undefined;
+}) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(canvas);
   useEffect(() => {

@@ -3,18 +3,16 @@ import type { ChatMessage } from './read-chat.ts';
 
 const CONTEXT_LIMIT = 20_000;
 
-export interface ComposeOptions {
-  readonly systemMessages?: 'ignore' | 'context';
-  readonly contextLimit?: number;
-}
-
 const names = { system: 'Instructions', user: 'User', assistant: 'Assistant' } as const;
 
 /** `earlier` is the part that the conversation does not have. When it is too long, its newest part is kept. */
 export function composeInput(
   earlier: readonly ChatMessage[],
   input: string,
-  { systemMessages = 'ignore', contextLimit = CONTEXT_LIMIT }: ComposeOptions,
+  {
+    systemMessages = 'ignore',
+    contextLimit = CONTEXT_LIMIT,
+  }: { readonly systemMessages?: 'ignore' | 'context'; readonly contextLimit?: number },
 ): string {
   const told = earlier.filter(
     ({ role, text }) => text.trim() !== '' && (role !== 'system' || systemMessages === 'context'),

@@ -2,22 +2,13 @@
 import type { GoondanError } from '@goondan/types';
 import { headersOf, statusOf } from '../../web/refuse.ts';
 
-export interface ErrorShape {
-  readonly error: {
-    readonly message: string;
-    readonly type: string;
-    readonly param: null;
-    readonly code: string;
-  };
-}
-
 /** OpenAI's names for codes that programs check; other codes keep our names. */
 const theirCodes: Readonly<Record<string, string>> = {
   E_HTTP_AUTH: 'invalid_api_key',
   E_AGENT_UNKNOWN: 'model_not_found',
 };
 
-export function errorShape(status: number, code: string, message: string): ErrorShape {
+export function errorShape(status: number, code: string, message: string) {
   return { error: { message, type: typeOf(status), param: null, code: theirCodes[code] ?? code } };
 }
 

@@ -12,12 +12,14 @@ export interface Hook {
   readonly priority?: number;
   /** The tools, at the points of a tool call; `*` matches any text. */
   readonly tool?: string;
-  readonly action: HookAction;
+  readonly action: CommandHook | { readonly toolCall: { readonly tool: string; readonly args?: JsonObject } };
 }
 
-export type HookAction =
-  | { readonly toolCall: { readonly tool: string; readonly args?: JsonObject } }
-  | { readonly command: readonly string[]; readonly timeoutMs?: number; readonly onFailure?: 'block' | 'continue' };
+export interface CommandHook {
+  readonly command: readonly string[];
+  readonly timeoutMs?: number;
+  readonly onFailure?: 'block' | 'continue';
+}
 
 export interface HooksConfig {
   readonly hooks: readonly Hook[];

@@ -19,7 +19,6 @@ import { type Hook, type HookPoint, type HooksConfig, nameOf } from './hook.ts';
 import { runCommandHook } from './run-command-hook.ts';
 
 type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareContext;
-type Facts = () => JsonObject;
 
 export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} }) => {
   const sorted = hooks.map((hook) => ({ ...hook, fits: compileGlob(hook.tool ?? '*') })).toSorted(byPriority);
@@ -63,7 +62,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
   }
 
   /** Runs hooks in the order of layers: the lowest priority first before the inside, and last after it. */
-  async function runAll(point: HookPoint, ctx: Ctx, facts: Facts): Promise<void> {
+  async function runAll(point: HookPoint, ctx: Ctx, facts: () => JsonObject): Promise<void> {
     const list = point.endsWith('.post') ? at(point).toReversed() : at(point);
     for (const hook of list) {
       if ('toolName' in ctx && hook.fits(ctx.toolName) !== true) continue;

@@ -10,12 +10,7 @@ import type { JsonObject } from '@goondan/types';
 import { endTree } from '../../process-tree/end-tree.ts';
 import { newProcessTag } from '../../process-tree/read-tree.ts';
 import { commandEnvironment } from '../../process-tree/child-environment.ts';
-
-export interface CommandHook {
-  readonly command: readonly string[];
-  readonly timeoutMs?: number;
-  readonly onFailure?: 'block' | 'continue';
-}
+import type { CommandHook } from './hook.ts';
 
 export interface HookPlace {
   readonly bundleFolder: string;

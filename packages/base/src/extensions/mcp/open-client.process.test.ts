@@ -33,7 +33,7 @@ test.each(['legacy', 'auto'] as const)(
         clock,
         logger: { info: quiet, warn: quiet, debug: quiet },
         health: new ServerHealth((status) => void statuses.push(status)),
-        open: (events) => openClient({ events, onServerLine: quiet }),
+        open: (events) => openClient(events, quiet),
         onListed: async (tools) => void lists.push(tools.map(({ name }) => name)),
       },
     );

@@ -22,13 +22,8 @@ const MOST_PAGES = 32;
 /** The longest wait for a server over HTTP when its session is ended. */
 const GOODBYE_MS = 1_000;
 
-export interface OpenClientOptions {
-  readonly events: ClientEvents;
-  /** Gets the other output of the server's process, line by line. */
-  readonly onServerLine: (line: string) => void;
-}
-
-export async function openClient({ events, onServerLine }: OpenClientOptions): Promise<McpClient> {
+/** `onServerLine` gets the other output of the server's process, line by line. */
+export async function openClient(events: ClientEvents, onServerLine: (line: string) => void): Promise<McpClient> {
   const sdk = await import('@modelcontextprotocol/client');
   const { version }: { version: string } = await Bun.file(join(import.meta.dir, '../../../package.json')).json();
   return new SupervisedClient(sdk, version, events, onServerLine);

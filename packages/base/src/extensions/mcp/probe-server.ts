@@ -57,7 +57,7 @@ export async function probeServer(options: ProbeOptions): Promise<ProbedServer> 
   const { name, signal } = options;
   const settings = readSettings(options.config, name);
   const target = await resolveTarget(settings, options);
-  const client = await openClient({ events: nobodyListens, onServerLine: () => undefined });
+  const client = await openClient(nobodyListens, () => undefined);
   // Closing ends a running request; a starting process is not waited for.
   const stop = () => void client.close();
   signal.addEventListener('abort', stop, { once: true });

@@ -10,8 +10,7 @@ export const register: ExtensionRegister<McpConfig> = (api, config, { name }) =>
   const server = new McpServer(name, readSettings(config, name), api, {
     clock: systemClock,
     environment: process.env,
-    openClient: (events) =>
-      openClient({ events, onServerLine: (line) => api.logger.debug(`mcp.server: ${cleanText(line, 2_000)}`) }),
+    openClient: (events) => openClient(events, (line) => api.logger.debug(`mcp.server: ${cleanText(line, 2_000)}`)),
   });
   api.pipeline.register('turn', (ctx) => server.aroundTurn(ctx), { name: 'connect' });
   api.pipeline.register('step', (ctx) => server.aroundStep(ctx), { name: 'catalog' });

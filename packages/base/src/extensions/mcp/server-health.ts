@@ -6,12 +6,6 @@ import type { LastWords } from './mcp-client.ts';
 /** The most characters of a line. The runtime masks secrets before it cuts: an earlier cut could leave half of one. */
 const LONGEST_LINE = 2_000;
 
-/** A tool of the server that is not offered. */
-export interface WithheldName {
-  readonly name: string;
-  readonly problem: string;
-}
-
 export class ServerHealth {
   readonly #emit: (status: ExtensionStatus) => void;
   #status: ExtensionStatus = { state: 'idle' };
@@ -36,8 +30,8 @@ export class ServerHealth {
     this.#change({ state: wasThere ? 'reconnecting' : 'connecting' });
   }
 
-  /** The server's tools are listed. */
-  offers(tools: readonly string[], withheld: readonly WithheldName[]): void {
+  /** The server's tools are listed. `withheld`: its tools that are not offered. */
+  offers(tools: readonly string[], withheld: readonly { readonly name: string; readonly problem: string }[]): void {
     this.#change({ tools, withheld });
   }
 

@@ -14,9 +14,7 @@ export interface EditAsk {
   readonly all?: boolean;
 }
 
-export type EditResult = { path: string; replaced: number; bytes: number };
-
-export function editText(ask: EditAsk, bounds: WriteBounds): EditResult {
+export function editText(ask: EditAsk, bounds: WriteBounds) {
   checkWritable(ask.path, 0, bounds);
   using walked = walk(bounds.root, ask.path);
   const before = readWhole(walked, ask.path, bounds.fileLimit);

@@ -3,16 +3,15 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { fileError, fromSystem } from './file-error.ts';
 import { walk } from './walk.ts';
 
-export interface ListAsk {
-  readonly path?: string;
-}
-
 export type ListedEntry = { name: string; type: 'file' | 'folder' | 'link' | 'other'; bytes?: number };
 export type ListResult = { path: string; entries: ListedEntry[]; more?: number };
 
 const MOST_ENTRIES = 500;
 
-export function listFolder({ path = '.' }: ListAsk, { root }: { readonly root: string }): ListResult {
+export function listFolder(
+  { path = '.' }: { readonly path?: string },
+  { root }: { readonly root: string },
+): ListResult {
   using walked = walk(root, path);
   const { found } = walked;
   if (found === undefined) throw fileError('E_FILE_MISSING', path, 'does not exist');

@@ -1,6 +1,7 @@
 /** Reads lines of a text file from a given one on, up to a number and a size. The file may be larger than memory. */
 import { closeSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
+import type { FileConfig } from './file-config.ts';
 import { fileError, fromSystem } from './file-error.ts';
 import { openRegular } from './open-regular.ts';
 import { walk } from './walk.ts';
@@ -25,12 +26,6 @@ export type ReadResult = {
   nextLine?: number;
 };
 
-export interface ReadBounds {
-  readonly root: string;
-  /** The most bytes of text to return. */
-  readonly readLimit: number;
-}
-
 const USUAL_LINES = 2_000;
 /** The most characters of a line; the rest is left out. */
 const LONGEST_LINE = 2_000;
@@ -38,7 +33,7 @@ const LONGEST_LINE = 2_000;
 const FARTHEST = 512_000_000;
 const CHUNK = 65_536;
 
-export function readText(ask: ReadAsk, { root, readLimit }: ReadBounds): ReadResult {
+export function readText(ask: ReadAsk, { root, readLimit }: Pick<FileConfig, 'root' | 'readLimit'>): ReadResult {
   using walked = walk(root, ask.path);
   const descriptor = openRegular(walked.found, ask.path);
   try {

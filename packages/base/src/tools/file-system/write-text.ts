@@ -3,6 +3,7 @@
  * file, so neither a link nor a second name redirects the text.
  */
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import type { FileConfig } from './file-config.ts';
 import { fileError, fromSystem } from './file-error.ts';
 import { walk, type Walked } from './walk.ts';
 
@@ -11,16 +12,9 @@ export interface WriteAsk {
   readonly text: string;
 }
 
-export interface WriteBounds {
-  readonly root: string;
-  readonly readOnly: boolean;
-  /** The most bytes of a file. */
-  readonly fileLimit: number;
-}
+export type WriteBounds = Pick<FileConfig, 'root' | 'readOnly' | 'fileLimit'>;
 
-export type WriteResult = { path: string; bytes: number; created: boolean };
-
-export function writeText({ path, text }: WriteAsk, bounds: WriteBounds): WriteResult {
+export function writeText({ path, text }: WriteAsk, bounds: WriteBounds) {
   const bytes = Buffer.from(text);
   checkWritable(path, bytes.length, bounds);
   using walked = walk(bounds.root, path, { makeFolders: true });

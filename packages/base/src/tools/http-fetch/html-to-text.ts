@@ -3,11 +3,6 @@
  * page can make it slow.
  */
 
-export interface HtmlText {
-  readonly title: string;
-  readonly text: string;
-}
-
 /** Elements that are not shown, with their contents. */
 const hidden = new Set([
   'script',
@@ -28,7 +23,7 @@ const blocks = new Set(
 );
 const headings = /^h([1-6])$/;
 
-export function htmlToText(html: string, base: URL): HtmlText {
+export function htmlToText(html: string, base: URL) {
   const text = new TextBuilder();
   let title = '';
   /** The element that hides the current text, or whose title it is. */

@@ -12,11 +12,9 @@ export function isPublicAddress(address: string): boolean {
   return publicOfVersion6.check(address, 'ipv6') && !ownOfVersion6.check(address, 'ipv6');
 }
 
-export type Family = 'ipv4' | 'ipv6';
-
 export function blockListOf(
   subnets: readonly (readonly [address: string, prefix: number])[],
-  family: Family,
+  family: 'ipv4' | 'ipv6',
 ): BlockList {
   const list = new BlockList();
   for (const [address, prefix] of subnets) list.addSubnet(address, prefix, family);

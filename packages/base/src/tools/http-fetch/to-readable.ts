@@ -7,13 +7,12 @@ export interface Readable {
   readonly text: string;
 }
 
-export interface ReadableOptions {
-  /** The base of relative links. */
-  readonly base: URL;
-  readonly isRaw: boolean;
-}
-
-export function toReadable(bytes: Buffer, contentType: string, { base, isRaw }: ReadableOptions): Readable {
+/** `base`: the base of relative links. */
+export function toReadable(
+  bytes: Buffer,
+  contentType: string,
+  { base, isRaw }: { readonly base: URL; readonly isRaw: boolean },
+): Readable {
   const [type = '', ...parameters] = contentType
     .toLowerCase()
     .split(';')

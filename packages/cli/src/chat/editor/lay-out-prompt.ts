@@ -8,12 +8,6 @@ import { type Line, line, span } from '../screen/line.ts';
 import { type Row, wrapLine } from '../screen/wrap-line.ts';
 import type { EditedText } from './edit-text.ts';
 
-export interface PromptLayout {
-  readonly rows: readonly Row[];
-  readonly cursorRow: number;
-  readonly cursorColumn: number;
-}
-
 export interface PromptSpace {
   readonly columns: number;
   /** At least 1. */
@@ -24,7 +18,7 @@ export interface PromptSpace {
 
 const NARROW = 8;
 
-export function layOutPrompt({ text, cursor }: EditedText, { columns, mostRows, label }: PromptSpace): PromptLayout {
+export function layOutPrompt({ text, cursor }: EditedText, { columns, mostRows, label }: PromptSpace) {
   const shown = columns < NARROW + widthOf(label) ? '' : label;
   const lines = text.split('\n');
   const before = text.slice(0, cursor).split('\n');

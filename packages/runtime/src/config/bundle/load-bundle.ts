@@ -9,13 +9,9 @@ import { GoondanError } from '@goondan/types';
 import type { Bundle } from './bundle.ts';
 import type { Environment } from './values.ts';
 
-export interface BundlePorts {
-  /** The environment in which `valueFrom: { env }` is looked up: `process.env`. */
-  readonly environment: Environment;
-}
-
 /**
- * Reads `goondan.yaml` and the other YAML files of a folder, and the packages they refer to.
+ * Reads `goondan.yaml` and the other YAML files of a folder, and the packages they refer to. `valueFrom: { env }` is
+ * looked up in `environment`: `process.env`.
  *
  * **Rules** — all problems are in `errors` and `warnings` of the result, each with its place; with one error, `valid` is
  * false.
@@ -25,7 +21,10 @@ export interface BundlePorts {
  * const bundle = await loadBundle('my-swarm', { environment: process.env });
  * for (const { file, line, column, message } of bundle.errors) console.error(`${file}:${line}:${column} ${message}`);
  */
-export async function loadBundle(folder: string, { environment }: BundlePorts): Promise<Bundle> {
+export async function loadBundle(
+  folder: string,
+  { environment }: { readonly environment: Environment },
+): Promise<Bundle> {
   const root = findBundle(folder);
   const [{ readFolder }, { readBundle }] = await Promise.all([
     import('./files/read-folder.ts'),

@@ -3,12 +3,6 @@ import { GoondanError } from '@goondan/types';
 import { fileError } from '../file-error.ts';
 import type { Finding, Match, SearchAsk } from './find-matches.ts';
 
-export interface SearchBounds {
-  readonly limit: number;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
 export type SearchResult = {
   matches: Match[];
   /** Why there may be more matches, when the search is incomplete. */
@@ -22,7 +16,10 @@ type Said = Finding | { done: true } | { failed: { message: string; code?: strin
 /** As for every process we start: no file of its folder is read or run. */
 const flags = ['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans'];
 
-export async function searchFiles(ask: SearchAsk, { limit, timeoutMs, signal }: SearchBounds): Promise<SearchResult> {
+export async function searchFiles(
+  ask: SearchAsk,
+  { limit, timeoutMs, signal }: { readonly limit: number; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<SearchResult> {
   checkPattern(ask);
   signal.throwIfAborted();
   const child = Bun.spawn([process.execPath, ...flags, Bun.resolveSync('./main', import.meta.dir)], {

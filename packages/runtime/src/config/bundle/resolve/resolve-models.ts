@@ -9,12 +9,7 @@ import { parseModelName } from '../references.ts';
 import { providerOf } from '../values.ts';
 import type { ValueReader } from './value-reader.ts';
 
-export interface ResolvedModels {
-  readonly models: Readonly<Record<string, ModelSpec>>;
-  readonly modelRef: string;
-}
-
-export function resolveModels(scope: Scope, agent: LoadedResourceOf<'Agent'>, values: ValueReader): ResolvedModels {
+export function resolveModels(scope: Scope, agent: LoadedResourceOf<'Agent'>, values: ValueReader) {
   const { modelRef, models: more = [] } = agent.resource.spec.modelConfig;
   const models: Record<string, ModelSpec> = {};
   for (const written of [modelRef, ...more]) addModel(scope, written);

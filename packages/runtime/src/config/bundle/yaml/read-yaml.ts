@@ -6,11 +6,6 @@ import { offsetOf, type PositionTree } from './position-tree.ts';
 import { newYamlBudget, toJsonValue, type YamlBudget, type YamlFault } from './to-json-value.ts';
 import { tokenize } from './tokenize.ts';
 
-export interface YamlFile {
-  readonly documents: readonly SourceDocument[];
-  readonly findings: readonly Finding[];
-}
-
 /** YAML 1.2; keys are texts, which we check ourselves. */
 const composing = {
   version: '1.2',
@@ -23,7 +18,7 @@ const composing = {
   logLevel: 'silent',
 } as const;
 
-export function readYaml(text: string, file: string): YamlFile {
+export function readYaml(text: string, file: string) {
   const lines = new LineCounter();
   const findings: Finding[] = [];
   const report = ({ code, offset, message, suggestion }: YamlFault) =>

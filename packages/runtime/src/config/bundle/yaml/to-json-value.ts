@@ -24,17 +24,11 @@ export interface YamlBudget {
   values: number;
 }
 
-export interface ConvertedDocument {
-  readonly value: JsonValue;
-  readonly positions: PositionTree;
-  readonly faults: readonly YamlFault[];
-}
-
 export function newYamlBudget(): YamlBudget {
   return { aliases: yamlLimits.aliases, values: yamlLimits.values };
 }
 
-export function toJsonValue(document: Document.Parsed, budget: YamlBudget): ConvertedDocument {
+export function toJsonValue(document: Document.Parsed, budget: YamlBudget) {
   const conversion = new Conversion(budget);
   try {
     const { value, positions } = conversion.convert(document.contents, 0, document.range[0]);
