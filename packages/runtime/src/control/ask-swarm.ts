@@ -1,8 +1,7 @@
 import { GoondanError } from '@goondan/types';
 import { callSocket, openStream } from './call-socket.ts';
 import type { ControlSocket } from './control-socket.ts';
-import { swarmNotice } from './check-answer.ts';
-import { isNotice } from './notice-types.ts';
+import { isNotice, swarmNotice } from './check-answer.ts';
 import { operations } from './operations.ts';
 import { checkAnswer, readRefusal } from './read-answer.ts';
 import type { Acceptance, AskOptions, Delivery, TurnEnd } from './swarm.ts';

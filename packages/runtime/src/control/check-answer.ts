@@ -2,7 +2,6 @@
  * Checks the answers of the control socket for its client. Fields of a newer server are ignored; dates, which travel as
  * text, become dates again.
  */
-import type { ApprovalOutcome } from '@goondan/types';
 import { instanceState } from '../ipc/check/agent-event.ts';
 import { extensionStatusChanged } from '../ipc/check/extension-status.ts';
 import { type FrameError, frameError } from '../ipc/check/frame-error.ts';
@@ -26,6 +25,7 @@ import {
 } from '../ipc/check/shape.ts';
 import { tokenUsage, turnResult } from '../ipc/check/turn-result.ts';
 import { logLine, turnDelta } from '../ipc/from-agent.ts';
+import { approvalOutcomeFields } from '../ipc/to-agent.ts';
 import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { ForkedInstance } from '../workspace/journal/fork-instance.ts';
 import type {
@@ -83,13 +83,7 @@ export const approvalSummary: Check<ApprovalSummary> = object({
   expiresAt: name,
 } satisfies FieldsOf<ApprovalSummary>);
 
-const approvalOutcome: Check<ApprovalOutcome> = object({
-  decision: oneOf('approved', 'denied', 'expired'),
-  by: optional(text),
-  note: optional(text),
-} satisfies FieldsOf<ApprovalOutcome>);
-
-export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('type', {
+const notices = {
   delta: () =>
     object({
       type: literal('delta'),
@@ -113,7 +107,7 @@ export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('
       state: oneOf('asked', 'decided', 'withdrawn'),
       at: object(address),
       approval: approvalSummary,
-      outcome: optional(approvalOutcome),
+      outcome: optional(object(approvalOutcomeFields)),
     } satisfies FieldsOf<ApprovalNotice>),
   instance: () =>
     object({
@@ -122,7 +116,17 @@ export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('
       change: oneOf('forked', 'reset', 'deleted'),
     } satisfies FieldsOf<InstanceNotice>),
   dropped: () => object({ type: literal('dropped'), count }),
-});
+};
+
+export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('type', notices);
+
+/** The types of notices. Safe: the compiler sees keys as any text. */
+export const noticeTypes = Object.keys(notices) as (keyof typeof notices)[];
+
+/** Tells whether this version knows the type; a newer server may send others. */
+export function isNotice(event: string): boolean {
+  return Object.hasOwn(notices, event);
+}
 
 export const instanceStatus: Check<InstanceStatus> = object<ShapeOf<InstanceStatus>>({
   ...address,

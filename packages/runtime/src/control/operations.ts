@@ -26,12 +26,12 @@ import {
   deadLetter,
   forkShape,
   instanceStatus,
+  noticeTypes,
   reloadShape,
   statusShape,
   turnEndShape,
   yes,
 } from './check-answer.ts';
-import { noticeTypes } from './notice-types.ts';
 import type { AskOptions, Delivery, StopOptions, Swarm, TurnEnd, WatchFilter } from './swarm.ts';
 
 /** Fields and operations may be added; a removal or a change of meaning makes another version. */

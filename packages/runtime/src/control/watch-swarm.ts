@@ -1,8 +1,7 @@
 import { GoondanError } from '@goondan/types';
-import { isNotice } from './notice-types.ts';
 import { openStream, type SocketStream } from './call-socket.ts';
 import type { ControlSocket } from './control-socket.ts';
-import { swarmNotice } from './check-answer.ts';
+import { isNotice, swarmNotice } from './check-answer.ts';
 import { operations } from './operations.ts';
 import { checkAnswer } from './read-answer.ts';
 import type { SwarmNotice, SwarmWatch, WatchFilter } from './swarm.ts';

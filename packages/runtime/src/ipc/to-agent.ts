@@ -31,15 +31,14 @@ export type CallOutcome = OneOf<typeof callOutcomes>;
 
 const callOutcome: Check<CallOutcome> = oneByField<'status', CallOutcome>('status', callOutcomes);
 
-const approvalAnswer = object({
-  id: name,
+export const approvalOutcomeFields = {
   decision: oneOf('approved', 'denied', 'expired'),
   by: optional(text),
   note: optional(text),
-} satisfies FieldsOf<ApprovalOutcome & { readonly id: string }>);
+} satisfies FieldsOf<ApprovalOutcome>;
 
 const approvalEnds = {
-  answered: () => object({ status: literal('answered'), answer: approvalAnswer }),
+  answered: () => object({ status: literal('answered'), answer: object({ id: name, ...approvalOutcomeFields }) }),
   failed: () => object({ status: literal('failed'), error: frameError }),
 };
 
