@@ -2,43 +2,32 @@
  * The lines of a turn's trace file, each a JSON object. A resumed turn has a `start` for each of its runs, in the same
  * file. A chain is written when it ends, and earlier if it takes long; its last line counts.
  */
-import type { AgentEventSource, CodePlace, ExtensionStatusChanged, TurnResult } from '@goondan/types';
+import type { AgentAddress, ExtensionStatusChanged } from '@goondan/types';
 import type { EffectRecord } from './effect-record.ts';
 import type { HaltRecord } from './halt-record.ts';
 import type { TurnBeginning } from './recording.ts';
 import type { ResumePoint } from './resume-point.ts';
-import type { ChainRecord } from './turn-trace.ts';
+import type { ChainRecord, TurnSummary } from './turn-trace.ts';
 
 /** Format 1 is still read: its chains have no `plan` and no `effect`, its effects no `request`. */
 export const TRACE_FORMAT = 2;
 
-interface StartLine {
+interface StartLine extends Pick<
+  TurnSummary,
+  keyof AgentAddress | 'turnId' | 'traceId' | 'spanId' | 'parentSpanId' | 'source' | 'input'
+> {
   readonly type: 'start';
   readonly format: number;
   readonly time: string;
-  readonly turnId: string;
-  readonly agentName: string;
-  readonly instanceKey: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  /** The sender of its input. */
-  readonly source?: AgentEventSource;
-  readonly input?: string;
   readonly resumed?: true;
 }
 
-interface EndLine {
+interface EndLine
+  extends
+    Required<Pick<TurnSummary, 'durationMs' | 'finishReason' | 'stepCount'>>,
+    Pick<TurnSummary, 'truncated' | 'error' | 'place' | 'stack'> {
   readonly type: 'end';
   readonly time: string;
-  readonly durationMs: number;
-  readonly finishReason: TurnResult['finishReason'];
-  readonly truncated?: true;
-  readonly stepCount: number;
-  readonly error?: string;
-  /** The place where code of the bundle threw. */
-  readonly place?: CodePlace;
-  readonly stack?: string;
   /** The number of chains over the limit. */
   readonly chainsMore?: number;
 }
