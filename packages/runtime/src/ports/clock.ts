@@ -36,9 +36,11 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for `work`, but no longer than `ms`. Rejects if `work` rejects in that time. */
-export async function waitAtMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+/** Waits for `work`, but no longer than `ms`: then it returns `undefined`. Rejects if `work` rejects in that time. */
+export async function waitAtMost<Value>(clock: Clock, ms: number, work: Promise<Value>): Promise<Value | undefined> {
   let callOff = () => {};
-  const late = new Promise<void>((resolve) => void (callOff = clock.after(ms, resolve)));
-  await Promise.race([work, late]).finally(callOff);
+  const late = new Promise<undefined>((resolve) => {
+    callOff = clock.after(ms, () => resolve(undefined));
+  });
+  return Promise.race([work, late]).finally(callOff);
 }

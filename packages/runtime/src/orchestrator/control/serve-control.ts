@@ -10,7 +10,7 @@ import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { type OperationName, operationNames, operations, PROTOCOL } from '../../control/operations.ts';
 import type { Swarm } from '../../control/swarm.ts';
-import { type Clock, systemClock } from '../../ports/clock.ts';
+import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import { answerOperation } from './answer-operation.ts';
 import { BodyRoom } from './body-room.ts';
 import type { ControlHost } from './control-host.ts';
@@ -48,7 +48,7 @@ export async function serveControl(swarm: Swarm, options: ControlServerOptions) 
 
   const close = async () => {
     open.closeAll();
-    await within(clock, limits.closeMs, server.stop());
+    await waitAtMost(clock, limits.closeMs, server.stop());
     await server.stop(true);
     remove();
   };
@@ -114,15 +114,4 @@ function findOperation(method: string, path: string): OperationName {
 function checkRoom(pending: number, { mostOpen }: typeof controlLimits): void {
   if (pending <= mostOpen) return;
   throw new GoondanError('E_CONTROL_FULL', `${mostOpen} streams and questions are open.`, { retryable: true });
-}
-
-/** Resolves when `work` is done, or after `ms`. */
-function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const callOff = clock.after(ms, resolve);
-    void work.finally(() => {
-      callOff();
-      resolve();
-    });
-  });
 }

@@ -1,7 +1,7 @@
 /** The orchestrator's side of the guardian. */
 import { GoondanError } from '@goondan/types';
 import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
-import { type Clock, systemClock } from '../../ports/clock.ts';
+import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { GuardianReport } from './guard.ts';
 import { openLine } from './line.ts';
 import { checkTag } from './process-tag.ts';
@@ -38,8 +38,10 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
   const { bun = process.execPath, warn = () => undefined, clock = systemClock } = options;
   // The guardian must never keep the orchestrator alive.
   const line = openLine(launch(bun, checkTag(options.tag)), false);
-  const greeting = await within(clock, START_MS, line.next());
-  if (!isGreeting(greeting)) {
+  // Safe: our own program sent it.
+  const greeting = (await waitAtMost(clock, START_MS, line.next())) as
+    (Pick<Guardian, 'pid'> & Pick<GuardianReport, 'method'>) | undefined;
+  if (greeting === undefined) {
     // If the guardian still starts, it finds the line cut and exits.
     line.close();
     throw new GoondanError('E_PROCESS_START', `The guardian did not start within ${START_MS} ms.`);
@@ -54,7 +56,7 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
     async standDown() {
       stoodDown = true;
       line.say('stand-down');
-      const report = await within(clock, STAND_DOWN_MS, line.next());
+      const report = await waitAtMost(clock, STAND_DOWN_MS, line.next());
       // Safe: our own program sent it.
       if (report !== undefined) return report as GuardianReport;
       throw new GoondanError('E_IPC_CLOSED', 'The guardian gave no report: it is gone, or it hangs.');
@@ -85,22 +87,3 @@ const silent: ['ignore', 'ignore', 'ignore'] = ['ignore', 'ignore', 'ignore'];
 const noProc =
   'This system has no /proc: after a crash only the process groups of the swarm are ended. ' +
   'A program that a tool starts in a session of its own may be left behind.';
-
-interface Greeting {
-  readonly pid: number;
-  readonly method: GuardianReport['method'];
-}
-
-function isGreeting(value: unknown): value is Greeting {
-  return typeof value === 'object' && value !== null && 'pid' in value && 'method' in value;
-}
-
-async function within<Value>(clock: Clock, ms: number, work: Promise<Value>): Promise<Value | undefined> {
-  const late = Promise.withResolvers<undefined>();
-  const callOff = clock.after(ms, () => late.resolve(undefined));
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    callOff();
-  }
-}

@@ -1,4 +1,5 @@
 /** Encodes log lines for a file, and decodes them. */
+import { logLine } from '../../ipc/from-agent.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 
 /** A longer line loses its data and the end of its message. */
@@ -39,17 +40,8 @@ export function droppedText(lines: number, now: Date): string {
 /** Returns `undefined` for a partial line that a crash or a full disk left. */
 export function decodeLine(text: string): LogLine | undefined {
   try {
-    const parsed: unknown = JSON.parse(text);
-    return isLogLine(parsed) ? parsed : undefined;
+    return logLine(JSON.parse(text));
   } catch {
     return undefined;
   }
-}
-
-function isLogLine(value: unknown): value is LogLine {
-  if (!value || typeof value !== 'object') return false;
-  const isText = (name: string) => typeof Reflect.get(value, name) === 'string';
-  // Lines of the orchestrator itself and of connections name no agent.
-  const isTextOrAbsent = (name: string) => Reflect.get(value, name) === undefined || isText(name);
-  return ['time', 'level', 'message'].every(isText) && ['agent', 'instance'].every(isTextOrAbsent);
 }

@@ -7,7 +7,7 @@
  * 3. After a disk error writing is tried again, with a pause. Nothing is synced: a loss of power may lose the last
  * lines, but no state. Secrets are masked already.
  */
-import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
+import { type Clock, sleep, systemClock, waitAtMost } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import { swarmLogPath, workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
@@ -68,9 +68,7 @@ export class SwarmLog {
     this.#pause = undefined;
     this.#startWriting();
     const writing = (this.#writing ?? Promise.resolve()).then(() => this.#file.close());
-    const tired = new AbortController();
-    await Promise.race([writing, sleep(this.#clock, CLOSE_MS, tired.signal).catch(() => undefined)]);
-    tired.abort();
+    await waitAtMost(this.#clock, CLOSE_MS, writing);
   }
 
   #wait(text: string): void {

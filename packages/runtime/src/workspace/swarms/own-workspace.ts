@@ -10,6 +10,7 @@
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { hostname } from 'node:os';
+import { type Check, type FieldsOf, number, object, text } from '../../ipc/check/shape.ts';
 import { sleep, systemClock } from '../../ports/clock.ts';
 import { type Flock, systemFlock } from '../../ports/flock.ts';
 import { systemFs } from '../../ports/fs.ts';
@@ -153,21 +154,22 @@ function describeHolder(folder: string, holder: Holder | undefined, processes: P
   return `Swarm ${swarm} runs in ${folder} already: process ${pid}${where}, since ${since}`;
 }
 
-function decodeHolder(text: string): Holder | undefined {
+function decodeHolder(written: string): Holder | undefined {
   try {
-    const found: unknown = JSON.parse(text);
-    return isHolder(found) ? found : undefined;
+    return holderOf(JSON.parse(written));
   } catch {
     return undefined;
   }
 }
 
-function isHolder(value: unknown): value is Holder {
-  if (value === null || typeof value !== 'object') return false;
-  const texts: readonly (keyof Holder)[] = ['startedAt', 'swarm', 'runTag', 'since', 'host'];
-  const fields: Partial<Record<keyof Holder, unknown>> = value;
-  return typeof fields.pid === 'number' && texts.every((name) => typeof fields[name] === 'string');
-}
+const holderOf: Check<Holder> = object({
+  pid: number,
+  startedAt: text,
+  swarm: text,
+  runTag: text,
+  since: text,
+  host: text,
+} satisfies FieldsOf<Holder>);
 
 function brokenRuns(before: LockOwner | undefined): readonly BrokenRun[] {
   const record = before && decodeRecord(before);
