@@ -1,4 +1,4 @@
-/** Measures the time to the first token of each provider, minus that of a bare `fetch` to the same local server. */
+/** Measures the time to the first token of each provider, against a bare `fetch` to the same local server. */
 import type { Model } from '@goondan/runtime/internal';
 import { openModel } from '../packages/runtime/src/agent/model-call/open-model.ts';
 import { openaiWire } from '../packages/runtime/src/agent/model/providers/wire/openai-wire.ts';

@@ -57,7 +57,7 @@ test('`gdn status` loads no YAML, no zod and nothing that runs a swarm; `gdn val
   // The first door itself is loaded, but only those of its modules that `connectSwarm` needs.
   const forbidden = /node_modules\/(yaml|zod|ajv)\/|runtime\/src\/(agent|orchestrator|start-swarm|define-swarm)/;
   expect(status.filter((path) => forbidden.test(path))).toEqual([]);
-  // It was 134 when this was written.
+  // The number was 134 when this was written.
   expect(status.length).toBeLessThan(160);
   const validate = await loadedBy('validate', 'bundle');
   expect(validate.filter((path) => /node_modules\/(yaml|zod)\//.test(path))).not.toEqual([]);

@@ -36,7 +36,7 @@ test('the orchestrator finds them', () => {
 test('an agent loads only its own files at its start: no third party, not even a module of Bun', () => {
   const { own, foreign } = loadedBy('agent-runner.js');
   expect(foreign).toEqual([]);
-  // The others are loaded later.
+  // The other files are loaded later.
   expect(own.length).toBeWithin(1, 4);
   const later = readdirSync(fresh)
     .filter((name) => name.endsWith('.js'))

@@ -14,7 +14,7 @@ const doors = ['index.ts', 'bundle.ts', 'control.ts', 'history.ts', 'testing/ind
   join(sources, door),
 );
 
-/** They ask whether this is Bun before they use it. */
+/** Files that check for Bun before they use it. */
 const askingFirst = [
   'config/bundle/files/scan-module.ts',
   'control/fetch-unix.ts',

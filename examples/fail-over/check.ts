@@ -23,7 +23,7 @@ assert.deepEqual(
 );
 assert.deepEqual(layers?.[1]?.changed, [{ path: 'modelRef', before: 'Model/scripted', after: 'Model/backup' }]);
 
-// It is visible from outside as well, as a retried step.
+// The failure is visible from outside as well, as a retried step.
 const failed = tested.told.flatMap((event) => (event.name === 'step.failed' ? [event.payload] : []));
 assert.deepEqual(
   failed.map(({ willRetry, error }) => [willRetry, error.message]),

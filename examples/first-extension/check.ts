@@ -38,7 +38,7 @@ await tested.say('Again!');
 const again = (await tested.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
 assert.equal(again.filter(({ output }) => output.type === 'json').length, 4);
 
-// It short-circuits on purpose and declares it, so there is no warning.
+// The layer short-circuits on purpose and declares it, so there is no warning.
 assert.deepEqual(
   tested.logs.filter(({ level }) => level === 'warn'),
   [],

@@ -19,7 +19,7 @@ try {
   const pids = new Set([process.pid, ...instances.map(({ pid }) => pid)]);
   assert.equal(pids.size, 3);
 
-  // They know of each other, and a call that would wait for itself is refused at once, with the chain.
+  // The agents know of each other, and a call that would wait for itself is refused at once, with the chain.
   assert.equal(await ask('Tell me who works here.'), 'You could ask the librarian.');
   assert.match(await ask('Is the host again there?'), /would wait for itself: host → host/);
 

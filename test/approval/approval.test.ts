@@ -340,7 +340,7 @@ describe('with more instances than processes', () => {
     await asked(control);
     const through = control.ask({ agent: 'boss', instanceKey: 'two', input: 'have a lamp' });
     await asked(control, 2);
-    // Each needs the only process.
+    // Each instance needs the only process.
     for (const instanceKey of ['three', 'four']) {
       expect(textOfEnd(await control.ask({ instanceKey, input: 'look' }))).toBe('It is full.');
     }

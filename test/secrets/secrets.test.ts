@@ -118,7 +118,7 @@ describe('twenty planted secrets', () => {
 
     const asked = model.requests.map(({ body }) => JSON.stringify(body));
     expect(asked).toHaveLength(9);
-    // All of it was seen, but masked.
+    // The model saw all of the output, but masked.
     const last = asked.at(-1) ?? '';
     for (const said of ['stdoutFile', 'leaked.txt', 'authorization', 'failed with', 'You said: hello', 'Remember']) {
       expect(last).toContain(said);

@@ -121,7 +121,7 @@ describe('a turn that was cancelled before its orchestrator is killed', () => {
       expect(notesIn(folder.path).slice(begun.length)).toEqual(
         situation === 'waiting' ? ['begin turn-first', 'end turn-first'] : [],
       );
-      // It was accepted, so its input is kept, as cancelled.
+      // The event was accepted, so its input is kept, as cancelled.
       await readStore(folder.path, async (journal) => {
         const found: string[] = [];
         for (const agentName of ['front', 'clerk']) {

@@ -75,7 +75,7 @@ describe('a forged call', () => {
       forgeCall(addressOf('victim')),
       forgeCall(addressOf('victim'), { callId: 'second', kind: 'request' }),
     ];
-    // Its turn lasts until both have arrived, because its calls are given up at its end.
+    // The forger's turn lasts until both calls have arrived, because they are given up at its end.
     const turn = running.run('forger', [{ hold: 'gate' }], { auth, traceId, metadata: { forged } });
     const heard = await until(
       'both are heard',
@@ -271,7 +271,7 @@ describe('garbage', () => {
     });
     const working = running.run('victim', [{ hold: 'gate' }]);
     const metadata = { forged: Array(200).fill('garbage') };
-    // Its turn does not end before its process.
+    // The forger's turn does not end before its process.
     const staying = errand('again', [{ hold: 'nothing' }]);
     expect(await rejectionOf(running.say('forger', staying, { id: 'flood', metadata }))).toMatchObject({
       message: expect.stringContaining('E_DEAD_LETTER'),

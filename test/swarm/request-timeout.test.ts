@@ -15,7 +15,7 @@ describe('a request that is not answered in time', () => {
     expect(await running.run('a', [{ ask: { target: 'b', errand: sleeping, timeoutMs: 700 } }])).toEqual([
       { code: 'E_AGENT_TIMEOUT', message: lateMessage(700, 'timeoutMs of the request') },
     ]);
-    // Its tool saw ctx.signal abort, and its turn ended long before the tool's own end.
+    // The callee's tool saw ctx.signal abort, and the turn ended long before the tool's own end.
     await until('the tool is told', () =>
       running.notes().some(({ what, agentName }) => what === 'aborted' && agentName === 'b'),
     );

@@ -128,7 +128,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     );
 
     await killWithGuardian(child, runTag);
-    // Its agents ended with it, but not the program.
+    // The agents ended with their orchestrator, but not the program.
     await until('the agents are gone', () => findTagged(runTag).every(isSleep));
     expect(findTagged(runTag)).toHaveLength(1);
 
@@ -156,7 +156,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     await next.stop();
     expect(await waitUntilGone(nextTag, 2_000)).toBeDefined();
 
-    // Each of them once, in the order of acceptance.
+    // Each event was handled once, in the order of acceptance.
     const inputs = await readInputs(folder, 'host');
     expect(inputs.slice(1)).toEqual(later);
     expect(inputs[0]).toContain('again-asking');

@@ -124,7 +124,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
           const { status } = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
           if (status === 202) break;
         } catch {
-          // It is down: try again, with the same id.
+          // The orchestrator is down: try again, with the same id.
         }
         await Bun.sleep(20);
       }

@@ -1,7 +1,7 @@
 import { GoondanError } from '@goondan/types';
 import type { Terminal } from './terminal.ts';
 
-/** In bytes; the control socket has the same limit. */
+/** The most bytes of an input; the control socket has the same limit. */
 const LONGEST = 16_000_000;
 
 /**

@@ -8,7 +8,7 @@ import { harmlessOutput } from './harmless-text.ts';
 export interface Terminal {
   /** Writes the result to standard output. */
   readonly print: (text: string) => void;
-  /** The same for long texts: resolves when the text was taken, so that nothing piles up. */
+  /** Writes a long text to standard output: resolves when it was taken, so that nothing piles up. */
   readonly write: (text: string) => Promise<void>;
   /** Writes everything else to standard error. */
   readonly printError: (text: string) => void;

@@ -345,7 +345,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByText('Studio does not answer.').waitFor();
     await studio.gdn('send', '--bundle', 'swarm', '--input', 'Anybody there?', '--wait');
     await studio.openStudio('swarm', '--port', port);
-    // It has another token now, which the browser gets with the new link.
+    // Studio has another token now, which the browser gets with the new link.
     await page.getByText('Open the link that').waitFor();
     const link = await page.context().newPage();
     await link.goto(studio.url);

@@ -97,7 +97,7 @@ describe('the messages removed from a random history', () => {
   });
 });
 
-/** For a list that is never empty here. */
+/** The fallback for a list that is never empty here. */
 const never: Message = {
   id: '',
   data: { role: 'user', content: '' },

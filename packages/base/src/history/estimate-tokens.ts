@@ -1,7 +1,7 @@
 /** Estimates the tokens of a message: providers count differently, and asking one costs a request. */
 import type { Message } from '@goondan/types';
 
-/** For a picture or another file of any size: the cost depends on the provider. */
+/** The tokens of a picture or another file of any size: the real cost depends on the provider. */
 const TOKENS_OF_A_FILE = 1_000;
 /** The tokens of the frame around every message. */
 const TOKENS_OF_A_FRAME = 4;

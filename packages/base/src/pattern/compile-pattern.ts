@@ -4,7 +4,7 @@ import { type Instruction, matches, type Program } from './program.ts';
 
 /** The most instructions. Together with `LONGEST_TEXT` this limits the cost of one match. */
 const LONGEST_PROGRAM = 1_000;
-/** In characters; a longer text gives `undefined`. */
+/** The most characters of a text; a longer one gives `undefined`. */
 export const LONGEST_TEXT = 10_000;
 
 /** Whether a text matches; `undefined` when it is too long to examine. */

@@ -28,7 +28,7 @@ export function bearerTokens(config: ListenConfig, secrets: Readonly<Record<stri
     const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '') ?? [];
     if (given === undefined) throw unauthorized('The request has no bearer token.');
     const hash = hashOf(given);
-    // All are compared, so that the time does not depend on which one matches.
+    // All tokens are compared, so that the time does not depend on which one matches.
     const [found] = tokens.filter((token) => timingSafeEqual(token.hash, hash));
     if (found === undefined) throw unauthorized('The bearer token is wrong.');
     return { client: found.client };

@@ -12,7 +12,7 @@ import { GoondanError } from '@goondan/types';
 /** The answer of a person. */
 export interface PersonAnswer {
   readonly isApproved: boolean;
-  /** For the agent to read. */
+  /** A note for the agent. */
   readonly note?: string;
 }
 

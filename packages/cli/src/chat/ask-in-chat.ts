@@ -10,7 +10,7 @@ import { linesOf } from './screen/line.ts';
 const LABEL = 'Let it run? [y/N, or why not] ';
 const plain = pc.createColors(false);
 
-/** In a swarm that was started for this chat, nobody else can be asked. */
+/** Opens the desk. In a swarm that was started for this chat, no other person can be asked. */
 export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<ApprovalDesk> {
   return ApprovalDesk.open({
     swarm,

@@ -60,7 +60,7 @@ describe('an extension that cannot be loaded', () => {
   });
 });
 
-/** Each does something to one file that no crash does. */
+/** Damages to one file that no crash causes. */
 const damages: Readonly<Record<string, (file: string) => void>> = {
   flipped: (file) => {
     const bytes = readFileSync(file);

@@ -20,7 +20,7 @@ type Row = readonly [command: string, args: string, exitCode: number, stdout: st
 
 const bundle = '--bundle bundle';
 
-/** In this order, because some prepare something for the next. */
+/** Run in this order, because some commands prepare something for the next. */
 const rows: readonly Row[] = [
   ['init', 'new --no-git', 0, 'A new bundle is in ', ''],
   ['validate', 'bundle', 0, 'bundle: ', ''],

@@ -88,7 +88,7 @@ describe('gdn explain', () => {
       stderr: '',
       exitCode: 0,
     });
-    // It never started, so its layers are unknown.
+    // The agent `helper` never started, so its layers are unknown.
     const other = await place.run('explain', 'layered', '--agent', 'helper', '--json');
     expect(JSON.parse(other.stdout)).toMatchObject({ agent: 'helper', source: 'declared', extensions: ['audit'] });
 

@@ -104,7 +104,7 @@ interface Problem {
   readonly column: number;
 }
 
-/** Each with its exit code in a folder with valid YAML, and for some in one with errors. */
+/** Commands, each with its exit code in a folder with valid YAML, and for some in one with errors. */
 const commands: readonly (readonly [line: string, armed: number, invalid?: number])[] = [
   ['run --input hello', 3, 4],
   ['run --input hello --json', 3],

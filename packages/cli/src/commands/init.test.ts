@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
-/** Without keys, and with an author for commits. */
+/** An environment without keys, and with an author for commits. */
 const env = {
   ANTHROPIC_API_KEY: '',
   OPENAI_API_KEY: '',

@@ -225,7 +225,7 @@ describe('a server with errors', () => {
   });
 });
 
-/** Both streams have the same error; returns the output. */
+/** Expects the same error on both streams; returns the output. */
 async function expectFailure(problem: string, advice: string) {
   const ended = await gdn('run', 'my-swarm', '--trust', '--input', 'hello', '--json');
   const [code = '', message = ''] = problem.split(/: ([\s\S]*)/);

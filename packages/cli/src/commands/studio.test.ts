@@ -19,7 +19,7 @@ afterEach(async () => {
   if (existsSync(join(place.folder, 'bundle'))) await place.run('stop', '--bundle', 'bundle');
   expect(await place.remove()).toEqual([]);
 });
-/** Also ended when a test fails. */
+/** Running processes, which are ended even when a test fails. */
 const running: ReturnType<GdnPlace['start']>[] = [];
 
 interface RunningStudio {

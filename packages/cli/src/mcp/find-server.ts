@@ -76,7 +76,7 @@ function describe({ resource, config }: DeclaredExtension) {
   const merged: JsonObject = { ...resource.spec.config, ...config };
   const { transport, fromFile } = merged as McpConfig;
   const { name } = resource.metadata;
-  // Its shape was checked when the bundle was read.
+  // The shape of the config was checked when the bundle was read.
   return {
     name,
     config: merged as McpConfig,

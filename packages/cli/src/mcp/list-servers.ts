@@ -21,7 +21,7 @@ export interface ListedServer {
   readonly problem?: string;
 }
 
-/** In the order of the file. **Errors** — `E_MCP_FILE`. */
+/** Lists the servers in the order of the file. **Errors** — `E_MCP_FILE`. */
 export async function listServers(bundle: Bundle): Promise<ListedServer[]> {
   const path = join(bundle.folder, MCP_FILE);
   const servers = serversOf((await readMcpFile(path)) ?? {});

@@ -29,7 +29,7 @@ export function readPackageJson(folder: string): Readonly<Record<string, unknown
   throw unreadable(path, 'it holds no object');
 }
 
-/** In bytes. A lock file of a large project has a few megabytes. */
+/** The most bytes of a file. A lock file of a large project has a few megabytes. */
 const LARGEST = 64 * 1024 * 1024;
 
 /** Reads a file that npm reads or writes; `undefined` when there is none. **Errors** — `E_PACKAGE_FILE`. */

@@ -31,7 +31,7 @@ export function installedName(
   const [, named] = /^((?:@[^/@:]+\/)?[^/@:]+)(?:@.*)?$/.exec(spec) ?? [];
   if (named !== undefined && after.has(named)) return named;
   const changed = [...after.keys()].find((name) => before.get(name) !== after.get(name));
-  // It was installed before, from the same place.
+  // The package was installed before, from the same place.
   return changed ?? [...after].find(([, wanted]) => isAbsolute(spec) && leadsTo(wanted, folder) === spec)?.[0];
 }
 

@@ -29,7 +29,7 @@ export type ReadPackage =
   | { readonly type: 'package'; readonly installed: InstalledPackage }
   /** The package is not installed. */
   | { readonly type: 'absent' }
-  /** It has no `goondan.yaml`. */
+  /** The package has no `goondan.yaml`. */
   | { readonly type: 'foreign' };
 
 /** `folder` is that of the bundle. */

@@ -5,7 +5,7 @@
 import type { Swarm } from '@goondan/runtime';
 import type { ConnectionStatus } from '@goondan/runtime/control';
 
-/** For all of them together. A slower one is not waited for. */
+/** The longest wait for all connections together. A slower one is not waited for. */
 const MOST_MS = 10_000;
 const EVERY_MS = 20;
 

@@ -5,7 +5,7 @@ import { openTerminal } from '../terminal.ts';
 import { prepareRun } from './prepare-run.ts';
 import { serve, type ServedSwarm } from './serve.ts';
 
-/** Its one argument, as JSON. */
+/** The one argument of this process, as JSON. */
 export interface DetachedRun {
   readonly folder: string;
   readonly swarm: string;

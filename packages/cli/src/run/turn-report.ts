@@ -69,7 +69,7 @@ function withFate(code: ErrorCode, suggestion: string): string {
   return SAY_THE_FATE.has(code) ? suggestion : `${suggestion} The input is kept: it is handled when the agent starts.`;
 }
 
-/** Their messages already say what happens to the input. */
+/** Errors whose messages already say what happens to the input. */
 const SAY_THE_FATE: ReadonlySet<ErrorCode> = new Set([
   'E_CANCELLED',
   'E_INSTANCE_DELETED',

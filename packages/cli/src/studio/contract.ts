@@ -139,7 +139,7 @@ export interface TimelineView {
 
 export interface TimelineTurn {
   readonly turnId: string;
-  /** Its first and last event; both are the event before it when it has none. */
+  /** The turn's first and last event; both are the event before the turn when it has none. */
   readonly from: number;
   readonly to: number;
   readonly committedAt: string;

@@ -106,7 +106,7 @@ const bundleOf = (name: string, spec: string) =>
 
 function invalid(module: Write): Record<string, string> {
   const entries = { up: '../outside-invalid/x.ts', link: './link.ts', missing: './missing.ts', fine: './entry.ts' };
-  // Each is nine times the one before: 9^9 in the end.
+  // Each list is nine times the one before: 9^9 values in the end.
   const bomb = Array.from({ length: 9 }, (_, level) => `a${level + 1}: &a${level + 1} [${`*a${level}, `.repeat(9)}]\n`);
   return {
     'goondan.yaml': Object.entries(entries)

@@ -145,7 +145,7 @@ export class TmuxTerminal {
     const { cwd, env } = this.#options;
     const child = Bun.spawn(['tmux', '-u', '-L', this.#socket, ...args], {
       cwd,
-      // Its socket goes with the folder.
+      // The socket of tmux is removed with the folder.
       env: { ...process.env, TMUX_TMPDIR: cwd, ...env },
       stdout: 'pipe',
       stderr: 'pipe',

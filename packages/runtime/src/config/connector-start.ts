@@ -22,6 +22,6 @@ export interface ConnectorStart {
   readonly agents?: readonly string[];
   /** A hash of its module and imports: with another hash it is another connector. */
   readonly digest?: string;
-  /** Only load the module and check its config and export, without a call of its function. For a reload. */
+  /** True for a reload: the process only loads the module and checks its config and export. */
   readonly isTrial?: boolean;
 }

@@ -14,7 +14,7 @@ export interface DeclaredAgent {
   readonly description?: string;
   /** The first system message; not part of the conversation. */
   readonly systemPrompt?: string;
-  /** By reference: `Model/name`. */
+  /** The agent's models by reference: `Model/name`. */
   readonly models: Readonly<Record<string, ModelSpec>>;
   /** The model of the steps; the first of `models` when absent. */
   readonly modelRef?: string;
@@ -22,7 +22,7 @@ export interface DeclaredAgent {
   readonly tools?: readonly DeclaredTool[];
   /** Offers the model `agents__request`, `agents__send`, `agents__list` and `agents__catalog`. */
   readonly agentTools?: boolean;
-  /** In order: swarm-wide ones (`tier: 'swarm'`), then the agent's own. */
+  /** Extensions in order: swarm-wide ones (`tier: 'swarm'`), then the agent's own. */
   readonly extensions?: readonly DeclaredExtension[];
   readonly policy?: Partial<TurnPolicy>;
   /** The folder that files named in resources are relative to; the current one when absent. */

@@ -36,7 +36,7 @@ export function describeChanges({ kept, changed, added, removed }: PlanReconcile
   return told.length === 0 ? 'Nothing has changed.' : `Reloaded: ${told.join('; ')}; ${kept.length} kept.`;
 }
 
-/** By identity, in alphabetical order. */
+/** Digests the parts of a plan, by identity in alphabetical order. */
 function digestsOf({ agents, connections = [], name, ...swarm }: SwarmPlan): Map<string, string> {
   const parts: [identity: string, part: object][] = [
     ...agents.map((agent): [string, object] => [`Agent/${agent.agentName}`, agent]),

@@ -37,7 +37,7 @@ export interface TurnPolicy {
   readonly trace: 'on' | 'off';
 }
 
-/** For `ctx.agents.request`, when neither the request nor the bundle sets a deadline. */
+/** The deadline of `ctx.agents.request`, when neither the request nor the bundle sets one. */
 export const defaultRequestTimeoutMs = 15_000;
 
 export const defaultPolicy: TurnPolicy = {

@@ -220,7 +220,7 @@ test('R-08 a chain that ran when its turn was given up is exported as unfinished
     abort.abort(new Error('enough'));
     await new Promise(() => undefined);
   });
-  // It does not stop, so the turn is given up with the call still running.
+  // The layer does not stop, so the turn is given up with the call still running.
   const register: ExtensionRegister = ({ pipeline }) =>
     pipeline.register('toolCall', async (ctx) => {
       await ctx.next();

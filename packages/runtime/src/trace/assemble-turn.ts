@@ -67,7 +67,7 @@ function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
 
 interface Run {
   readonly start: LineOf<'start'>;
-  /** By number; the last written version of each. */
+  /** Chains by number; the last written version of each. */
   readonly chains: Map<number, LineOf<'chain'>>;
 }
 

@@ -10,7 +10,7 @@ export interface EffectRecord {
   readonly kind: EffectKind;
   /** The layer whose code made the request, and the span of its chain; absent when the runtime made it. */
   readonly by?: { readonly extension: string; readonly name: string; readonly span: string };
-  /** For a model call a `ModelRequestRecord`; otherwise the request itself. */
+  /** The request; that of a model call as a `ModelRequestRecord`. */
   readonly asked: JsonValue;
   /** Present in a model call that sent a request. */
   readonly request?: RequestReferences;

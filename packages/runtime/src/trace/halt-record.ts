@@ -13,7 +13,7 @@ export interface HaltRecord {
   /** The chains that were running, by number, with the stage of each layer. */
   readonly open: readonly {
     readonly n: number;
-    /** In the order in which the layers began; null for a layer that had ended. */
+    /** Stages in the order in which the layers began; null for a layer that had ended. */
     readonly stages: readonly (LayerStage | null)[];
   }[];
   /** Keys of the effects that had begun and not ended. */

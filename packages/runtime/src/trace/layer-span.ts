@@ -47,7 +47,7 @@ export interface WatchedTurn extends AgentAddress {
   readonly event: AgentEvent;
   readonly spanIds: SpanIds;
   readonly startedAt: Date;
-  /** The same as of its chains. */
+  /** The mask of the turn's chains. */
   readonly mask: Mask;
   /** Finds the place where code of the bundle threw. */
   readonly locate: LocateThrown;
@@ -64,7 +64,7 @@ export interface WatchedEnd extends TurnOutcome {
 
 /** A model call, a tool call, a call to another agent or a request for approval, after its end. */
 export interface WatchedEffect {
-  /** The same in every run that makes the same calls. */
+  /** The key of the effect, equal in every run that makes the same calls. */
   readonly key: string;
   readonly kind: EffectKind;
   /** The request itself, which is not changed any more. */

@@ -31,7 +31,7 @@ class TreeRecorder implements TurnRecorder {
   private mask: Mask = noSecrets;
   private readonly recorder = new EffectRecorder();
   private readonly requests = new WrittenRequests();
-  /** By key; described when the turn is read. */
+  /** Effects by key; described when the turn is read. */
   private readonly effects = new Map<string, () => EffectRecord>();
 
   constructor(clock: Clock) {

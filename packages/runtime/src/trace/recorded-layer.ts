@@ -111,7 +111,7 @@ export class RecordedLayer implements LayerSpan {
     const now = this.chain.leave(isAtOnce);
     this.pause(now);
     this.totalMs = now - this.startedAt;
-    // Its changes to the fields before it failed.
+    // The layer's changes to the fields before it failed.
     if (!this.hasGoneIn) this.changed = this.chain.lookForChanges();
   }
 

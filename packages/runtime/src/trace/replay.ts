@@ -43,7 +43,7 @@ export type Halted = Pick<RecordedHalt, 'how' | 'place' | 'layer'> & {
 };
 
 export interface Divergence {
-  /** From the turn inwards: `step 0`, `toolCall weather__forecast`. */
+  /** The chains from the turn inwards: `step 0`, `toolCall weather__forecast`. */
   readonly place: readonly string[];
   /** Absent when the agent itself diverged, not a layer. */
   readonly extension?: string;

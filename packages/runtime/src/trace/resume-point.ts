@@ -16,7 +16,10 @@ export interface ResumePoint {
   readonly steps: readonly ResumedStep[];
   /** The index of the first step to run. */
   readonly nextStep: number;
-  /** As left by the last step, or by the turn's layers on their way in. Absent when no step had begun. */
+  /**
+   * Metadata and states as the last step left them, or the turn's layers on their way in. Absent when no step had
+   * begun.
+   */
   readonly restored?: { readonly metadata: JsonObject; readonly extensionState: JsonObject };
 }
 

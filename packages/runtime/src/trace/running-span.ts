@@ -46,9 +46,9 @@ export class RunningSpan implements ChainSpan {
   declare layersMore?: number;
   declare error?: unknown;
   declare retryMs?: number | undefined;
-  /** For a listener that keeps the whole tree. */
+  /** The chains inside, for a listener that keeps the whole tree. */
   declare inside?: RunningSpan[];
-  /** Its own scope; absent when it shares that of the chain around it. */
+  /** The chain's own scope; absent when it shares that of the chain around it. */
   declare readonly scope?: RunningSpan;
   /** The fields with which a layer started this chain, before any layer of the chain ran. */
   declare readonly asked?: PlainObject | undefined;

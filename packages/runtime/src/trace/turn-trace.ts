@@ -27,10 +27,10 @@ export interface TurnSummary extends AgentAddress {
   readonly startedAt: string;
   /** The first words of its input. */
   readonly input?: string;
-  /** From its beginning to its end. Absent, like the next two, while its end is not recorded. */
+  /** The time from the turn's beginning to its end. Absent, like the next two, while its end is not recorded. */
   readonly durationMs?: number;
   readonly finishReason?: TurnResult['finishReason'];
-  /** The same in one word, for people. */
+  /** How the turn ended, in one word for people. */
   readonly ending?: TurnEnding;
   /** True when the answer reached a token limit and is incomplete. */
   readonly truncated?: true;
@@ -80,7 +80,7 @@ export interface LayerRecord {
   readonly isBeforeNext?: true;
   /** Fields it changed before `next()`: the catalog, the arguments, the model call. */
   readonly changed: readonly Change[];
-  /** Its changes to the result that came from inside. */
+  /** The layer's changes to the result that came from inside. */
   readonly resultChanged: readonly Change[];
   /** Message events, in short: `append system <id>`. */
   readonly emitted: readonly string[];

@@ -11,7 +11,7 @@ import type { Show } from '../route/route.ts';
 interface TurnBlockProps {
   readonly agent: string;
   readonly group: TurnGroup;
-  /** Its recorded summary; absent when none is kept. */
+  /** The recorded summary of the turn; absent when none is kept. */
   readonly summary: TurnList['turns'][number] | undefined;
   readonly result: TimelineTurn | undefined;
   readonly outcomes: Outcomes;

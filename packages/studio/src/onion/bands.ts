@@ -5,7 +5,7 @@
 import type { ChainRecord, LayerRecord, MiddlewareKind, TurnTrace } from '@goondan/cli/studio';
 
 interface BandOfAny {
-  /** Its path in the onion, `0.2.1`: stable for the same turn. */
+  /** The band's path in the onion, `0.2.1`: stable for the same turn. */
   readonly id: string;
   readonly kind: MiddlewareKind;
   readonly title: string;

@@ -37,7 +37,7 @@ export interface Place {
   readonly id?: string;
   /** The client has this answer now. */
   answered(answer: string): void;
-  /** Its turn failed: the same message again is another event. */
+  /** The turn of the message failed: the same message again is another event. */
   failed(): void;
   /** The outcome of its turn is unknown here: the same message again is the same event. */
   left(): void;
@@ -52,9 +52,9 @@ export class Conversations {
   readonly #file: string;
   readonly #most: number;
   readonly #newKey: () => string;
-  /** By key, the oldest first. */
+  /** The known conversations by key, the oldest first. */
   readonly #conversations = new Map<string, Conversation>();
-  /** By head. */
+  /** Hash of the newest transcript → key of the conversation. */
   readonly #keys = new Map<string, string>();
   /** Key → hash of the message that is being answered. */
   readonly #busy = new Map<string, string>();

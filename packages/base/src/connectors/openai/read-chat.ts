@@ -7,7 +7,7 @@ export interface ChatMessage {
 }
 
 export interface ChatRequest {
-  /** In the client's spelling. */
+  /** The model's name in the client's spelling. */
   readonly model: string;
   readonly agent: string;
   /** The earlier messages, without tool messages. */

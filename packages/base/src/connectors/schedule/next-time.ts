@@ -31,7 +31,7 @@ export function cronTimes(cron: CronTimes, clock: WallClock): NextTime {
   };
 }
 
-/** At every multiple of `everyMs` since 1970, so that a restart changes nothing. */
+/** Returns every multiple of `everyMs` since 1970, so that a restart changes nothing. */
 export function everyTimes(everyMs: number): NextTime {
   return (moment) => (Math.floor(moment / everyMs) + 1) * everyMs;
 }

@@ -32,11 +32,11 @@ describe('a cron expression', () => {
     ['0 0 * * 7/1', 1, 3, 0, true],
     ['0 0 * * 6/1', 7, 3, 6, true],
     ['0 0 * * 6/1', 1, 3, 0, false],
-    // Either matches, when both are restricted.
+    // Either kind of day matches, when both are restricted.
     ['0 0 13 * fri', 13, 3, 2, true],
     ['0 0 13 * fri', 6, 3, 5, true],
     ['0 0 13 * fri', 7, 3, 6, false],
-    // Both must match, when one begins with a star.
+    // Both kinds of day must match, when one begins with a star.
     ['0 0 */2 * fri', 6, 3, 5, false],
     ['0 0 */2 * fri', 13, 3, 5, true],
     ['@weekly', 1, 3, 0, true],

@@ -3,7 +3,7 @@ import type { JsonObject } from '@goondan/types';
 
 export interface ScheduleConfig {
   readonly entries: readonly ScheduleEntry[];
-  /** For entries without their own. */
+  /** The time zone of entries without their own. */
   readonly timeZone?: string;
   readonly catchUp?: CatchUp;
 }

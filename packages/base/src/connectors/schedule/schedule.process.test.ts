@@ -50,7 +50,7 @@ async function play(
 ): Promise<RunningConnector> {
   const { clock, over } = playedClock(from, until);
   const running = await runConnector(
-    // It stops at the end of its time, as with kill -9.
+    // The schedule stops at the end of the played time, as with kill -9.
     (ctx) => Promise.race([runSchedule(ctx, clock), over]),
     { config, folder, ...(emit === undefined ? {} : { emit }) },
   );

@@ -4,7 +4,7 @@ import type { ListenConfig } from '../../web/listen-config.ts';
 export interface WebhookConfig extends ListenConfig {
   readonly path?: string;
   readonly signature?: 'github' | HmacSignature;
-  /** Where the delivery's id is. */
+  /** The header or the field of the body with the delivery's id. */
   readonly id?: { readonly header: string } | { readonly body: string };
   /** The header with the kind of event. */
   readonly eventHeader?: string;

@@ -159,7 +159,7 @@ describe('a delivery of GitHub', () => {
     const { url, events } = await open({ config });
     expect(await codeOf(await post(url, sent()))).toEqual([401, 'E_WEBHOOK_SIGNATURE']);
     expect(events).toEqual([]);
-    // The same connector accepts a valid one.
+    // The same connector accepts a valid delivery.
     expect((await post(url, github())).status).toBe(202);
   });
 
@@ -197,7 +197,7 @@ describe('a delivery of GitHub', () => {
       }),
     );
     try {
-      // All but the newest 64 have lost their places, and get an answer.
+      // All senders but the newest 64 have lost their places, and get an answer.
       while (heard.length < 136) await Bun.sleep(5);
       expect(heard.every((answer) => answer.startsWith('HTTP/1.1 408'))).toBe(true);
       for (let each = 0; each < 70; each += 1) {

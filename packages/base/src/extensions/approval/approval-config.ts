@@ -10,7 +10,7 @@ export type ArgumentPattern = JsonValue | { equals: JsonValue } | { glob: string
 
 export interface RuleConfig {
   tool: string | string[];
-  /** By the dotted path of the argument; all must match. */
+  /** Dotted path of an argument → pattern; all must match. */
   when?: Record<string, ArgumentPattern>;
   then: Verdict;
   reason?: string;
@@ -18,7 +18,7 @@ export interface RuleConfig {
 
 export interface ApprovalConfig {
   rules?: RuleConfig[];
-  /** For calls without a matching rule: one verdict, or one for each kind of effect. */
+  /** The verdict for calls without a matching rule, or one for each kind of effect. */
   default?: Verdict | Partial<Record<Effects, Verdict>>;
   expiresInSeconds?: number;
   priority?: number;

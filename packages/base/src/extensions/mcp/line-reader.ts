@@ -5,7 +5,7 @@ export class LineReader {
   #begun = '';
   #isSkipping = false;
 
-  /** In characters. */
+  /** `longest` is the limit of a line, in characters. */
   constructor(longest: number) {
     this.#longest = longest;
   }

@@ -57,7 +57,7 @@ export interface ClientEvents {
 
 /** Exit and last lines of a server's process that is gone. */
 export interface LastWords {
-  /** How it ended; empty when it has not ended, or is not a process of ours. */
+  /** How the process ended; empty when it still runs, or is not ours. */
   readonly exit: string;
   /** The last lines it printed apart from messages. */
   readonly lines: readonly string[];

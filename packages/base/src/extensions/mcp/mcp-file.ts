@@ -42,7 +42,7 @@ export async function readMcpFile(path: string): Promise<JsonObject | undefined>
   return value;
 }
 
-/** By name, unchecked. */
+/** Returns the entries of the servers by name, unchecked. */
 export function serversOf(file: JsonObject): Readonly<Record<string, JsonValue>> {
   return isObject(file.mcpServers) ? file.mcpServers : {};
 }

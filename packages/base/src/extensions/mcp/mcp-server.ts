@@ -173,7 +173,7 @@ export class McpServer {
     const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
     const reply = await this.#connection.ask(
       (client) => {
-        // It may be another server by now, with other tools.
+        // A new connection may have reached another server, with other tools.
         this.#offer.check(tool.name);
         return client.callTool(tool.name, input, options);
       },

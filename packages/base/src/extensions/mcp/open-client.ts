@@ -57,7 +57,7 @@ class SupervisedClient implements McpClient {
     try {
       await this.#client.connect(this.#openTransport(target), toRequest(options));
     } catch (error) {
-      // Its last output is the reason; the output is complete when the process is gone.
+      // The last output of the process is the reason; it is complete when the process is gone.
       await this.#process?.close();
       const failure = nothingBegun(this.#toFailure(error, options));
       await this.close();
@@ -237,7 +237,7 @@ const neverArrived: ReadonlySet<string> = new Set([
   'EACCES',
 ]);
 
-/** For a request without effects: a broken connection leaves no doubt about it. */
+/** Turns `broken` into `unreached` for a request without effects, which can always be repeated. */
 function nothingBegun(failure: unknown): unknown {
   if (!(failure instanceof McpFailure) || failure.kind !== 'broken') return failure;
   return new McpFailure('unreached', failure.message, failure.cause);

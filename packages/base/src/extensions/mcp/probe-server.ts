@@ -20,7 +20,7 @@ export interface ProbeOptions extends Surroundings {
   /** The extension's name in the agent. */
   readonly name: string;
   readonly config: McpConfig;
-  /** By the server's name of the tool, or the agent's. */
+  /** A call of a tool, named by the server or by the agent. */
   readonly call?: { readonly tool: string; readonly args: JsonObject };
   /** Finds the known name that a mistyped one most likely means. */
   readonly closestName: (name: string, known: readonly string[]) => string | undefined;
@@ -38,7 +38,7 @@ export interface ProbedTool {
 }
 
 export interface ProbedServer {
-  /** Its command or address, without secrets. */
+  /** The command or address of the server, without secrets. */
   readonly target: string;
   readonly connectMs: number;
   readonly tools: readonly ProbedTool[];

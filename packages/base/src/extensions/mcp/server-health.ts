@@ -20,7 +20,7 @@ export class ServerHealth {
     this.#change({});
   }
 
-  /** Its command or address, without secrets. */
+  /** Sets the command or address of the server, without secrets. */
   aimedAt(target: string): void {
     this.#change({ target });
   }
@@ -44,7 +44,7 @@ export class ServerHealth {
     this.#change({ state: 'connected' });
   }
 
-  /** `isTriedAgain`: automatically, in the background. */
+  /** `isTriedAgain`: the connection is made again automatically, in the background. */
   lost(problem: string, { exit, lines }: LastWords, isTriedAgain: boolean): void {
     this.#change({
       state: isTriedAgain ? 'reconnecting' : 'idle',

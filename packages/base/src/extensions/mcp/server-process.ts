@@ -59,7 +59,7 @@ export class ServerProcess<Message> {
     const told = this.#readLines(child);
     this.#ended = child.exited.then(async (code) => {
       this.#exit = child.signalCode === null ? `Its process ended with code ${code}.` : `${child.signalCode} ended it.`;
-      // Its child processes may hold its output open, so they are ended first.
+      // Child processes may hold the server's output open, so they are ended first.
       await endTree({ pid: child.pid, tag: this.#tag }, { graceMs: 0 });
       await Promise.all([heard, told]);
       this.onclose?.();
@@ -77,7 +77,7 @@ export class ServerProcess<Message> {
     const child = this.#child;
     if (child === undefined) return this.#ended;
     this.#child = undefined;
-    // Its input may already be closed.
+    // The server's input may already be closed.
     await Promise.resolve(child.stdin.end()).catch(() => undefined);
     if (await this.#endsWithin(PATIENCE_MS)) return;
     await endTree({ pid: child.pid, tag: this.#tag }, { graceMs: PATIENCE_MS });

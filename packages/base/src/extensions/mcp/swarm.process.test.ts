@@ -126,7 +126,7 @@ describe('the server of an agent in its own process', () => {
     const env = { TOKEN: 'canary-4711-canary', OTHER: 'never-declared' };
     const asked = ['run', 'bundle', '--trust', '--input', 'environment', '--json'];
     const { stdout } = await place.runWith({ env }, ...asked);
-    // It has only the first one; its value is masked in the answer.
+    // The server has only the first variable; its value is masked in the answer.
     expect((JSON.parse(stdout) as { response: string }).response).toBe('***, .');
     const log = (await place.run('logs', '--bundle', 'bundle')).stdout;
     expect(log).toContain('mcp.started');

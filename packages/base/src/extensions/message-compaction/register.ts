@@ -13,7 +13,7 @@ import { type SummaryRequest, summarise } from './summarise.ts';
 
 type Layer = TurnMiddlewareContext | StepMiddlewareContext;
 
-/** In the metadata of a turn: a summary failed, and is not tried again in this turn. */
+/** Marks a turn in its metadata: a summary failed, and is not tried again in this turn. */
 const FAILED = 'message-compaction.failed';
 
 export const register: ExtensionRegister<CompactionConfig> = (api, config) => {

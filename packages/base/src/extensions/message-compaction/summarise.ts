@@ -19,7 +19,7 @@ export interface SummaryRequest {
 
 type Layer = Pick<TurnMiddlewareContext | StepMiddlewareContext, 'model' | 'agents'>;
 
-/** In characters. */
+/** The most characters of one request. */
 const LONGEST_PIECE = 100_000;
 const MOST_PIECES = 50;
 

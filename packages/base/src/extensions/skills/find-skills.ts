@@ -12,7 +12,7 @@ import type { Skill } from './skill.ts';
 export interface FoundSkills {
   /** In alphabetical order. */
   readonly skills: readonly Skill[];
-  /** Each with the file it is about. */
+  /** Problems, each with the path of its file. */
   readonly problems: readonly string[];
 }
 
@@ -25,7 +25,7 @@ interface LookedAt {
 }
 
 export class SkillFinder {
-  /** By path, in the state of the last look. */
+  /** Files by path, as they were when last read. */
   #known = new Map<string, LookedAt>();
 
   find(folders: readonly string[]): FoundSkills {

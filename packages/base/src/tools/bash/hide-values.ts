@@ -7,7 +7,7 @@ const HIDDEN = Buffer.from('***');
 export interface ValueHider {
   /** Returns the text that certainly contains no part of a value. */
   push(chunk: Uint8Array): Buffer<ArrayBuffer>;
-  /** The rest. */
+  /** Returns the rest of the text. */
   end(): Buffer<ArrayBuffer>;
 }
 

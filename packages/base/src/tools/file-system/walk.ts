@@ -19,7 +19,7 @@ import { codeOf, fileError, fromSystem, outside } from './file-error.ts';
 export interface Walked extends Disposable {
   /** The path to its folder; for the root itself, the root. */
   readonly folder: string;
-  /** Its name there; empty for the root itself. */
+  /** The name in that folder; empty for the root itself. */
   readonly name: string;
   /** The file or folder there; absent when there is none. */
   readonly found?: Found;

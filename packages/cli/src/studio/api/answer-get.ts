@@ -14,7 +14,7 @@ import { viewWorkspace } from './view-workspace.ts';
 /** Returns a value for JSON. **Errors** — `E_STUDIO_REQUEST`, and those of reading. */
 export type AnswerGet = (host: StudioHost, place: SwarmPlace, url: URL) => Promise<object>;
 
-/** By the last part of the address; it is empty for the workspace itself. */
+/** The handlers by the last part of the address, which is empty for the workspace itself. */
 export const answerGet: ReadonlyMap<string, AnswerGet> = new Map<string, AnswerGet>([
   ['', view],
   ['conversation', conversation],

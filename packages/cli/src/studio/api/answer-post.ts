@@ -10,7 +10,7 @@ import { checkApproval, checkCancel, checkDeadLetter, checkSend } from './check-
 /** Returns a value for JSON. **Errors** — `E_STUDIO_REQUEST`, `E_CONTROL_CLOSED`, and those of the swarm. */
 export type AnswerPost = (host: StudioHost, place: SwarmPlace, body: unknown) => Promise<object>;
 
-/** By the last part of the address. */
+/** The handlers by the last part of the address. */
 export const answerPost: ReadonlyMap<string, AnswerPost> = new Map<string, AnswerPost>([
   ['send', send],
   ['cancel', cancel],

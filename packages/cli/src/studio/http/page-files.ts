@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GoondanError } from '@goondan/types';
 
-/** By the path in the address: `/`, `/chunk-….js`. */
+/** Files by the path in the address: `/`, `/chunk-….js`. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 export interface PageFile {

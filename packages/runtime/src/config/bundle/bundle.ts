@@ -7,9 +7,9 @@ import type { ReferenceUse } from './references.ts';
 export interface Bundle {
   /** Its real path. */
   readonly folder: string;
-  /** Its own resources, and those of the packages it refers to. */
+  /** The bundle's own resources, and those of the packages it refers to. */
   readonly resources: readonly LoadedResource[];
-  /** In the order of the files. One error rejects the whole bundle. */
+  /** Errors in the order of the files. One error rejects the whole bundle. */
   readonly errors: readonly BundleProblem[];
   readonly warnings: readonly BundleProblem[];
   readonly valid: boolean;
@@ -21,14 +21,14 @@ export interface Bundle {
 
 /** One folder with resources, of the bundle or of an npm package. Names are looked up inside it. */
 export interface Scope {
-  /** Its real path: files of its resources are relative to it and inside it. */
+  /** The real path: files of the scope's resources are relative to it and inside it. */
   readonly folder: string;
   /** The npm name; absent for the scope of the bundle itself. */
   readonly package?: string;
   readonly resources: readonly LoadedResource[];
   /** Documents with an error, which are therefore not resources; their references are checked as well. */
   readonly broken: readonly ReferringResource[];
-  /** By `Kind/name`; the first one when a name is declared twice. */
+  /** Resources by `Kind/name`; the first one when a name is declared twice. */
   readonly byIdentity: ReadonlyMap<string, LoadedResource>;
   /** `Kind/name` of everything that is declared, broken documents included. */
   readonly declared: ReadonlySet<string>;

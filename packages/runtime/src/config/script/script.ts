@@ -35,7 +35,7 @@ export interface ScriptedFailure {
   /** Default false. */
   retryable?: boolean;
   retryAfterMs?: number;
-  /** How many times it fails in one turn; after that the rule is skipped. Always, when absent. */
+  /** The number of failures in one turn; after that the rule is skipped. Without a limit when absent. */
   times?: number;
   /** A code of the catalogue. Default `E_MODEL_FAILED`. */
   code?: ErrorCode;

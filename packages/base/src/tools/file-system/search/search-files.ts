@@ -13,7 +13,7 @@ export type SearchResult = {
 
 type Said = Finding | { done: true } | { failed: { message: string; code?: string } };
 
-/** As for every process we start: no file of its folder is read or run. */
+/** Flags of every process we start, so that no file of its folder is read or run. */
 const flags = ['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans'];
 
 export async function searchFiles(
@@ -72,7 +72,7 @@ async function collect(stdout: ReadableStream<Uint8Array>, ask: SearchAsk, limit
     else if (matches.length < limit) matches.push(said.match);
     else return result({ stopped: 'limit' });
   }
-  // It was killed in the middle of a line.
+  // The search was killed in the middle of a line.
   return result({ stopped: 'time' });
 }
 

@@ -25,7 +25,7 @@ export interface ImportProblem {
   readonly isOptional: boolean;
 }
 
-/** For one bundle and its packages together. */
+/** The most files of one bundle and its packages together. */
 const MOST_FILES = 2_000;
 const MOST_BYTES = 5 * 1024 * 1024;
 

@@ -8,7 +8,7 @@ import { API_VERSION } from '../../api-version.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 
 export const text = z.string().min(1);
-/** For counts and milliseconds. */
+/** The schema of counts and milliseconds. */
 export const count = (least: number) => z.int().min(least);
 
 // Documents are already JSON here, so there is nothing to check.

@@ -13,7 +13,7 @@ import { type Resource, type ResourceKind, resourceSchemas } from './resource-sc
 export const resourceKinds = Object.keys(resourceSchemas) as readonly ResourceKind[];
 
 export interface ParsedResource {
-  /** Also present when the only mistakes are its name or unknown keys; those keys are then removed. */
+  /** The resource; also present when the only mistakes are its name or unknown keys, which are then removed. */
   readonly resource?: Resource;
   readonly issues: readonly Issue[];
 }

@@ -15,7 +15,7 @@ import type { ValueReader } from './value-reader.ts';
 export interface AgentSurroundings {
   readonly swarm: FoundResource<'Swarm'>;
   readonly values: ValueReader;
-  /** For an agent that names no folder itself. */
+  /** The working folder of an agent that names none itself. */
   readonly workdir: string;
 }
 

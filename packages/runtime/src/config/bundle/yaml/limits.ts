@@ -8,7 +8,7 @@ export const yamlLimits = {
   depth: 64,
   /** In one file. */
   aliases: 100,
-  /** In one file; the value of an alias counts each time it is used. */
+  /** The most values in one file; the value of an alias counts each time it is used. */
   values: 25_000,
   /** Pieces into which the lexer cuts a file: limits the time to read any file. */
   lexemes: 200_000,

@@ -55,7 +55,7 @@ interface Converted {
 
 class Conversion {
   readonly faults: YamlFault[] = [];
-  /** By anchor; `open` while its value is still being read. */
+  /** Values by anchor; `open` while the value is still being read. */
   readonly #anchors = new Map<string, Converted | 'open'>();
   readonly #budget: YamlBudget;
 
