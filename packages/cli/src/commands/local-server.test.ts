@@ -155,7 +155,7 @@ describe('a server with errors', () => {
     [
       '401, and no key',
       { status: 401, body: '{"error":{"message":"Who are you?"}}' },
-      'E_MODEL_AUTH: openai-compatible/qwen3:8b wants a key, and has none (HTTP 401): Who are you?',
+      'E_MODEL_AUTH: openai-compatible/qwen3:8b requires a key, and the Model has none (HTTP 401): Who are you?',
       'Set `apiKey` of the Model',
     ],
     [

@@ -20,7 +20,7 @@ export const agentErrors = {
     suggestion: 'Tell the user what you wanted to do. They can ask for it again.',
   },
   E_APPROVAL_NOBODY: {
-    meaning: 'A tool call needs approval, and this agent runs where nobody can be asked.',
+    meaning: 'A tool call needs approval, and this agent runs where no person can be asked.',
     suggestion: 'Run the agent in a swarm (`gdn run`, `startSwarm`), or give `startAgent` an `approver`.',
   },
   E_APPROVAL_REQUEST: {

@@ -85,7 +85,8 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /** The plan without the outside: no model is opened, and no tool's module is imported, unless its parameters are in it. */
 function withoutTheOutside(plan: AgentPlan): AgentPlan {
-  const refuse = () => Promise.reject(new GoondanError('E_CANCELLED', 'A replay reaches nobody.'));
+  const refuse = () =>
+    Promise.reject(new GoondanError('E_CANCELLED', 'A replay calls no model, no tool and no other agent.'));
   return {
     ...plan,
     // The replay has its own time limit; a turn that was out of time in the recording is cancelled at the same place.

@@ -35,7 +35,10 @@ export interface Approver {
 export const noApprover: Approver = {
   ask: ({ toolName }) =>
     Promise.reject(
-      new GoondanError('E_APPROVAL_NOBODY', `"${toolName}" needs the word of a person, and nobody can be asked.`),
+      new GoondanError(
+        'E_APPROVAL_NOBODY',
+        `"${toolName}" needs approval, and this agent runs where no person can be asked.`,
+      ),
     ),
   taken: () => undefined,
 };

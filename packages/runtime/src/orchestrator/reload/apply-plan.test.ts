@@ -210,8 +210,8 @@ describe('a reload', () => {
   test('L-05 changes nothing when it fails, and is logged', async () => {
     const opened = await open();
     const before = opened.currentPlan.value;
-    const { reload } = swarmReloader(opened.parts, async () => ({ ...opened.plan, agents: [] }));
-    expect(await failure(reload())).toMatchObject({ code: 'E_SWARM_PLAN' });
+    const reloader = swarmReloader(opened.parts, async () => ({ ...opened.plan, agents: [] }));
+    expect(await failure(reloader.reload())).toMatchObject({ code: 'E_SWARM_PLAN' });
     expect(opened.currentPlan.value).toBe(before);
     expect(opened.lines.at(-1)).toMatchObject({ level: 'error', event: 'swarm.reload_refused' });
     expect(opened.lines.at(-1)?.message).toContain('E_SWARM_PLAN: The swarm cannot be started: it has no agent');
@@ -230,8 +230,8 @@ describe('a reload', () => {
       },
       connection: async () => undefined,
     };
-    const { reload } = swarmReloader({ ...opened.parts, trials }, async () => changing(opened, 'b'));
-    expect(await failure(reload())).toMatchObject({
+    const reloader = swarmReloader({ ...opened.parts, trials }, async () => changing(opened, 'b'));
+    expect(await failure(reloader.reload())).toMatchObject({
       code: 'E_RELOAD_FAILED',
       message: 'Agent/b does not start with the changed bundle. E_EXT_INIT: Extension/x throws.',
     });
@@ -301,8 +301,8 @@ describe('a reload', () => {
 
   test('with another swarm name, or without a way to read the plan again, is rejected', async () => {
     const opened = await open();
-    const { reload: renamed } = swarmReloader(opened.parts, async () => ({ ...opened.plan, name: 'other' }));
-    expect(await failure(renamed())).toMatchObject({ code: 'E_RELOAD_SWARM' });
+    const renamed = swarmReloader(opened.parts, async () => ({ ...opened.plan, name: 'other' }));
+    expect(await failure(renamed.reload())).toMatchObject({ code: 'E_RELOAD_SWARM' });
     expect(await failure(swarmReloader(opened.parts, undefined).reload())).toMatchObject({ code: 'E_RELOAD_SOURCE' });
   });
 
@@ -310,14 +310,14 @@ describe('a reload', () => {
     const opened = await open();
     const order: string[] = [];
     const plans = [() => Promise.reject(new Error('no')), () => Promise.resolve(changing(opened, 'a'))];
-    const { reload } = swarmReloader(opened.parts, async () => {
+    const reloader = swarmReloader(opened.parts, async () => {
       const next = plans.shift();
       order.push(`begins, ${plans.length} left`);
       await Bun.sleep(5);
       order.push('read');
       return next?.() ?? opened.plan;
     });
-    const [first, second] = await Promise.allSettled([reload(), reload()]);
+    const [first, second] = await Promise.allSettled([reloader.reload(), reloader.reload()]);
     expect([first.status, second.status]).toEqual(['rejected', 'fulfilled']);
     expect(order).toEqual(['begins, 1 left', 'read', 'begins, 0 left', 'read']);
     expect(opened.lines.at(-1)?.message).toBe('Reloaded: changed Agent/a; 5 kept.');

@@ -227,7 +227,7 @@ describe('suggestions', () => {
 
   test('without a key', () => {
     const error = toModelError(apiError(401, {}), { ...call, apiKey: undefined });
-    expect(error.message).toStartWith('some/model wants a key, and has none (HTTP 401): ');
+    expect(error.message).toStartWith('some/model requires a key, and the Model has none (HTTP 401): ');
     expect(error.suggestion).toContain('`apiKey` of the Model');
   });
 });

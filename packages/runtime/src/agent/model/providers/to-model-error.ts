@@ -81,7 +81,7 @@ function refusedKey({ label, apiKey, keySource }: FailedCall): [message: string,
     return [`${label} does not accept the key from ${keySource}`, { suggestion }];
   }
   const suggestion = 'Set `apiKey` of the Model to the environment variable that holds it.';
-  return [`${label} wants a key, and has none`, { suggestion }];
+  return [`${label} requires a key, and the Model has none`, { suggestion }];
 }
 
 function isPassing({ status, codes }: Failure): boolean {
