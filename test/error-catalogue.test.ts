@@ -49,6 +49,12 @@ describe('the error catalogue', () => {
     expect(codes.filter((code) => !reported.has(code))).toEqual([]);
   });
 
+  test('belongs to errors that the sources recognise with GoondanError.is, whichever copy made them', () => {
+    // The simulation is a test: it runs in one process with one copy.
+    const others = sources.filter(({ path }) => !path.includes('/simulation/'));
+    expect(others.filter(({ text }) => text.includes('instanceof GoondanError')).map(({ path }) => path)).toEqual([]);
+  });
+
   test('has every code that the sources name', () => {
     expect(findUnknownCodes(sources, codes)).toEqual([]);
   });

@@ -12,7 +12,7 @@ try {
   process.stdout.write(`${JSON.stringify({ pid: process.pid })}\n`);
   await swarm.stopped;
 } catch (error) {
-  const { code, message } = error instanceof GoondanError ? error : new GoondanError('E_PROCESS_START', String(error));
+  const { code, message } = GoondanError.is(error) ? error : new GoondanError('E_PROCESS_START', String(error));
   process.stdout.write(`${JSON.stringify({ code, message })}\n`);
 }
 process.exit(0);

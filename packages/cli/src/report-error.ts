@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts';
 export function reportError(error: unknown, terminal: Terminal): ExitCode {
   // Commander throws for every early end: requested help and version, and help for an empty command line.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  if (error instanceof GoondanError) return reportFailure(error, terminal);
+  if (GoondanError.is(error)) return reportFailure(error, terminal);
   const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
   if (terminal.showsStack && stack !== undefined) terminal.printError(`${stack}\n`);
   const { suggestion } = errorCatalogue.E_UNEXPECTED;

@@ -116,7 +116,7 @@ async function settle(call: Promise<{ target?: string; response?: string; accept
     // The result of an errand, as the script of a test's agent repeats it.
     return response.startsWith('{') ? { ...end, errand: JSON.parse(response) as ErrandEnd } : { ...end, response };
   } catch (error) {
-    if (!(error instanceof GoondanError)) return { code: 'none', message: String(error) };
+    if (!GoondanError.is(error)) return { code: 'none', message: String(error) };
     return { code: error.code, message: error.message };
   }
 }

@@ -50,7 +50,7 @@ export function listen(config: ListenConfig, { answer, refuse: say = refuse, log
         checkRoom();
         return await answer(request, url, { places });
       } catch (error) {
-        if (!(error instanceof GoondanError)) logger.error('A request failed: %o', error);
+        if (!GoondanError.is(error)) logger.error('A request failed: %o', error);
         return say(toCoded(error));
       }
     },

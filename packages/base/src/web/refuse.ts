@@ -33,6 +33,6 @@ export function statusOfCode(code: string | undefined): number {
 
 /** Replaces an error without a code, which may quote anything and must not reach the client. */
 export function toCoded(thrown: unknown): GoondanError {
-  if (thrown instanceof GoondanError) return thrown;
+  if (GoondanError.is(thrown)) return thrown;
   return new GoondanError('E_CONNECTOR_ENDED', 'The connector failed to answer; its log says why.');
 }

@@ -97,7 +97,7 @@ export class ApprovalDesk {
       await this.#give(id, answer);
     } catch (error) {
       // The swarm is gone, or the disk is full: the question stays open.
-      const problem = error instanceof GoondanError ? `${error.code}: ${error.message}` : String(error);
+      const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
       if (!this.#isClosed) this.#parts.tell(`${id} is not answered. ${problem}`);
     } finally {
       this.#asking = undefined;

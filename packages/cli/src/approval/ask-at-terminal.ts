@@ -36,7 +36,7 @@ async function askPerson(
   try {
     return { isApproved: await askYesOrNo({ question, unanswered: 'Nobody answered.', signal }, terminal) };
   } catch (error) {
-    if (error instanceof GoondanError && error.code === 'E_CANCELLED') return undefined;
+    if (GoondanError.is(error) && error.code === 'E_CANCELLED') return undefined;
     throw error;
   }
 }

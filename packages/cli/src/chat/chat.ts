@@ -209,7 +209,7 @@ export class Chat {
     try {
       await this.#parts.runCommand(command, this);
     } catch (error) {
-      if (!(error instanceof GoondanError)) return this.lost(error);
+      if (!GoondanError.is(error)) return this.lost(error);
       this.screen.print(describeFailure(error));
     }
   }

@@ -123,7 +123,7 @@ async function readMessages(run: PreparedRun, at: InstanceAddress): Promise<read
   try {
     return (await readInstance(run, toAgentAddress(at))).messages;
   } catch (error) {
-    if (error instanceof GoondanError && error.code === 'E_INSTANCE_UNKNOWN') return [];
+    if (GoondanError.is(error) && error.code === 'E_INSTANCE_UNKNOWN') return [];
     throw error;
   }
 }

@@ -33,7 +33,7 @@ async function reload(options: BundleOptions, terminal: Terminal): Promise<void>
   const swarm = await reachSwarm(options);
   const printProblems = () => openBundle(bundleFolder(undefined, options), terminal);
   const changes = await swarm.reload().catch(async (error: unknown) => {
-    if (error instanceof GoondanError && error.code === 'E_BUNDLE_INVALID') await printProblems();
+    if (GoondanError.is(error) && error.code === 'E_BUNDLE_INVALID') await printProblems();
     throw error;
   });
   // The files may have changed since the swarm read them; those changes are for the next reload.

@@ -59,7 +59,7 @@ async function readRecorded(place: DemoSwarm, turnId: string): Promise<TurnTrace
     const { turns } = await readTurnTrace(place, turnId);
     return turns[0];
   } catch (error) {
-    if (error instanceof GoondanError && error.code === 'E_TRACE_UNKNOWN') return undefined;
+    if (GoondanError.is(error) && error.code === 'E_TRACE_UNKNOWN') return undefined;
     throw error;
   }
 }

@@ -60,7 +60,7 @@ async function checkSwarm(options: BundleOptions): Promise<Check> {
     if (status === undefined) return ok(name, `"${place.swarm}" is not running`);
     return ok(name, `"${status.swarm}" runs in process ${status.pid} since ${status.startedAt}`);
   } catch (error) {
-    if (!(error instanceof GoondanError)) throw error;
+    if (!GoondanError.is(error)) throw error;
     if (error.code !== 'E_BUNDLE_MISSING') {
       return warning(name, `${error.code}: ${error.message}`, error.suggestion ?? 'See `gdn validate`.');
     }

@@ -24,7 +24,7 @@ export function deleteInstance({ place, at, force, signal }: Deletion): Promise<
         : running.deleteInstance({ ...toInstanceAddress(at), force }));
     } catch (error) {
       // The swarm that stopped during the request had deleted it.
-      if (isAgain && error instanceof GoondanError && error.code === 'E_INSTANCE_UNKNOWN') return {};
+      if (isAgain && GoondanError.is(error) && error.code === 'E_INSTANCE_UNKNOWN') return {};
       throw error;
     }
   }, signal);

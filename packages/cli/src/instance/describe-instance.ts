@@ -28,7 +28,7 @@ export async function describeInstance(
 }
 
 function passOver(error: unknown, force: boolean): undefined {
-  if (!(error instanceof GoondanError)) throw error;
+  if (!GoondanError.is(error)) throw error;
   if (force) return undefined;
   const suggestion =
     'Nothing was deleted. Restore the file from a backup; `gdn instance export` and `gdn fork` save what is intact. ' +

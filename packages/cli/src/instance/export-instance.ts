@@ -79,7 +79,7 @@ async function readable<Value>(reading: Promise<Value>, problems: Set<string>): 
 }
 
 function addProblem(error: unknown, problems: Set<string>): void {
-  if (!(error instanceof GoondanError)) throw error;
+  if (!GoondanError.is(error)) throw error;
   const problem = describeDamage(error);
   // The same problem may already be listed with its consequence.
   if (![...problems].some((each) => each.startsWith(problem))) problems.add(problem);

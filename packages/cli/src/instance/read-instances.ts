@@ -78,7 +78,7 @@ async function describe(
     const known = { ...about, status: status ?? 'asleep', messages, updatedAt: updatedAt?.toISOString() ?? null };
     return problem === undefined ? known : { ...known, problem };
   } catch (error) {
-    if (!(error instanceof GoondanError)) throw error;
+    if (!GoondanError.is(error)) throw error;
     const why = `${error.code}: ${error.message}`;
     return { ...about, status: status ?? 'does not start', messages: null, updatedAt: null, problem: why };
   }

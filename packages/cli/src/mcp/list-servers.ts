@@ -31,7 +31,7 @@ export async function listServers(bundle: Bundle): Promise<ListedServer[]> {
       const entry = checkEntry(path, name, servers[name]);
       return { name, ...describe(entry), needs: variablesOf(entry), usedBy };
     } catch (error) {
-      if (!(error instanceof GoondanError)) throw error;
+      if (!GoondanError.is(error)) throw error;
       return { name, usedBy, problem: error.message };
     }
   });

@@ -52,7 +52,7 @@ export async function testServer(
       const message = `The test of "${wanted}" was ended early. Nothing of the server is left running.`;
       throw new GoondanError('E_CANCELLED', message, { suggestion: 'Run the command again to retry.' });
     }
-    if (!(error instanceof GoondanError)) throw error;
+    if (!GoondanError.is(error)) throw error;
     const suggestion = error.code === 'E_MCP_CONNECT' ? whatToCheck(found.config) : error.suggestion;
     throw new GoondanError(error.code, mask(error.message), { suggestion, cause: error });
   }

@@ -34,7 +34,7 @@ export async function changeInstall<Value>(
 }
 
 function tellLeft(folder: string, problem: unknown, terminal: Terminal): void {
-  if (!(problem instanceof GoondanError)) throw problem;
+  if (!GoondanError.is(problem)) throw problem;
   terminal.printError(
     `package.json is as it was, but node_modules may not be: ${problem.message}\nRun \`npm install\` in "${folder}".\n`,
   );

@@ -33,7 +33,7 @@ export async function askForReport(
   try {
     return reportOf(await swarm.ask(delivery, { ...options, onAccepted, onCancelled: safe.resolve }));
   } catch (error) {
-    if (accepted === undefined || !(error instanceof GoondanError)) throw error;
+    if (accepted === undefined || !GoondanError.is(error)) throw error;
     if (asksAgain && goneCodes.includes(error.code)) throw error;
     return reportWithoutEnd(accepted, error);
   } finally {

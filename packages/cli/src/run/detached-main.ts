@@ -31,7 +31,7 @@ async function main(argument: string): Promise<void> {
     );
   } catch (error) {
     process.exitCode = 1;
-    if (!(error instanceof GoondanError)) throw error;
+    if (!GoondanError.is(error)) throw error;
     const { code, message, suggestion } = error;
     say({ error: { code, message, suggestion } });
   }

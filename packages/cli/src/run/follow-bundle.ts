@@ -21,7 +21,7 @@ export async function followBundle(
     onTakenBack: () => terminal.printError('The bundle has no errors any more; nothing has changed.\n'),
     // The log, and so the terminal, already shows why a reload was refused; it does not show that watching ended.
     onRefused: (error) => {
-      if (error instanceof GoondanError && error.code === 'E_WATCH') reportFailure(error, terminal);
+      if (GoondanError.is(error) && error.code === 'E_WATCH') reportFailure(error, terminal);
     },
   });
 }

@@ -42,7 +42,7 @@ export async function openSwarm(
       readAgents: rememberFor(REMEMBERED_MS, readNow, clock),
     };
   } catch (error) {
-    if (isNamed || !(error instanceof GoondanError)) throw error;
+    if (isNamed || !GoondanError.is(error)) throw error;
     const { code, message } = error;
     if (code !== 'E_BUNDLE_MISSING')
       note(`The swarm of the bundle in this folder is not opened. ${code}: ${message}\n`);

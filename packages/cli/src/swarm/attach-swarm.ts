@@ -18,7 +18,7 @@ export async function attachSwarm(
   try {
     return await connectSwarm({ stateRoot, workspaceId }, options);
   } catch (error) {
-    if (error instanceof GoondanError && error.code === 'E_CONTROL_CLOSED') return undefined;
+    if (GoondanError.is(error) && error.code === 'E_CONTROL_CLOSED') return undefined;
     throw error;
   }
 }

@@ -26,5 +26,5 @@ export async function betweenSwarms<Value>(
 }
 
 function isChanging(error: unknown): boolean {
-  return error instanceof GoondanError && ['E_SWARM_RUNNING', ...goneCodes].includes(error.code);
+  return GoondanError.is(error) && ['E_SWARM_RUNNING', ...goneCodes].includes(error.code);
 }

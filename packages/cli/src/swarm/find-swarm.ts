@@ -43,7 +43,7 @@ async function findInBundle({ folder, swarm }: WantedSwarm, known: readonly Know
   try {
     return await findWorkspaceIn(folder, swarm);
   } catch (error) {
-    const isUnreadable = error instanceof GoondanError && ['E_BUNDLE_INVALID', 'E_BUNDLE_MISSING'].includes(error.code);
+    const isUnreadable = GoondanError.is(error) && ['E_BUNDLE_INVALID', 'E_BUNDLE_MISSING'].includes(error.code);
     if (!isUnreadable || known.length === 0) throw error;
     const message = `No swarm "${swarm ?? ''}" has run from "${folder}"; these have: ${namesOf(known).join(', ')}.`;
     throw new GoondanError('E_SWARM_UNKNOWN', message, { cause: error });

@@ -45,7 +45,7 @@ export function watchBundle(bundle: BundleWatch): () => void {
       isRefused = false;
     } catch (error) {
       // The end of the swarm is reported elsewhere.
-      if (error instanceof GoondanError && error.code === 'E_SWARM_STOPPED') return;
+      if (GoondanError.is(error) && error.code === 'E_SWARM_STOPPED') return;
       isRefused = true;
       onRefused(error);
     }

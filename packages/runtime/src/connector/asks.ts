@@ -73,7 +73,7 @@ export class Asks {
     try {
       return checkEvent(event, this.#deps);
     } catch (error) {
-      if (error instanceof GoondanError) this.#deps.onMalformed(error);
+      if (GoondanError.is(error)) this.#deps.onMalformed(error);
       throw error;
     }
   }

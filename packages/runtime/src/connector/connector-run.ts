@@ -181,9 +181,9 @@ export class ConnectorRun {
 
   /** Returns a loading error as it is, and wraps any other error as the connector's own. */
   #explain(error: unknown): GoondanError {
-    if (error instanceof GoondanError && aboutLoading.has(error.code)) return error;
+    if (GoondanError.is(error) && aboutLoading.has(error.code)) return error;
     const { code, message } = toFrameError(error, 'E_CONNECTOR_ENDED');
-    const reason = error instanceof GoondanError ? `${message} (${code})` : message;
+    const reason = GoondanError.is(error) ? `${message} (${code})` : message;
     const what = this.#name;
     return this.#isReady
       ? new GoondanError('E_CONNECTOR_ENDED', `${what} failed: ${reason}`, { cause: error })
@@ -244,6 +244,6 @@ function toShowable(thrown: unknown): unknown {
 function describeThrown(thrown: unknown): string {
   const shown = toShowable(thrown);
   const { message } = toFrameError(shown, 'E_CONNECTOR_ENDED');
-  if (shown instanceof GoondanError) return `${shown.code}: ${message}`;
+  if (GoondanError.is(shown)) return `${shown.code}: ${message}`;
   return shown instanceof Error ? `${shown.name}: ${message}` : message;
 }

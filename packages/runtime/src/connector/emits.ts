@@ -51,7 +51,7 @@ export class Emits {
       const { id, heard } = checkEvent(event, this.#deps);
       return this.#underWay.get(id) ?? this.#send(id, heard);
     } catch (error) {
-      if (error instanceof GoondanError) this.#deps.onMalformed(error);
+      if (GoondanError.is(error)) this.#deps.onMalformed(error);
       return Promise.reject(error);
     }
   }

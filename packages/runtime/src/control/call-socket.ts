@@ -110,8 +110,8 @@ async function* readAlive(
 }
 
 function connectionError({ path, what }: ControlSocket, error: unknown, signal: AbortSignal): GoondanError {
-  if (error instanceof GoondanError) return error;
-  if (signal.reason instanceof GoondanError) return signal.reason;
+  if (GoondanError.is(error)) return error;
+  if (GoondanError.is(signal.reason)) return signal.reason;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ENOENT' || code === 'ECONNREFUSED') {
     const suggestion = 'Start the swarm, then ask again.';

@@ -127,5 +127,5 @@ async function whenStopped(socket: ControlSocket): Promise<void> {
 
 /** Throws every error except that of a swarm that is gone. */
 function unlessGone(error: unknown): void {
-  if (!(error instanceof GoondanError && error.code === 'E_CONTROL_CLOSED')) throw error;
+  if (!(GoondanError.is(error) && error.code === 'E_CONTROL_CLOSED')) throw error;
 }

@@ -11,6 +11,9 @@ export interface GoondanErrorOptions {
   retryAfterMs?: number;
 }
 
+/** Marks errors of {@link GoondanError}, also for another copy of this package. */
+const mark: unique symbol = Symbol.for('goondan.error');
+
 /** An error with a code from the catalogue: something the reader can act on. */
 export class GoondanError extends Error {
   override readonly name = 'GoondanError';
@@ -23,6 +26,19 @@ export class GoondanError extends Error {
   declare extensionName?: string;
   /** The place where code of the bundle threw, once known. */
   declare place?: CodePlace;
+
+  /**
+   * Tells whether a value is such an error. Use it instead of `instanceof`, which does not know the errors of another copy
+   * of this package.
+   */
+  static is(value: unknown): value is GoondanError {
+    return value instanceof Error && mark in value;
+  }
+
+  /** On the prototype, so that errors look the same as before in logs and comparisons. */
+  get [mark](): true {
+    return true;
+  }
 
   constructor(code: ErrorCode, message: string, options: GoondanErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

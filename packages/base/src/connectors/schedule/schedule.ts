@@ -74,7 +74,7 @@ async function emitOne(
     await emit(eventOf(entry, time));
     return true;
   } catch (error) {
-    if (!(error instanceof GoondanError)) throw error;
+    if (!GoondanError.is(error)) throw error;
     if (!refusedForGood.has(error.code)) return false;
     logger.error(
       `"${entry.name}" of ${new Date(time).toISOString()} was not accepted: ${error.code}: ${error.message}`,

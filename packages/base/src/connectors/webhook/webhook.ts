@@ -58,7 +58,7 @@ async function receive(
     await emit(event);
   } catch (error) {
     // The delivery is signed but no rule matches: the sender has nothing to fix, and need not try again.
-    if (!(error instanceof GoondanError) || error.code !== 'E_INGRESS_RULE') throw error;
+    if (!GoondanError.is(error) || error.code !== 'E_INGRESS_RULE') throw error;
     return Response.json({ accepted: false, reason: 'no rule fits it' });
   }
   return Response.json({ accepted: true }, { status: 202 });

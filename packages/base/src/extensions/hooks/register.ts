@@ -54,7 +54,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
       await runAll('toolCall.post', ctx, () => toolCallFacts(ctx, result));
       return result;
     } catch (error) {
-      if (!(error instanceof GoondanError && error.code === 'E_HOOK_BLOCKED')) throw error;
+      if (!(GoondanError.is(error) && error.code === 'E_HOOK_BLOCKED')) throw error;
       const { toolCallId, toolName } = ctx;
       const { code, message, suggestion } = error;
       return { toolCallId, toolName, status: 'error', error: { name: error.name, code, message, suggestion } };

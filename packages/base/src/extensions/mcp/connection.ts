@@ -283,7 +283,7 @@ export class Connection {
   }
 
   #toError(thrown: unknown): GoondanError {
-    if (thrown instanceof GoondanError) return thrown;
+    if (GoondanError.is(thrown)) return thrown;
     const { name } = this.#options;
     if (thrown instanceof McpFailure) return toError(name, thrown);
     return toError(

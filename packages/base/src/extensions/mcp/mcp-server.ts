@@ -112,11 +112,11 @@ export class McpServer {
       if (required || this.#mustWait()) return await this.#connection.need(signal);
       if (this.#settings.mode === 'stateful') this.#connection.wake();
     } catch (error) {
-      if (error instanceof GoondanError && isDeclaration(error)) {
+      if (GoondanError.is(error) && isDeclaration(error)) {
         this.#health.failed(`${error.message} (${error.code})`, { exit: '', lines: [] });
       }
       // Cancelled, or past its deadline: the turn reports that.
-      if (required || signal.aborted || !(error instanceof GoondanError)) throw error;
+      if (required || signal.aborted || !GoondanError.is(error)) throw error;
       this.#api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn continues without it.`);
     }
   }

@@ -27,7 +27,7 @@ const problems: Readonly<Record<string, readonly [ErrorCode, string]>> = {
  * model.
  */
 export function fromSystem(path: string, thrown: unknown): unknown {
-  if (thrown instanceof GoondanError) return thrown;
+  if (GoondanError.is(thrown)) return thrown;
   const code = codeOf(thrown);
   if (code === undefined) return thrown;
   const [known, problem] = problems[code] ?? ['E_FILE_FAILED', `cannot be used: ${code}`];

@@ -119,7 +119,7 @@ function nextHop(hop: Hop, { statusCode = 0, headers: { location } }: IncomingMe
 
 async function read(hop: Hop, answer: IncomingMessage, ask: FetchAsk, config: FetchConfig): Promise<FetchResult> {
   const body = await readBody(answer, config.bodyLimit).catch((error: unknown) => {
-    if (error instanceof GoondanError) throw error;
+    if (GoondanError.is(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new GoondanError('E_FETCH_FAILED', `The answer of ${shown(hop.url.href)} broke off: ${reason}`, {
       cause: error,

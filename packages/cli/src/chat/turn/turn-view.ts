@@ -69,7 +69,7 @@ export class TurnView {
   /** Shows a failure without an end of the turn: the input was refused, or the swarm is gone. */
   fail(error: unknown): void {
     this.#finishText();
-    this.#printFailure(error instanceof GoondanError ? error : { message: String(error) });
+    this.#printFailure(GoondanError.is(error) ? error : { message: String(error) });
     this.#parts.print([emptyLine]);
   }
 

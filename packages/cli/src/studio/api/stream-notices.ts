@@ -40,7 +40,7 @@ export function streamNotices({ streams, clock, upgrade }: StudioHost, place: Sw
     try {
       return streams.take();
     } catch (error) {
-      stream.refuse(error instanceof GoondanError ? error.message : String(error));
+      stream.refuse(GoondanError.is(error) ? error.message : String(error));
       return undefined;
     }
   }

@@ -57,7 +57,7 @@ async function askSwarm(place: SwarmPlace) {
     ]);
     return { status, instances, approvals, deadLetters };
   } catch (error) {
-    if (error instanceof GoondanError) return undefined;
+    if (GoondanError.is(error)) return undefined;
     throw error;
   }
 }
@@ -101,7 +101,7 @@ async function viewInstance(
       queued: pending,
     });
   } catch (error) {
-    if (!(error instanceof GoondanError)) throw error;
+    if (!GoondanError.is(error)) throw error;
     return { ...describe(toInstanceAddress(at), status, nothingYet), problem: `${error.code}: ${error.message}` };
   }
 }

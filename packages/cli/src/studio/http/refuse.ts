@@ -20,8 +20,8 @@ const statusByCode: StatusByCode = {
 
 /** `report` gets errors without a code: they may quote anything, so the client does not see them. */
 export function refuse(thrown: unknown, report: (error: unknown) => void): Response {
-  if (!(thrown instanceof GoondanError)) report(thrown);
-  const error = thrown instanceof GoondanError ? thrown : unforeseen();
+  if (!GoondanError.is(thrown)) report(thrown);
+  const error = GoondanError.is(thrown) ? thrown : unforeseen();
   return refuseOverHttp(error, statusByCode);
 }
 

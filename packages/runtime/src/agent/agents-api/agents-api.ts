@@ -60,7 +60,7 @@ async function request(turn: RunningTurn, asker: Asker, params: AgentRequest): P
     turn.effects.record(key, 'agent', { ok: true, value: response });
     return toResponse(params.target, response);
   } catch (error) {
-    if (error instanceof GoondanError && !signal.aborted) {
+    if (GoondanError.is(error) && !signal.aborted) {
       turn.effects.record(key, 'agent', { ok: false, error: { code: error.code, message: error.message } });
     }
     throw error;

@@ -118,7 +118,7 @@ function initError(resource: ExtensionResource, error: unknown): GoondanError {
 
 function isAboutExtension(thrown: unknown): thrown is GoondanError {
   try {
-    return thrown instanceof GoondanError && aboutExtensions.has(thrown.code);
+    return GoondanError.is(thrown) && aboutExtensions.has(thrown.code);
   } catch {
     // The object throws when it is read.
     return false;

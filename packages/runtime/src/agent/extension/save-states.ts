@@ -116,7 +116,7 @@ export class SaveStates {
       this.#failures = 0;
       return true;
     } catch (error) {
-      const code = error instanceof GoondanError ? error.code : undefined;
+      const code = GoondanError.is(error) ? error.code : undefined;
       if (code === 'E_FENCED') {
         this.#giveUp('another process has written newer ones');
         states.saved(snapshot);

@@ -36,5 +36,5 @@ export function statesCommitter(
 
 /** True when the store wrote nothing. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof GoondanError && ['E_FENCED', 'E_STORE_ORDER'].includes(error.code);
+  return GoondanError.is(error) && ['E_FENCED', 'E_STORE_ORDER'].includes(error.code);
 }

@@ -14,7 +14,7 @@ export async function sendResult(
   try {
     await channel.send(answer);
   } catch (error) {
-    if (!(error instanceof GoondanError) || !(error.code === 'E_IPC_FRAME' || error.code === 'E_IPC_SIZE')) throw error;
+    if (!GoondanError.is(error) || !(error.code === 'E_IPC_FRAME' || error.code === 'E_IPC_SIZE')) throw error;
     const { turnId } = answer.result;
     const message = `The turn is committed, but its answer cannot be handed on. ${error.message}`;
     await channel.send({ ...answer, result: { turnId, finishReason: 'error', error: { code: error.code, message } } });

@@ -111,7 +111,7 @@ const LAST_LINES_MS = 500;
 
 /** Answers an event that was handled long ago with an error. Every other failure is one of this process. */
 function forgotten(event: AgentEvent, thrown: unknown): TurnOutcome {
-  if (!(thrown instanceof GoondanError) || thrown.code !== 'E_TURN_FORGOTTEN') throw thrown;
+  if (!GoondanError.is(thrown) || thrown.code !== 'E_TURN_FORGOTTEN') throw thrown;
   const { code, message } = thrown;
   const result: TurnResult = { turnId: turnIdOf(event.id), finishReason: 'error', error: { code, message } };
   return { result, stepCount: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };

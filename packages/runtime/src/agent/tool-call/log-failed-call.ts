@@ -17,7 +17,7 @@ export function logFailedCall(
   if (signal.aborted) return;
   const { code = null, message } = toTurnError(thrown, fallbackCode);
   const origin = agent.locate(thrown);
-  const isAnswer = thrown instanceof GoondanError && origin.place === undefined;
+  const isAnswer = GoondanError.is(thrown) && origin.place === undefined;
   agent.log(isAnswer ? 'info' : 'warn', `Tool "${toolName}" failed: ${message}`, {
     event: 'tool.failed',
     ...(extension === undefined ? {} : { extension }),

@@ -11,7 +11,7 @@ export class TurnDeadline {
   onAbort: ((reason: Error) => void) | undefined = undefined;
   private readonly onCancel = () => {
     const reason: unknown = this.cancel?.reason;
-    const says = reason instanceof GoondanError && ENDS.includes(reason.code);
+    const says = GoondanError.is(reason) && ENDS.includes(reason.code);
     this.abort(says ? reason : new GoondanError('E_CANCELLED', 'The turn was cancelled.', { cause: reason }));
   };
 

@@ -178,9 +178,7 @@ export class Channel<Out, In> {
       for (const listener of [...this.messageListeners]) tell(listener, message);
     } catch (error) {
       this.refuse(
-        error instanceof GoondanError
-          ? error
-          : new GoondanError('E_IPC_FRAME', 'A frame cannot be read.', { cause: error }),
+        GoondanError.is(error) ? error : new GoondanError('E_IPC_FRAME', 'A frame cannot be read.', { cause: error }),
       );
     }
   }

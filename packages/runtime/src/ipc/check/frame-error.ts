@@ -15,7 +15,7 @@ export interface FrameError {
 
 /** Converts any thrown value; `fallback` is the code of errors without one from the catalogue. */
 export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
-  if (!(thrown instanceof GoondanError)) return { code: fallback, message: messageOf(thrown) };
+  if (!GoondanError.is(thrown)) return { code: fallback, message: messageOf(thrown) };
   const { code, message, suggestion, retryable, retryAfterMs, place } = thrown;
   return {
     code,

@@ -33,7 +33,7 @@ export function listenPrivately<Server>(
     renameSync(draft, path);
     return { server, remove: removal(path) };
   } catch (error) {
-    if (error instanceof GoondanError) throw error;
+    if (GoondanError.is(error)) throw error;
     throw unusable(path, error instanceof Error ? error.message : String(error), error);
   }
 }

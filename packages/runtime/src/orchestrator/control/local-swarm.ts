@@ -203,7 +203,7 @@ export function localSwarm(parts: LocalSwarmDeps): Swarm {
     try {
       return await journal.deadLetters.list(at);
     } catch (error) {
-      if (instanceKey !== undefined || !(error instanceof GoondanError)) throw error;
+      if (instanceKey !== undefined || !GoondanError.is(error)) throw error;
       swarm.report('warn', 'store.damaged', `Its dead letters cannot be read: ${error.code}: ${error.message}`, at);
       return [];
     }

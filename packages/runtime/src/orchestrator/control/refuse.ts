@@ -36,7 +36,7 @@ export function errorBody(error: GoondanError): { readonly error: FrameError } {
  * Returns an error with a code. An error without one may quote anything, so it goes to the log and not to the client.
  */
 export function codedError({ report }: Pick<ControlHost, 'report'>, thrown: unknown, what: string): GoondanError {
-  if (thrown instanceof GoondanError) return thrown;
+  if (GoondanError.is(thrown)) return thrown;
   report(thrown, what);
   return new GoondanError('E_CONTROL_FAILED', `${what} failed inside the orchestrator.`);
 }

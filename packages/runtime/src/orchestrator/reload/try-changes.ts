@@ -71,9 +71,9 @@ function partsToTry(identities: readonly string[], plan: Plan, trials: Trials): 
 }
 
 function cannotStart(identity: string, error: unknown, { mask }: Plan): GoondanError {
-  const reason = mask(error instanceof GoondanError ? `${error.code}: ${error.message}` : String(error));
+  const reason = mask(GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error));
   const message = `${identity} does not start with the changed bundle. ${reason}`;
   const failure = new GoondanError('E_RELOAD_FAILED', message, { cause: error });
-  const { place } = error instanceof GoondanError ? error : {};
+  const { place } = GoondanError.is(error) ? error : {};
   return place === undefined ? failure : Object.assign(failure, { place });
 }

@@ -92,7 +92,7 @@ export class ApprovalFile {
     try {
       return await this.#openQueue();
     } catch (error) {
-      if (!(error instanceof GoondanError) || error.code !== 'E_STORE_CORRUPT') throw error;
+      if (!GoondanError.is(error) || error.code !== 'E_STORE_CORRUPT') throw error;
       this.#ports.warn({ path: this.#path, message: `${error.message}; what waits is asked again` });
       await this.#begin();
       return this.#openQueue();

@@ -20,7 +20,7 @@ export async function advanceStart(ports: StorePorts, paths: InstancePaths, olde
     await replaceFile(ports.fs, paths.historyStart, encodeStart(fold.toStart()));
     return true;
   } catch (error) {
-    if (!(error instanceof GoondanError) || error.code !== 'E_STORE_CORRUPT') throw error;
+    if (!GoondanError.is(error) || error.code !== 'E_STORE_CORRUPT') throw error;
     ports.warn({ path: oldest, message: `is not deleted, though the archive is full: ${error.message}` });
     return false;
   }

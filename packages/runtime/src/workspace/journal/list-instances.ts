@@ -37,7 +37,7 @@ async function readWhole(ports: StorePorts, paths: InstancePaths): Promise<Agent
   try {
     return await readMetadata(ports, paths.metadata);
   } catch (error) {
-    if (error instanceof GoondanError && error.code === 'E_STORE_CORRUPT') return undefined;
+    if (GoondanError.is(error) && error.code === 'E_STORE_CORRUPT') return undefined;
     throw error;
   }
 }

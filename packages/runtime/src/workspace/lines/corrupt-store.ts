@@ -4,7 +4,7 @@ import { keepAside } from './keep-aside.ts';
 
 /** Tells whether an error reports a damaged file. */
 export function isCorrupt(error: unknown): error is GoondanError {
-  return error instanceof GoondanError && error.code === 'E_STORE_CORRUPT';
+  return GoondanError.is(error) && error.code === 'E_STORE_CORRUPT';
 }
 
 /** Copies the damaged file aside and returns the error to throw; the original is not touched. */

@@ -41,7 +41,7 @@ export class FailStop {
     try {
       return await action();
     } catch (error) {
-      if (!(error instanceof GoondanError) || DISK_ERRORS.includes(error.code)) this.stop(error);
+      if (!GoondanError.is(error) || DISK_ERRORS.includes(error.code)) this.stop(error);
       throw error;
     }
   }

@@ -42,7 +42,7 @@ export async function recordSwarm(
   try {
     await replaceFile(codedFs(fs), path, new TextEncoder().encode(`${line}\n`));
   } catch (error) {
-    warn?.({ path, message: error instanceof GoondanError ? error.message : String(error) });
+    warn?.({ path, message: GoondanError.is(error) ? error.message : String(error) });
   }
 }
 

@@ -29,7 +29,7 @@ export function recordModel(upstream: Model, cassette: CassetteWriter): Model {
 }
 
 function toRecordedError(error: unknown) {
-  if (error instanceof GoondanError) return { code: error.code, message: error.message, retryable: error.retryable };
+  if (GoondanError.is(error)) return { code: error.code, message: error.message, retryable: error.retryable };
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'E_MODEL_FAILED', message, retryable: false };
 }

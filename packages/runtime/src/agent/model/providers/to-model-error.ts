@@ -38,7 +38,7 @@ const keyCodes = new Set(['API_KEY_INVALID', 'authentication_error', 'invalid_ap
 const creditCodes = new Set(['insufficient_quota', 'billing_error']);
 
 export function toModelError(error: unknown, call: FailedCall): GoondanError {
-  if (error instanceof GoondanError) return error;
+  if (GoondanError.is(error)) return error;
   const failure = describeFailure(error instanceof StreamedError ? error.reported : error);
   const words = hide(failure.words, call.apiKey).slice(0, wordsLimit);
   const status = failure.status !== undefined && failure.status >= 300 ? ` (HTTP ${failure.status})` : '';

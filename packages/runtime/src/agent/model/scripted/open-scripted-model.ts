@@ -39,7 +39,7 @@ export function openScriptedModel(options: unknown, clock: Clock): Model {
       const answer = decideAnswer(match, newest, request, turn);
 
       if (script.latencyMs > 0) await sleep(clock, script.latencyMs, request.signal);
-      if (answer instanceof GoondanError) throw answer;
+      if (GoondanError.is(answer)) throw answer;
       for (const part of answer) {
         if (part.type === 'text') await streamText(part.text, script.tokensPerSecond, request, clock);
       }

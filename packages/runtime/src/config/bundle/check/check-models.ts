@@ -36,7 +36,7 @@ function* checkScript({ resource: { spec }, document, identity }: LoadedModel): 
     try {
       checkRule(rule, `script[${index}]`);
     } catch (error) {
-      if (!(error instanceof GoondanError)) throw error;
+      if (!GoondanError.is(error)) throw error;
       const place = document.placeOf(['spec', 'options', 'script', index]);
       yield errorAt(place, error.code, error.message, { resource: identity, suggestion: error.suggestion });
     }

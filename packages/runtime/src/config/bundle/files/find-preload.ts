@@ -21,7 +21,7 @@ async function readText(folder: string): Promise<string> {
     return read?.type === 'text' ? read.text : '';
   } catch (error) {
     // A link that leads out of the bundle is not followed.
-    if (error instanceof GoondanError) return '';
+    if (GoondanError.is(error)) return '';
     throw error;
   }
 }

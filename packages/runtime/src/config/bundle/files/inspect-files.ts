@@ -110,7 +110,7 @@ async function findFile(loaded: LoadedResource, name: string, path: Path, code: 
     if (!statSync(file).isFile()) return refuse(loaded, path, code, `"${name}" is not a regular file.`);
     return file;
   } catch (error) {
-    if (error instanceof GoondanError) return refuse(loaded, path, error.code, error.message, error.suggestion);
+    if (GoondanError.is(error)) return refuse(loaded, path, error.code, error.message, error.suggestion);
     return refuse(loaded, path, code, `"${name}" cannot be read.`);
   }
 }

@@ -33,7 +33,7 @@ async function readText(folder: string): Promise<string | Finding[]> {
     if (read.type === 'text') return read.text;
     problem = read.type === 'refused' ? refusalText(read.reason, LARGEST) : 'is not UTF-8';
   } catch (error) {
-    problem = error instanceof GoondanError ? 'is a link that leads out of the bundle' : 'cannot be read';
+    problem = GoondanError.is(error) ? 'is a link that leads out of the bundle' : 'cannot be read';
   }
   return [warningAt({ file: FILE, line: 1, column: 1 }, 'E_ENV_FILE', `${FILE} ${problem}; it was left out.`)];
 }

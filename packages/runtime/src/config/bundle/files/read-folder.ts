@@ -91,7 +91,7 @@ async function readInside(folder: string, name: string, file: string): Promise<s
       return errorAt(startOf(file), code, `${file} ${refusalText(read.reason, yamlLimits.bytes)}.`);
     }
   } catch (error) {
-    if (!(error instanceof GoondanError)) return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} cannot be read.`);
+    if (!GoondanError.is(error)) return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} cannot be read.`);
     return errorAt(startOf(file), error.code, `${file} is a link that leads out of the bundle.`);
   }
   return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} is a link to nothing.`);

@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test';
+import { GoondanError } from './goondan-error.ts';
+
+test('an error of another copy of the package is one', async () => {
+  const copy: typeof import('./goondan-error.ts') = await import(`${import.meta.dir}/goondan-error.ts?copy`);
+  const foreign: unknown = new copy.GoondanError('E_CANCELLED', 'Stopped.');
+  expect(foreign).not.toBeInstanceOf(GoondanError);
+  expect([GoondanError.is(foreign), copy.GoondanError.is(new GoondanError('E_CANCELLED', 'Stopped.'))]).toEqual([
+    true,
+    true,
+  ]);
+  expect(GoondanError.is(foreign) && foreign.code).toBe('E_CANCELLED');
+});
+
+test('nothing else is one, though it has the fields', () => {
+  const real = new GoondanError('E_CANCELLED', 'Stopped.');
+  const alike = Object.assign(new Error('Stopped.'), { name: 'GoondanError', code: 'E_CANCELLED' });
+  const others = [undefined, null, 'E_CANCELLED', {}, { ...real }, alike, structuredClone(alike)];
+  expect(others.map((other) => GoondanError.is(other))).toEqual(others.map(() => false));
+  // The mark is not a field of an error.
+  expect(Reflect.ownKeys(real).filter((key) => typeof key === 'symbol')).toEqual([]);
+});
