@@ -60,16 +60,14 @@ export interface AgentDescription {
   /** Names of all its tools, in the order of the catalog. */
   readonly tools: readonly string[];
   /** Tools that extensions registered; absent when there are none. */
-  readonly registered?: readonly RegisteredToolSummary[];
+  readonly registered?: readonly {
+    readonly name: string;
+    readonly extension: string;
+    /** The time at which the extension was last known to offer it. */
+    readonly seenAt: string;
+  }[];
   /** Extensions whose tools are not known yet, because their server is not connected; absent when there are none. */
   readonly unknown?: readonly string[];
-}
-
-export interface RegisteredToolSummary {
-  readonly name: string;
-  readonly extension: string;
-  /** The time at which the extension was last known to offer it. */
-  readonly seenAt: string;
 }
 
 /** An agent's description of itself: its parts, and the statuses of its extensions. */
@@ -94,9 +92,7 @@ const descriptionFields = {
   extensions: listOf(name),
   layers: listOf(layerSummary),
   tools: listOf(name),
-  registered: optional(
-    listOf(object({ name, extension: name, seenAt: name } satisfies FieldsOf<RegisteredToolSummary>)),
-  ),
+  registered: optional(listOf(object({ name, extension: name, seenAt: name }))),
   unknown: optional(listOf(name)),
 } satisfies FieldsOf<AgentDescription>;
 

@@ -8,19 +8,19 @@ import { showEndpoint, type TelemetrySettings } from '../config/telemetry-settin
 import type { TurnPlace } from './turn-place.ts';
 import { TurnSpans } from './turn-spans.ts';
 
-export interface TelemetryDeps extends Pick<SpanExporterDeps, 'clock' | 'report'> {
-  /**
-   * The models of the agent by reference; the other fields of a spec are not used. The first one is its own when none
-   * is named.
-   */
-  readonly agent: Pick<TurnPlace, 'models'> & { readonly modelRef?: string };
-}
-
 // Read when this module is loaded, before any code of a bundle, which may replace the global function.
 const send = globalThis.fetch;
 const { pid } = process;
 
-export function openTelemetry(settings: TelemetrySettings, { clock, agent, report }: TelemetryDeps) {
+/**
+ * `agent` has its models by reference; the other fields of a spec are not used. The first one is its own when none is
+ * named.
+ */
+export function openTelemetry(
+  settings: TelemetrySettings,
+  agent: Pick<TurnPlace, 'models'> & { readonly modelRef?: string },
+  { clock, report }: Pick<SpanExporterDeps, 'clock' | 'report'>,
+) {
   const { endpoint, hasContent, resource } = settings;
   const { models, modelRef = Object.keys(models)[0] ?? '' } = agent;
   const swarm = resource['goondan.swarm'] ?? '';

@@ -157,7 +157,7 @@ async function startTelemetry({ telemetry, agent }: AgentStart, { host: { clock 
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../../telemetry/open-telemetry.ts');
   const report = (level: 'info' | 'warn', message: string) => log.write(level, 'telemetry', message);
-  return openTelemetry(telemetry, { clock, agent, report });
+  return openTelemetry(telemetry, agent, { clock, report });
 }
 
 /** The observer for the given listeners; undefined without listeners. */

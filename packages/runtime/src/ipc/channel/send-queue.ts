@@ -27,20 +27,14 @@ interface Entry {
   readonly done: PromiseWithResolvers<void>;
 }
 
-/** The item that the wire is taking: an entry, or a note of our own. */
-interface Current {
-  readonly bytes: Uint8Array;
-  readonly entry: Entry | undefined;
-  written: number;
-}
-
 const noneDropped: DroppedCounts = { delta: 0, log: 0, 'runtime.event': 0 };
 
 export class SendQueue {
   // Sets, because the oldest lossy entry must be removable from the middle of the queue at no cost.
   private readonly entries = new Set<Entry>();
   private readonly lossy = new Set<Entry>();
-  private current: Current | undefined;
+  /** The item that the wire is taking: an entry, or a note of our own. */
+  private current: { readonly bytes: Uint8Array; readonly entry: Entry | undefined; written: number } | undefined;
   private bytes = 0;
   private lossyBytes = 0;
   private dropped = noneDropped;
@@ -143,7 +137,7 @@ export class SendQueue {
     return waiting === 0 || this.bytes - this.lossyBytes + weight <= mostWaitingBytes;
   }
 
-  private next(): Current | undefined {
+  private next(): SendQueue['current'] {
     const note = this.dropped === noneDropped ? undefined : this.parts.noteFor(this.dropped);
     this.dropped = noneDropped;
     if (note !== undefined) return { bytes: note, entry: undefined, written: 0 };

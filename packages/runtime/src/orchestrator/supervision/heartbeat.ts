@@ -22,11 +22,11 @@ export interface Heartbeat {
 
 export const firstHeartbeat: Heartbeat = { sent: 0, answered: 0 };
 
-export type Beat =
-  { readonly type: 'ping'; readonly n: number; readonly heartbeat: Heartbeat } | { readonly type: 'dead' };
-
 /** Sends the next ping or reports death. Call it every `everyMs`, from the start of the process on. */
-export function beat(heartbeat: Heartbeat, policy: HeartbeatPolicy): Beat {
+export function beat(
+  heartbeat: Heartbeat,
+  policy: HeartbeatPolicy,
+): { readonly type: 'ping'; readonly n: number; readonly heartbeat: Heartbeat } | { readonly type: 'dead' } {
   if (heartbeat.sent - heartbeat.answered >= policy.missedPings) return { type: 'dead' };
   const n = heartbeat.sent + 1;
   return { type: 'ping', n, heartbeat: { ...heartbeat, sent: n } };

@@ -17,10 +17,11 @@ export interface Work {
   readonly idleSince: number;
 }
 
-export type IdleVerdict =
-  { readonly type: 'stay' } | { readonly type: 'lookAgain'; readonly at: number } | { readonly type: 'hibernate' };
-
-export function judgeIdle(policy: IdlePolicy, work: Work, now: number): IdleVerdict {
+export function judgeIdle(
+  policy: IdlePolicy,
+  work: Work,
+  now: number,
+): { readonly type: 'stay' } | { readonly type: 'lookAgain'; readonly at: number } | { readonly type: 'hibernate' } {
   const { hibernateAfterSeconds } = policy;
   if (work.isRunning || work.pending > 0 || hibernateAfterSeconds === undefined) return { type: 'stay' };
   const at = work.idleSince + hibernateAfterSeconds * 1_000;

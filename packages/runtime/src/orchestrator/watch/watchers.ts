@@ -36,13 +36,7 @@ function fits(filter: WatchFilter, notice: SwarmNotice): boolean {
   return filter.eventId === undefined || filter.eventId === about.eventId;
 }
 
-interface Subject {
-  readonly agent?: string | undefined;
-  readonly instanceKey?: string | undefined;
-  readonly eventId?: string | undefined;
-}
-
-function subjectOf(notice: SwarmNotice): Subject {
+function subjectOf(notice: SwarmNotice): Partial<Record<'agent' | 'instanceKey' | 'eventId', string | undefined>> {
   switch (notice.type) {
     case 'delta':
       return { ...notice.at, eventId: notice.eventId };

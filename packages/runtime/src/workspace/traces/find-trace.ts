@@ -82,10 +82,10 @@ function theOnly(id: string, traces: readonly string[], turns: readonly Meant[])
   if (traces.length === 0 && turns.length === 1 && meant !== undefined) {
     return { trace: meant.trace, turn: meant.turn.spanId };
   }
-  throw traces.length + turns.length === 0 ? unknown(id) : ambiguous(id, traces, turns);
+  throw traces.length + turns.length === 0 ? unknownTrace(id) : ambiguous(id, traces, turns);
 }
 
-function unknown(id: string): GoondanError {
+export function unknownTrace(id: string): GoondanError {
   return new GoondanError('E_TRACE_UNKNOWN', `Nothing is recorded of a turn or a trace "${id}".`);
 }
 

@@ -13,7 +13,7 @@ import type { ConversationAt } from '../history/read-conversation-at.ts';
 import type { HistorySource } from '../history/read-history.ts';
 import { workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
-import { findLatestTurn, findTrace, isOfAgent } from './find-trace.ts';
+import { findLatestTurn, findTrace, isOfAgent, unknownTrace } from './find-trace.ts';
 import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 
@@ -69,7 +69,7 @@ async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefi
       ? (turns.find(({ turn }) => !isOfAgent(turn)) ?? turns[0])
       : turns.find(({ turn }) => turn.spanId === found.turn);
   // The file may have been deleted since it was found.
-  if (wanted === undefined) throw unknown(id ?? 'last');
+  if (wanted === undefined) throw unknownTrace(id ?? 'last');
   return wanted;
 }
 
@@ -105,10 +105,6 @@ function storedEvent(event: MessageEvent): StoredMessageEvent {
   if (!('message' in event)) return event;
   const { createdAt, ...message } = event.message;
   return { ...event, message: { ...message, createdAt: createdAt.toISOString() } };
-}
-
-function unknown(id: string): GoondanError {
-  return new GoondanError('E_TRACE_UNKNOWN', `Nothing is recorded of a turn or a trace "${id}".`);
 }
 
 function unusable(turnId: string, problem: string, isUnfinished: boolean): GoondanError {
