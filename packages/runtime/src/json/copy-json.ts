@@ -43,6 +43,11 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === Object.prototype || prototype === null;
 }
 
+/** Tells whether a JSON value is an object. */
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The state of the copy. The path becomes text only for an error. */
 interface Walk {
   readonly options: CopyJsonOptions;

@@ -11,7 +11,7 @@ import { GoondanError } from '@goondan/types';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import type { Codec, LossyKind } from '../codec.ts';
 import { type ChannelLimits, channelLimits } from '../limits.ts';
-import type { FrameFiles } from './frame-files.ts';
+import { type FrameFiles, tooLong } from './frame-files.ts';
 import { FrameSplitter, type Split } from './frame-splitter.ts';
 import { ReceiveRate } from './receive-rate.ts';
 import { SendQueue } from './send-queue.ts';
@@ -88,7 +88,7 @@ export class Channel<Out, In> {
     if (lossy !== undefined) return this.sendLossy(line, lossy);
     if (this.isClosed || this.wireClosed) throw closedError();
     const { longestFrame, longestFile } = this.limits;
-    if (line.length > longestFile) throw sizeError(line.length, longestFile);
+    if (line.length > longestFile) throw tooLong(line.length, longestFile);
     this.queue.checkRoom(line.length);
     if (line.length <= longestFrame) return this.queue.push(line, line.length, undefined);
     return this.queue.push(toLine(referTo(this.files.store(line))), line.length, undefined);
@@ -233,8 +233,4 @@ function tell<Value>(listener: (value: Value) => void, value: Value): void {
 
 function closedError(): GoondanError {
   return new GoondanError('E_IPC_CLOSED', 'The other process is gone, or this channel was closed.');
-}
-
-function sizeError(size: number, longest: number): GoondanError {
-  return new GoondanError('E_IPC_SIZE', `A message has ${size} bytes; ${longest} are allowed.`);
 }

@@ -108,6 +108,6 @@ function removeFile(path: string): void {
   }
 }
 
-function tooLong(size: number, longest: number): GoondanError {
+export function tooLong(size: number, longest: number): GoondanError {
   return new GoondanError('E_IPC_SIZE', `A message has ${size} bytes; ${longest} are allowed.`);
 }

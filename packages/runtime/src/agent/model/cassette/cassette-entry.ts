@@ -3,6 +3,7 @@
  * before it lacks, so a long conversation is written once and not once for each of its calls.
  */
 import type { JsonObject, JsonValue, ModelDelta, ModelReply } from '@goondan/types';
+import { isJsonObject } from '../../../json/copy-json.ts';
 import { canonicalJson } from '../../../json/canonical-json.ts';
 import { digestJson } from '../../../json/digest-json.ts';
 import type { ThrownRecord } from '../../../trace/effect-record.ts';
@@ -61,7 +62,7 @@ export function writeEntry(entry: CassetteEntry, previous: CassetteRequest | und
 export function readEntry(line: string, previous: CassetteRequest | undefined): CassetteEntry | undefined {
   const value = parseObject(line);
   const written = value?.['request'];
-  if (value === undefined || !isObject(written)) return undefined;
+  if (value === undefined || !isJsonObject(written)) return undefined;
   const { keep, messages, params = {} } = written;
   const tools = written['keepTools'] === true ? (previous?.tools ?? []) : written['tools'];
   if (typeof keep !== 'number' || !Array.isArray(messages) || !Array.isArray(tools)) return undefined;
@@ -76,30 +77,23 @@ export function readEntry(line: string, previous: CassetteRequest | undefined): 
 
 function readOutcome({ reply, error }: JsonObject): CassetteEntry['outcome'] | undefined {
   // See above: the caller checks the reply.
-  if (isObject(reply)) return { reply: reply as unknown as ModelReply };
-  if (!isObject(error) || typeof error['code'] !== 'string' || typeof error['message'] !== 'string') return undefined;
+  if (isJsonObject(reply)) return { reply: reply as unknown as ModelReply };
+  if (!isJsonObject(error) || typeof error['code'] !== 'string' || typeof error['message'] !== 'string')
+    return undefined;
   return { error: { code: error['code'], message: error['message'], retryable: error['retryable'] === true } };
 }
 
 function countSame(before: readonly JsonValue[], now: readonly JsonValue[]): number {
-  let count = 0;
-  for (const message of now) {
-    const earlier = before[count];
-    if (earlier === undefined || canonicalJson(earlier) !== canonicalJson(message)) break;
-    count += 1;
-  }
-  return count;
+  const texts = before.map(canonicalJson);
+  const at = now.findIndex((message, index) => canonicalJson(message) !== texts[index]);
+  return at < 0 ? now.length : at;
 }
 
 function parseObject(line: string): JsonObject | undefined {
   try {
     const value: JsonValue = JSON.parse(line);
-    return isObject(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 /** Describes the first difference of two requests, so that a person sees at once what changed since the recording. */
 import type { JsonValue } from '@goondan/types';
+import { isJsonObject } from '../../../json/copy-json.ts';
 import type { CassetteRequest } from './cassette-entry.ts';
 
 /** Returns `undefined` when the requests are equal. */
@@ -28,7 +29,7 @@ function findDifference(
     const longer = recorded.length > now.length ? recorded : now;
     return firstOf(longer.keys(), (index) => findDifference(recorded[index], now[index], `${path}[${index}]`));
   }
-  if (isObject(recorded) && isObject(now)) {
+  if (isJsonObject(recorded) && isJsonObject(now)) {
     const keys = new Set([...Object.keys(recorded), ...Object.keys(now)]);
     return firstOf(keys, (key) => findDifference(recorded[key], now[key], `${path}.${key}`));
   }
@@ -58,8 +59,4 @@ function excerpts(recorded: JsonValue | undefined, now: JsonValue | undefined): 
 function cut(text: string, from: number): string {
   const end = text.length > from + excerptLength ? '…' : '';
   return `${from > 0 ? '…' : ''}${text.slice(from, from + excerptLength)}${end}`;
-}
-
-function isObject(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

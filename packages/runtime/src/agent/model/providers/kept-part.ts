@@ -5,6 +5,7 @@
  */
 import type { LanguageModelV4ReasoningFilePart } from '@ai-sdk/provider';
 import type { CustomPart, JsonObject } from '@goondan/types';
+import { isPlainObject } from '../../../json/copy-json.ts';
 import { toFileData } from './to-file-data.ts';
 import { toJson } from './to-json.ts';
 
@@ -25,19 +26,15 @@ export function isKeptPart(part: CustomPart): boolean {
 /** Restores a part for the provider: reasoning images only. */
 export function restoreKeptPart(part: CustomPart): LanguageModelV4ReasoningFilePart | undefined {
   const kept = part.providerOptions?.['goondan']?.['part'];
-  if (!isRecord(kept) || kept['type'] !== 'reasoning-file') return undefined;
+  if (!isPlainObject(kept) || kept['type'] !== 'reasoning-file') return undefined;
   const { data: source, mediaType, providerMetadata } = kept;
-  if (!isRecord(source) || typeof mediaType !== 'string') return undefined;
+  if (!isPlainObject(source) || typeof mediaType !== 'string') return undefined;
   const text = source['data'] ?? source['url'];
   if (typeof text !== 'string') return undefined;
   return {
     type: 'reasoning-file',
     ...toFileData(text, mediaType),
     // `keepPart` wrote it from a provider's own metadata, which has this shape.
-    ...(isRecord(providerMetadata) && { providerOptions: providerMetadata as Record<string, JsonObject> }),
+    ...(isPlainObject(providerMetadata) && { providerOptions: providerMetadata as Record<string, JsonObject> }),
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

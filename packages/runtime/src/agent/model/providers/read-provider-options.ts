@@ -1,5 +1,6 @@
 /** Checks `options` of a Model with one of the four providers: every key is known, every value has its shape. */
-import { GoondanError, type JsonObject, type JsonValue, type ProviderOptions } from '@goondan/types';
+import { GoondanError, type JsonObject, type ProviderOptions } from '@goondan/types';
+import { isJsonObject } from '../../../json/copy-json.ts';
 import type { SystemPlacement } from './to-prompt.ts';
 import type { Deadlines } from './watch-call.ts';
 
@@ -25,11 +26,14 @@ export function readProviderOptions(options: JsonObject, systemMessages: SystemP
 
   const { stream = true, timeouts = {}, headers = {}, providerOptions } = options;
   if (typeof stream !== 'boolean') throw refuse('options.stream must be true or false');
-  if (!isObject(timeouts)) throw refuse('options.timeouts must be { silenceMs, totalMs }');
-  if (!isObject(headers) || !Object.values(headers).every((value) => typeof value === 'string')) {
+  if (!isJsonObject(timeouts)) throw refuse('options.timeouts must be { silenceMs, totalMs }');
+  if (!isJsonObject(headers) || !Object.values(headers).every((value) => typeof value === 'string')) {
     throw refuse('options.headers must map names to strings');
   }
-  if (providerOptions !== undefined && !(isObject(providerOptions) && Object.values(providerOptions).every(isObject))) {
+  if (
+    providerOptions !== undefined &&
+    !(isJsonObject(providerOptions) && Object.values(providerOptions).every(isJsonObject))
+  ) {
     throw refuse('options.providerOptions must map a provider to its options');
   }
   const placement = placements.find((name) => name === (options['systemMessages'] ?? systemMessages));
@@ -48,8 +52,4 @@ export function readProviderOptions(options: JsonObject, systemMessages: SystemP
     headers: headers as Record<string, string>,
     providerOptions: providerOptions as ProviderOptions | undefined,
   };
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
