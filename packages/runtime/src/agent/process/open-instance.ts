@@ -26,7 +26,7 @@ import type { ProcessHost } from './process-host.ts';
 import type { ProcessLog } from './process-log.ts';
 import { openTurnTraces } from './turn-traces.ts';
 
-export interface InstanceDeps {
+export interface OpenInstanceDeps {
   readonly channel: Channel<FromAgent, ToAgent>;
   readonly host: ProcessHost;
   readonly log: ProcessLog;
@@ -52,7 +52,7 @@ export interface OpenInstance {
 }
 
 /** **Errors** — mistakes in the plan, its modules or its conversation. */
-export async function openInstance(start: AgentStart, deps: InstanceDeps): Promise<OpenInstance> {
+export async function openInstance(start: AgentStart, deps: OpenInstanceDeps): Promise<OpenInstance> {
   const { channel, host, log } = deps;
   host.moveTo(start.cwd);
   if (hasBundleCode(start)) host.answerOwnPackages();
@@ -153,7 +153,7 @@ export async function openInstance(start: AgentStart, deps: InstanceDeps): Promi
 const LAST_SPANS_MS = 2_000;
 
 /** Starts the export of spans. Without a collector it loads nothing and returns undefined. */
-async function startTelemetry({ telemetry, agent }: AgentStart, { host: { clock }, log }: InstanceDeps) {
+async function startTelemetry({ telemetry, agent }: AgentStart, { host: { clock }, log }: OpenInstanceDeps) {
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../../telemetry/open-telemetry.ts');
   const report = (level: 'info' | 'warn', message: string) => log.write(level, 'telemetry', message);
@@ -199,7 +199,7 @@ function describeExtensions(
 function recordEvents(
   agent: RunningAgent,
   journal: InstanceJournal,
-  { channel, host: { clock }, log }: InstanceDeps,
+  { channel, host: { clock }, log }: OpenInstanceDeps,
 ): GatheredLog<JsonObject> {
   const events = new GatheredLog<JsonObject>({
     open: async () => (await journal.open()).openRuntimeEvents(journal.address),
@@ -220,7 +220,7 @@ function recordEvents(
 function recordTraces(
   { parts: { policy, statuses, bus } }: RunningAgent,
   journal: InstanceJournal,
-  { host: { clock }, log }: InstanceDeps,
+  { host: { clock }, log }: OpenInstanceDeps,
   extensions: readonly RecordedExtension[],
 ) {
   if (policy.trace === 'off') return undefined;

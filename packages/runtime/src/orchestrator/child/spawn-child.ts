@@ -18,7 +18,7 @@ import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../../ipc/spa
 import { OutputCapture } from './capture-output.ts';
 import { childEnvironment } from './child-environment.ts';
 import { killTagged } from '../guardian/kill-tagged.ts';
-import { CHILD_VARIABLE, entryOf, newTag, type ProcessTag } from '../guardian/process-tag.ts';
+import { CHILD_VARIABLE, tagEntry, newTag, type ProcessTag } from '../guardian/process-tag.ts';
 import { canReadProcesses } from '../guardian/read-processes.ts';
 import type { Guardian } from '../guardian/start-guardian.ts';
 
@@ -104,7 +104,7 @@ type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
 function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest): Child {
   const { bun = process.execPath, environment = process.env, runTag } = deps;
   const { runner, frameFolder: folder, args = [], name } = request;
-  const env = childEnvironment(environment, request.environment ?? {}, { ...entryOf(runTag), ...entryOf(tag) });
+  const env = childEnvironment(environment, request.environment ?? {}, { ...tagEntry(runTag), ...tagEntry(tag) });
   try {
     return Bun.spawn([bun, ...childFlags, runner, folder, ...args], {
       cwd: '/',

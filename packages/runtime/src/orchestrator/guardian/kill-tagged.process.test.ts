@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { killGroups } from './kill-groups.ts';
 import { killTagged } from './kill-tagged.ts';
-import { entryOf, newTag, type ProcessTag } from './process-tag.ts';
+import { tagEntry, newTag, type ProcessTag } from './process-tag.ts';
 import { readProcesses } from './read-processes.ts';
 
 const strangers: Bun.Subprocess[] = [];
@@ -16,7 +16,7 @@ afterEach(() => {
   }
 });
 
-function run(tag: ProcessTag, script: string, environment: Record<string, string> = entryOf(tag)) {
+function run(tag: ProcessTag, script: string, environment: Record<string, string> = tagEntry(tag)) {
   const child = Bun.spawn(['sh', '-c', script], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'ignore', 'ignore'],
@@ -90,10 +90,10 @@ describe('killing by tag', () => {
     const tag = newTag('GOONDAN_RUN');
     const others = [
       run(tag, 'exec sleep 1000', {}),
-      run(tag, 'exec sleep 1000', entryOf(newTag('GOONDAN_RUN'))),
+      run(tag, 'exec sleep 1000', tagEntry(newTag('GOONDAN_RUN'))),
       run(tag, 'exec sleep 1000', { OTHER: tag }),
       run(tag, 'exec sleep 1000', {
-        [`NOT_${Object.keys(entryOf(tag)).join('')}`]: Object.values(entryOf(tag)).join(''),
+        [`NOT_${Object.keys(tagEntry(tag)).join('')}`]: Object.values(tagEntry(tag)).join(''),
       }),
       run(tag, `: ${tag}; exec sleep 1000`, {}),
     ];

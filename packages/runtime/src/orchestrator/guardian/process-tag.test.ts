@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { carriesTag, checkTag, entryOf, newTag } from './process-tag.ts';
+import { carriesTag, checkTag, tagEntry, newTag } from './process-tag.ts';
 
 const tag = newTag('GOONDAN_RUN');
 const environment = (...entries: string[]) => Buffer.from(entries.map((entry) => `${entry}\0`).join(''));
 
 describe('a tag', () => {
   test('is an entry of an environment, new each time', () => {
-    const [[name, value] = []] = Object.entries(entryOf(tag));
+    const [[name, value] = []] = Object.entries(tagEntry(tag));
     expect(`${name}=${value}`).toBe(tag);
     expect(name).toBe('GOONDAN_RUN');
     expect(newTag('GOONDAN_RUN')).not.toBe(tag);

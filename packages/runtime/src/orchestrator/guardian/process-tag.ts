@@ -26,7 +26,7 @@ export function checkTag(tag: string): ProcessTag {
 const ourTag = /^GOONDAN_(?:RUN|CHILD)=[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Returns the tag as an entry of an environment. */
-export function entryOf(tag: ProcessTag): Record<string, string> {
+export function tagEntry(tag: ProcessTag): Record<string, string> {
   const at = tag.indexOf('=');
   return { [tag.slice(0, at)]: tag.slice(at + 1) };
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { entryOf, newTag } from './process-tag.ts';
+import { tagEntry, newTag } from './process-tag.ts';
 import { canReadProcesses, readProcesses } from './read-processes.ts';
 
 const tag = newTag('GOONDAN_RUN');
@@ -26,7 +26,7 @@ describe('the processes of this machine', () => {
   test('are read correctly whatever the name of the program', async () => {
     const program = join(folder, 'a) Z 1 1 (b');
     copyFileSync('/bin/sleep', program);
-    const child = Bun.spawn([program, '1000'], { env: entryOf(tag), stdio, detached: true });
+    const child = Bun.spawn([program, '1000'], { env: tagEntry(tag), stdio, detached: true });
     const find = async () => (await readProcesses(tag)).find(({ pid }) => pid === child.pid);
     // On a busy machine it may take more than two looks until the program is running.
     while ((await find())?.isTagged !== true) await Bun.sleep(1);
@@ -44,7 +44,7 @@ describe('the processes of this machine', () => {
   test('are known by their tag right after their start, in nearly all cases', async () => {
     let known = 0;
     for (let round = 0; round < 50; round++) {
-      const child = Bun.spawn(['sleep', '1000'], { env: { PATH: process.env.PATH, ...entryOf(tag) }, stdio });
+      const child = Bun.spawn(['sleep', '1000'], { env: { PATH: process.env.PATH, ...tagEntry(tag) }, stdio });
       const [entry] = await readProcesses(tag, [child.pid]);
       if (entry?.isTagged) known += 1;
       child.kill('SIGKILL');

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { killTagged } from './kill-tagged.ts';
-import { entryOf, newTag, type ProcessTag } from './process-tag.ts';
+import { tagEntry, newTag, type ProcessTag } from './process-tag.ts';
 import { readProcesses } from './read-processes.ts';
 import { startGuardian } from './start-guardian.ts';
 
@@ -53,7 +53,7 @@ async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
     script,
     `import { startGuardian } from ${JSON.stringify(join(import.meta.dir, 'start-guardian.ts'))};
      const guardian = await startGuardian({ tag: ${JSON.stringify(tag)} });
-     const env = { PATH: process.env.PATH, ...${JSON.stringify(entryOf(tag))} };
+     const env = { PATH: process.env.PATH, ...${JSON.stringify(tagEntry(tag))} };
      const spawn = (...command) => Bun.spawn(command, { env, stdio: ['ignore', 'ignore', 'ignore'], detached: true });
      spawn('sh', '-c', 'sleep 1000 & sleep 1000');
      spawn('sh', '-c', 'setsid sleep 1000 & sleep 1000');
@@ -87,7 +87,7 @@ describe('when the orchestrator is gone', () => {
     const tag = tagForTest();
     const other = tagForTest();
     const stranger = Bun.spawn(['sleep', '1000'], {
-      env: { PATH: process.env.PATH, ...entryOf(other) },
+      env: { PATH: process.env.PATH, ...tagEntry(other) },
       detached: true,
     });
     const { orchestrator, guardian } = await startOrchestrator(tag);
@@ -135,7 +135,7 @@ describe('the guardian', () => {
   test('leaves a running swarm alone', async () => {
     const tag = tagForTest();
     const guardian = await startGuardian({ tag });
-    const child = Bun.spawn(['sleep', '1000'], { env: entryOf(tag), detached: true });
+    const child = Bun.spawn(['sleep', '1000'], { env: tagEntry(tag), detached: true });
     await Bun.sleep(300);
     expect(isAlive(child.pid)).toBe(true);
     await guardian.standDown();
@@ -167,7 +167,7 @@ describe('the guardian', () => {
   test('ends and reports the remaining processes when stood down too early', async () => {
     const tag = tagForTest();
     const guardian = await startGuardian({ tag });
-    const child = Bun.spawn(['sleep', '1000'], { env: entryOf(tag), detached: true });
+    const child = Bun.spawn(['sleep', '1000'], { env: tagEntry(tag), detached: true });
     expect(await guardian.standDown()).toMatchObject({ ended: [{ pid: child.pid, command: 'sleep' }], left: [] });
     expect(await child.exited).not.toBe(0);
   });
