@@ -7,6 +7,7 @@ import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
 import { describeChanges, type PlanReconcile } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
+import { unlessAborted } from '../../ports/unless-aborted.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
 import { applyPlan, comparePlans, type ReloadDeps } from './apply-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
@@ -43,6 +44,7 @@ async function reloadOnce(
 ): Promise<PlanReconcile> {
   const { swarm, currentPlan, trials } = deps;
   try {
+    // Rejects when the signal aborts first: reading may take any time, and the end of the swarm does not wait for it.
     const wanted = await unlessAborted(readWanted(deps, read), signal);
     const next = currentPlan.preview(wanted);
     await tryChanges(comparePlans(currentPlan.value, next), next, trials, signal);
@@ -61,16 +63,6 @@ async function reloadOnce(
     });
     throw error;
   }
-}
-
-/** Rejects when the signal aborts first: reading may take any time, and the end of the swarm does not wait for it. */
-function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(signal.reason as GoondanError);
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
-  });
 }
 
 async function readWanted({ currentPlan }: ReloadDeps, read: ReadPlan | undefined): Promise<SwarmPlan> {

@@ -1,13 +1,14 @@
 /** Runs one call of a provider's model, from the request to the reply, within its deadlines and the caller's signal. */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { ModelDelta, ModelReply } from '@goondan/types';
+import type { ModelDelta, ModelParams, ModelReply } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Fetch, ModelRequest } from '../model-port.ts';
 import { readGenerated } from './read-generated.ts';
 import type { CallSettings } from './read-provider-options.ts';
 import { readStream } from './read-stream.ts';
-import { toCallOptions, type CallDefaults } from './to-call-options.ts';
+import { toCallOptions } from './to-call-options.ts';
 import { type FailedCall, toModelError } from './to-model-error.ts';
+import type { PromptMemo } from './to-prompt.ts';
 import { watchCall } from './watch-call.ts';
 
 export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
@@ -17,7 +18,8 @@ export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
   readonly clock: Clock;
   readonly fetch: Fetch;
   readonly settings: CallSettings;
-  readonly defaults: CallDefaults;
+  readonly params: ModelParams;
+  readonly memo: PromptMemo;
   make(send: typeof fetch): LanguageModelV4;
 }
 
@@ -37,7 +39,7 @@ export async function callProvider(request: ModelRequest, call: ProviderCall): P
   const reading = { provider: call.name, label: call.label, signal: watch.signal, onDelta: listener.onDelta };
   try {
     const model = call.make(watch.fetch);
-    const options = toCallOptions(request, call.defaults, watch.signal);
+    const options = toCallOptions(request, call.settings, call, watch.signal);
     if (!call.settings.stream) return readGenerated(await watch.untilEnded(model.doGenerate(options)), reading);
     const { stream } = await watch.untilEnded(model.doStream(options));
     return await readStream(stream, reading);

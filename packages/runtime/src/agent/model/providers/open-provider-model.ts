@@ -40,7 +40,8 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
         keySource: spec.apiKey === undefined ? (provider.keyVariable ?? 'apiKey') : 'apiKey of the Model',
         address: toAddress(baseURL),
         settings,
-        defaults: { ...settings, params: isLimited ? params : { ...params, ...(await limit()) }, memo },
+        params: isLimited ? params : { ...params, ...(await limit()) },
+        memo,
         make: (fetch) => make(spec.model, { apiKey, baseURL, headers: settings.headers, fetch }),
       });
     },

@@ -2,12 +2,11 @@
 import { GoondanError, type JsonObject, type ProviderOptions } from '@goondan/types';
 import { isJsonObject } from '../../../json/copy-json.ts';
 import type { SystemPlacement } from './to-prompt.ts';
-import type { Deadlines } from './watch-call.ts';
 
 export interface CallSettings {
   /** True when replies are streamed. */
   readonly stream: boolean;
-  readonly deadlines: Deadlines;
+  readonly deadlines: typeof defaultDeadlines;
   readonly systemMessages: SystemPlacement;
   /** Extra headers for each request. */
   readonly headers: Record<string, string>;
@@ -15,7 +14,12 @@ export interface CallSettings {
   readonly providerOptions: ProviderOptions | undefined;
 }
 
-const defaultDeadlines: Deadlines = { silenceMs: 120_000, totalMs: 600_000 };
+const defaultDeadlines = {
+  /** The longest time without a byte. */
+  silenceMs: 120_000,
+  /** The longest time for the whole call. */
+  totalMs: 600_000,
+};
 const placements: readonly SystemPlacement[] = ['in-place', 'front', 'joined'];
 const known = ['stream', 'timeouts', 'systemMessages', 'headers', 'providerOptions'];
 

@@ -1,31 +1,22 @@
 /** Builds the request to a provider: the prompt, the tools, the settings. */
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import type { ModelParams, ProviderOptions, ToolCatalogItem } from '@goondan/types';
+import type { ModelParams, ToolCatalogItem } from '@goondan/types';
 import type { ModelRequest } from '../model-port.ts';
 import { mergeProviderOptions } from './merge-provider-options.ts';
-import { toPrompt, type PromptMemo, type SystemPlacement } from './to-prompt.ts';
-
-export interface CallDefaults {
-  readonly params: ModelParams;
-  readonly providerOptions: ProviderOptions | undefined;
-  readonly systemMessages: SystemPlacement;
-  readonly memo: PromptMemo;
-}
+import type { CallSettings } from './read-provider-options.ts';
+import { toPrompt, type PromptMemo } from './to-prompt.ts';
 
 export function toCallOptions(
   request: ModelRequest,
-  defaults: CallDefaults,
+  { systemMessages, providerOptions: always }: Pick<CallSettings, 'systemMessages' | 'providerOptions'>,
+  { params, memo }: { readonly params: ModelParams; readonly memo: PromptMemo },
   abortSignal: AbortSignal,
 ): LanguageModelV4CallOptions {
-  const { maxTokens, providerOptions: _, ...settings } = { ...defaults.params, ...request.params };
-  const providerOptions = mergeProviderOptions(
-    defaults.providerOptions,
-    defaults.params.providerOptions,
-    request.params.providerOptions,
-  );
+  const { maxTokens, providerOptions: _, ...settings } = { ...params, ...request.params };
+  const providerOptions = mergeProviderOptions(always, params.providerOptions, request.params.providerOptions);
   return {
     ...settings,
-    prompt: toPrompt(request.messages, defaults.systemMessages, defaults.memo),
+    prompt: toPrompt(request.messages, systemMessages, memo),
     ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
     abortSignal,
     ...(request.tools.length > 0 && { tools: request.tools.map(toFunctionTool) }),

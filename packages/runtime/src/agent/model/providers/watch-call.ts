@@ -5,18 +5,13 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
+import { unlessAborted } from '../../../ports/unless-aborted.ts';
 import type { Fetch } from '../model-port.ts';
-
-export interface Deadlines {
-  /** The longest time without a byte. */
-  readonly silenceMs: number;
-  /** The longest time for the whole call. */
-  readonly totalMs: number;
-}
+import type { CallSettings } from './read-provider-options.ts';
 
 interface WatchOptions {
   readonly clock: Clock;
-  readonly deadlines: Deadlines;
+  readonly deadlines: CallSettings['deadlines'];
   /** The caller's signal. */
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
@@ -71,7 +66,7 @@ export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label
       return accepted;
     },
     /** Settles like `work`, or rejects at once when the call has to end. */
-    untilEnded: <Value>(work: PromiseLike<Value>): Promise<Value> => raceWithAbort(work, controller.signal),
+    untilEnded: <Value>(work: PromiseLike<Value>): Promise<Value> => unlessAborted(work, controller.signal),
     /** Stops watching and aborts a request that is still open. */
     close() {
       callOffTotal();
@@ -100,16 +95,6 @@ async function webPage(response: Response, label: string): Promise<GoondanError>
   const page = (await response.text()).slice(0, 200);
   return new GoondanError('E_MODEL_REPLY', `${label} answered with a web page: ${page}`, {
     suggestion: "Check the Model's endpoint: most end in /v1.",
-  });
-}
-
-function raceWithAbort<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(signal.reason);
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-    // This also handles a late rejection of `work`, when the race is already decided.
-    work.then(resolve, reject);
   });
 }
 

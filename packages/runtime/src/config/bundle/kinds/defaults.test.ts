@@ -48,7 +48,8 @@ test('R-04 the defaults of models shown in editors are the real ones', () => {
   const { signal } = new AbortController();
   const options = toCallOptions(
     { messages: [], tools: [], params: {}, signal, turnId: 'turn', onDelta: () => undefined },
-    { params: {}, providerOptions: undefined, systemMessages: 'front', memo: new WeakMap() },
+    { providerOptions: undefined, systemMessages: 'front' },
+    { params: {}, memo: new WeakMap() },
     signal,
   );
   expect(options).not.toHaveProperty('maxOutputTokens');
