@@ -22,7 +22,8 @@ export function sampleEvent(event: AgentEvent, { share, asksCaller }: Sampler): 
 }
 
 /**
- * The end of an id is random; a number can hold this many digits. A larger share includes all traces of a smaller one.
+ * The number of digits to read from the end of an id, which is random: as many as a number can hold. A larger share
+ * includes all traces of a smaller one.
  */
 const DIGITS = 13;
 
