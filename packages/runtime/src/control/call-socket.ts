@@ -10,7 +10,7 @@ import { fetchUnix } from './fetch-unix.ts';
 import { findFolderProblem } from './find-folder-problem.ts';
 import { EVENT_STREAM, type Operation, PROTOCOL } from './operations.ts';
 import { checkAnswer, notUnderstood, readJson, readRefusal } from './read-answer.ts';
-import { readEvents, type StreamEvent } from './read-events.ts';
+import { readEvents } from './read-events.ts';
 import { watchSilence } from './watch-silence.ts';
 
 /** Sends a request and returns its checked answer. */
@@ -30,18 +30,15 @@ export async function callSocket<Request extends object, Answer>(
   }
 }
 
-export interface SocketStream {
-  readonly events: AsyncIterable<StreamEvent>;
-  /** Call it at the end of the read, successful or not. */
-  readonly end: () => void;
-}
-
-/** Resolves when the socket begins to answer. The events end with the stream, and throw when the connection is lost. */
+/**
+ * Resolves when the socket begins to answer. The events end with the stream, and throw when the connection is lost. Call
+ * `end` at the end of the read, successful or not.
+ */
 export async function openStream<Request extends object>(
   socket: ControlSocket,
   operation: Operation<Request, unknown>,
   request: Request,
-): Promise<SocketStream> {
+) {
   const silence = watchSilence(socket, false);
   try {
     const { body } = await send(socket, operation, request, silence.signal, { Accept: EVENT_STREAM });

@@ -1,5 +1,5 @@
 import { GoondanError } from '@goondan/types';
-import { openStream, type SocketStream } from './call-socket.ts';
+import { openStream } from './call-socket.ts';
 import type { ControlSocket } from './control-socket.ts';
 import { isNotice, swarmNotice } from './check-answer.ts';
 import { operations } from './operations.ts';
@@ -28,7 +28,7 @@ export async function watchSwarm(
 
 async function readNotices(
   { what }: ControlSocket,
-  { events, end }: SocketStream,
+  { events, end }: Awaited<ReturnType<typeof openStream>>,
   listener: (notice: SwarmNotice) => void,
   hasLeft: () => boolean,
 ): Promise<void> {

@@ -123,14 +123,14 @@ async function start(starting: Starting): Promise<Swarm> {
   const approvals = await openApprovals(starting, log);
   const telemetry = await readTelemetry(starting, log);
   const swarm = openSwarm(starting, { ownership, journal, children, approvals, telemetry, log });
-  const connections = openConnections(starting, { swarm, spawn, folder, runFolder });
+  const connections = openConnections(starting, swarm, spawn, runFolder);
 
   const trials = processTrials({ spawn, clock, folder: runFolder, swarm });
   const reloader = swarmReloader({ currentPlan, swarm, connections, trials }, starting.readPlan);
 
   const stopping = new Stopping(async (graceMs, hurry) => {
     await reloader.close();
-    await drainAll({ swarm, connections, clock, name }, graceMs, hurry);
+    await drainAll(starting, swarm, connections, graceMs, hurry);
     await endings.disposeAsync().catch(() => undefined);
     // Last: a client that stopped the swarm over the socket is answered when the workspace is free.
     await server.close();
@@ -321,15 +321,9 @@ function openSwarm(
   return swarm;
 }
 
-interface ConnectionPlaces {
-  readonly swarm: SwarmAgents;
-  readonly spawn: Spawn;
-  readonly folder: string;
-  readonly runFolder: string;
-}
-
-function openConnections({ currentPlan, clock }: Starting, places: ConnectionPlaces): Connections {
-  const { swarm, spawn, folder, runFolder } = places;
+function openConnections(starting: Starting, swarm: SwarmAgents, spawn: Spawn, runFolder: string): Connections {
+  const { currentPlan, clock, stateRoot, workspaceId } = starting;
+  const folder = workspaceFolder(stateRoot, workspaceId);
   return new Connections(currentPlan.value.plan.connections ?? [], {
     spawn,
     clock,
@@ -351,18 +345,17 @@ function openConnections({ currentPlan, clock }: Starting, places: ConnectionPla
   });
 }
 
-interface Drained {
-  readonly swarm: SwarmAgents;
-  readonly connections: Connections;
-  readonly clock: Clock;
-  readonly name: string;
-}
-
 /** The share of the grace for connections: a caller that waits there for a turn must leave time for the cleanup. */
 const CONNECTIONS_SHARE = 0.75;
 
 /** Connections first: no new input arrives while the rest is finished. */
-async function drainAll({ swarm, connections, clock, name }: Drained, graceMs: number, hurry: AbortSignal) {
+async function drainAll(
+  { clock, currentPlan }: Starting,
+  swarm: SwarmAgents,
+  connections: Connections,
+  graceMs: number,
+  hurry: AbortSignal,
+) {
   const deadline = clock.elapsed() + graceMs;
   hurry.addEventListener('abort', () => void connections.drain(0), { once: true });
   await connections.drain(graceMs * CONNECTIONS_SHARE);
@@ -370,7 +363,7 @@ async function drainAll({ swarm, connections, clock, name }: Drained, graceMs: n
   swarm.waiters.failAll(
     new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn continues when it is started again.'),
   );
-  swarm.report('info', 'swarm.stopped', `Swarm "${name}" is stopped.`);
+  swarm.report('info', 'swarm.stopped', `Swarm "${currentPlan.value.plan.name}" is stopped.`);
 }
 
 function makeFolder(path: string): string {

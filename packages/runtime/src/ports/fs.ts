@@ -25,12 +25,6 @@ import {
 } from 'node:fs';
 import { newUuid } from './ids.ts';
 
-export interface FileStat {
-  readonly size: number;
-  /** Identifies the file: it changes when another file takes the name. */
-  readonly identity: string;
-}
-
 /** A file open for writing. */
 export interface OpenFile {
   /** Writes at the end of the file: all of it, or it rejects and the end of the file is unknown. */
@@ -44,7 +38,8 @@ export interface OpenFile {
 export interface Fs {
   /** Reads from `from` (else the start), at most `length` bytes; `undefined` when there is no such file. */
   read(path: string, from?: number, length?: number): Promise<Uint8Array | undefined>;
-  stat(path: string): Promise<FileStat | undefined>;
+  /** `identity` changes when another file takes the name; `undefined` when there is no such file. */
+  stat(path: string): Promise<{ readonly size: number; readonly identity: string } | undefined>;
   /** Lists the names in a folder, in no particular order; `undefined` when there is no such folder. */
   list(path: string): Promise<string[] | undefined>;
   /** Makes one folder; its parent must exist. Does nothing when it exists. */

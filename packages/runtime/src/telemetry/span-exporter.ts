@@ -60,9 +60,9 @@ export class SpanExporter {
   #sending: Promise<void> | undefined;
   #finished: Promise<void> | undefined;
 
-  constructor(parts: SpanExporterDeps) {
-    this.#deps = parts;
-    this.#limits = parts.limits ?? exporterLimits;
+  constructor(deps: SpanExporterDeps) {
+    this.#deps = deps;
+    this.#limits = deps.limits ?? exporterLimits;
   }
 
   /** The number of spans dropped so far. */

@@ -2,7 +2,7 @@
  * The state of a run when it stopped early: it was cancelled, reached its deadline, or its process left while it waited
  * for a person. JSON.
  */
-import type { LayerStage } from './turn-trace.ts';
+import type { LayerRecord } from './turn-trace.ts';
 import type { ThrownRecord } from './effect-record.ts';
 
 export interface HaltRecord {
@@ -14,7 +14,7 @@ export interface HaltRecord {
   readonly open: readonly {
     readonly n: number;
     /** Stages in the order in which the layers began; null for a layer that had ended. */
-    readonly stages: readonly (LayerStage | null)[];
+    readonly stages: readonly (LayerRecord['stage'] | null)[];
   }[];
   /** Keys of the effects that had begun and not ended. */
   readonly asked: readonly string[];

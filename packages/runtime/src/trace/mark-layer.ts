@@ -7,7 +7,7 @@ import { diffJson } from '../json/diff-json.ts';
 import { digestJson } from '../json/digest-json.ts';
 import { previewJson } from '../json/preview-json.ts';
 import type { Mask } from '../log/mask-secrets.ts';
-import type { LayerMarks } from './turn-trace.ts';
+import type { LayerRecord } from './turn-trace.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
 const DIGITS = 16;
@@ -15,7 +15,7 @@ const DIGITS = 16;
 const everything = { changes: 20_000, characters: 10_000_000 };
 
 /** Makes the marks of a layer. Secrets are masked first: a digest of one would allow guessing it. */
-export function markLayer(layer: RecordedLayer, mask: Mask): LayerMarks {
+export function markLayer(layer: RecordedLayer, mask: Mask): LayerRecord['marks'] & {} {
   const { changed, resultChanged, events = [], emittedBefore } = layer;
   const before = emittedBefore < 0 ? events.length : emittedBefore;
   return {

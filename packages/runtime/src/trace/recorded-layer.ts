@@ -3,7 +3,7 @@
  * clock, compare, and keep what `describe-span.ts` needs later.
  */
 import type { MessageEvent } from '@goondan/types';
-import type { LayerStage } from './turn-trace.ts';
+import type { LayerRecord } from './turn-trace.ts';
 import type { Draw, DrawKind, DrawnValues } from './draw-scope.ts';
 import type { LayerSpan, WatchedLayer } from './layer-span.ts';
 import type { RunningSpan } from './running-span.ts';
@@ -51,7 +51,7 @@ export class RecordedLayer implements LayerSpan {
   }
 
   /** Returns undefined when the layer is done. */
-  get stage(): LayerStage | undefined {
+  get stage(): LayerRecord['stage'] {
     if (this.outcome !== 'running') return undefined;
     if (!this.hasGoneIn) return 'in';
     return this.chain.active === this ? 'out' : 'inside';

@@ -10,12 +10,6 @@ import type { Draw } from './draw-scope.ts';
 import type { EffectRecord, ThrownRecord } from './effect-record.ts';
 import type { ResumePoint } from './resume-point.ts';
 
-export interface TurnBeginning {
-  readonly event: Stored<AgentEvent>;
-  /** The extensions of the agent, in the order they were loaded. */
-  readonly extensions: readonly RecordedExtension[];
-}
-
 export interface RecordedExtension {
   readonly name: string;
   /** A digest of its module, the module's imports, and its config without secrets. */
@@ -26,8 +20,11 @@ export interface RecordedExtension {
   readonly drew?: readonly Draw[];
 }
 
-export interface Recording extends TurnBeginning {
+export interface Recording {
   readonly turnId: string;
+  readonly event: Stored<AgentEvent>;
+  /** The extensions of the agent, in the order they were loaded. */
+  readonly extensions: readonly RecordedExtension[];
   /** The start of this run. */
   readonly startedAt: string;
   /** The point from which it continued; absent for the run that began the turn. */

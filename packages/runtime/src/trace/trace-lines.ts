@@ -5,7 +5,7 @@
 import type { AgentAddress, ExtensionStatusChanged } from '@goondan/types';
 import type { EffectRecord } from './effect-record.ts';
 import type { HaltRecord } from './halt-record.ts';
-import type { TurnBeginning } from './recording.ts';
+import type { Recording } from './recording.ts';
 import type { ResumePoint } from './resume-point.ts';
 import type { ChainRecord, TurnSummary } from './turn-trace.ts';
 
@@ -35,7 +35,7 @@ interface EndLine
 export type TraceLine =
   | StartLine
   /** The state with which a replay begins. */
-  | ({ readonly type: 'beginning' } & TurnBeginning)
+  | ({ readonly type: 'beginning' } & Pick<Recording, 'event' | 'extensions'>)
   /** Present in a run that continues another one. Without a point when that was too long to keep. */
   | { readonly type: 'resume'; readonly point?: ResumePoint }
   | ({ readonly type: 'effect' } & EffectRecord)

@@ -74,8 +74,8 @@ export interface LayerRecord {
   readonly ownMs: number;
   readonly totalMs: number;
   readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
-  /** The stage of a running layer. */
-  readonly stage?: LayerStage;
+  /** The stage of a running layer: on its way in, before `next()`; inside, after `next()` was called; on its way out. */
+  readonly stage?: 'in' | 'inside' | 'out';
   /** True when a failed layer had not called `next()`. */
   readonly isBeforeNext?: true;
   /** Fields it changed before `next()`: the catalog, the arguments, the model call. */
@@ -93,7 +93,7 @@ export interface LayerRecord {
   /** True when not all changes are listed. */
   readonly isCut?: true;
   /** Digests of everything it did on the way in and out, when the lists are incomplete. */
-  readonly marks?: LayerMarks;
+  readonly marks?: { readonly in: string; readonly out: string };
   /** The draws of its code from the clock and from random numbers, in order. */
   readonly drew?: readonly Draw[];
   /** The number of draws that are not listed. */
@@ -105,14 +105,6 @@ export interface LayerRecord {
   readonly place?: CodePlace;
   /** A line for each frame of its code; frames of goondan are counted in one line. */
   readonly stack?: string;
-}
-
-/** On its way in, before `next()`; inside, after `next()` was called; on its way out. */
-export type LayerStage = 'in' | 'inside' | 'out';
-
-export interface LayerMarks {
-  readonly in: string;
-  readonly out: string;
 }
 
 /** One chain, the same in memory, on disk and on the wire: its kind, the work of its layers, its outcome. */

@@ -3,7 +3,7 @@
  * everything inside runs between them. Times are not compared.
  */
 import type { Change } from '../../json/diff-json.ts';
-import type { LayerMarks, LayerRecord } from '../../trace/turn-trace.ts';
+import type { LayerRecord } from '../../trace/turn-trace.ts';
 import type { Divergence } from '../../trace/replay.ts';
 
 export type LayerDifference = Pick<Divergence, 'what' | 'message' | 'changes'>;
@@ -11,7 +11,7 @@ export type LayerDifference = Pick<Divergence, 'what' | 'message' | 'changes'>;
 /** A layer in the replay: its description, which may be cut, and digests of its complete data (`marks`). */
 export interface LayerNow {
   readonly record: LayerRecord;
-  readonly marks: LayerMarks;
+  readonly marks: LayerRecord['marks'] & {};
 }
 
 /** Compares a layer that has called `next()`, up to that call. */
@@ -46,8 +46,8 @@ export function compareWayOut(
 function compareMarks(
   then: LayerRecord,
   now: LayerRecord,
-  side: (marks: LayerMarks) => string,
-  marks: LayerMarks,
+  side: (marks: LayerNow['marks']) => string,
+  marks: LayerNow['marks'],
 ): LayerDifference | undefined {
   if (then.marks === undefined) return now.marks === undefined ? undefined : unshown(now);
   return side(then.marks) === side(marks) ? undefined : unshown(then);

@@ -2,11 +2,10 @@
  * Runs one turn again from its recording, with the same turn loop, the same onion and the agent's own layers. Models,
  * tools, other agents and people are not called: every effect is answered from the recording.
  */
-import { reviveEvent } from '../../messages/message-text.ts';
+import { reviveEvent, type Stored } from '../../messages/message-text.ts';
 import { type AgentEvent, GoondanError, type JsonValue } from '@goondan/types';
 import { diffJson } from '../../json/diff-json.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
-import type { Stored } from '../../messages/message-text.ts';
 import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import { throwable } from '../../trace/thrown-record.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';

@@ -40,7 +40,7 @@ export class SendQueue {
   private dropped = noneDropped;
   private whenEmpty: (() => void)[] = [];
 
-  constructor(private readonly parts: SendQueueDeps) {}
+  constructor(private readonly deps: SendQueueDeps) {}
 
   /** Throws `E_IPC_FULL` when a frame of this weight that must arrive has no room. */
   checkRoom(weight: number): void {
@@ -95,7 +95,7 @@ export class SendQueue {
       this.current ??= this.next();
       if (this.current === undefined) return this.tellEmpty();
       const { bytes, entry, written } = this.current;
-      const taken = this.parts.write(written === 0 ? bytes : bytes.subarray(written));
+      const taken = this.deps.write(written === 0 ? bytes : bytes.subarray(written));
       // Closed: `fail` follows.
       if (taken < 0) return;
       this.current.written += taken;
@@ -131,14 +131,14 @@ export class SendQueue {
 
   /** Tells whether there is room; one frame is always taken, however large. */
   private hasRoom(weight: number): boolean {
-    const { mostWaiting, mostWaitingBytes } = this.parts.limits;
+    const { mostWaiting, mostWaitingBytes } = this.deps.limits;
     const waiting = this.entries.size - this.lossy.size;
     if (waiting >= mostWaiting) return false;
     return waiting === 0 || this.bytes - this.lossyBytes + weight <= mostWaitingBytes;
   }
 
   private next(): SendQueue['current'] {
-    const note = this.dropped === noneDropped ? undefined : this.parts.noteFor(this.dropped);
+    const note = this.dropped === noneDropped ? undefined : this.deps.noteFor(this.dropped);
     this.dropped = noneDropped;
     if (note !== undefined) return { bytes: note, entry: undefined, written: 0 };
     const [entry] = this.entries;
@@ -146,7 +146,7 @@ export class SendQueue {
   }
 
   private dropOldest(): void {
-    const { mostLossy, mostLossyBytes } = this.parts.limits;
+    const { mostLossy, mostLossyBytes } = this.deps.limits;
     for (const entry of this.lossy) {
       if (this.lossy.size <= mostLossy && this.lossyBytes <= mostLossyBytes) return;
       if (entry.lossy === undefined || entry === this.current?.entry) continue;

@@ -45,13 +45,13 @@ export interface LocalSwarmDeps {
   failure?(): GoondanError | undefined;
 }
 
-export function localSwarm(parts: LocalSwarmDeps): Swarm {
-  const { swarm, journal } = parts;
+export function localSwarm(deps: LocalSwarmDeps): Swarm {
+  const { swarm, journal } = deps;
   const watches = new Set<() => void>();
   let isStopping = false;
   let isStopped = false;
   // One listener for all watches: the promise lives as long as the swarm and would keep every listener.
-  void parts.stopped.then(() => {
+  void deps.stopped.then(() => {
     isStopped = true;
     for (const end of watches) end();
   });
@@ -82,15 +82,15 @@ export function localSwarm(parts: LocalSwarmDeps): Swarm {
       return { end, ended: over.promise };
     },
 
-    async cancel({ agent = parts.entryAgent(), instanceKey = 'default', eventId, reason = BY_A_CLIENT }) {
+    async cancel({ agent = deps.entryAgent(), instanceKey = 'default', eventId, reason = BY_A_CLIENT }) {
       const address = checkAddress({ agent, instanceKey });
       const id = eventId ?? swarm.instances.find(address)?.running?.id;
       return id !== undefined && swarm.cancel(address, id, reason);
     },
 
     status: async () => ({
-      ...parts.describe(),
-      entryAgent: parts.entryAgent(),
+      ...deps.describe(),
+      entryAgent: deps.entryAgent(),
       agents: swarm.agents,
       instances: [...swarm.instances.all()].filter(({ status }) => status !== 'asleep').map(describe),
     }),
@@ -109,7 +109,7 @@ export function localSwarm(parts: LocalSwarmDeps): Swarm {
       const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
       // Otherwise the instance's process would be ended, and then the same rejection would follow.
       if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
-      return swarm.discard(at, { graceMs: parts.graceMs() }, () => journal.delete(at, options));
+      return swarm.discard(at, { graceMs: deps.graceMs() }, () => journal.delete(at, options));
     },
 
     async forkInstance({ agent, instanceKey, ...options }) {
@@ -119,7 +119,7 @@ export function localSwarm(parts: LocalSwarmDeps): Swarm {
       // Otherwise the existing instance's process would be ended, and then the same rejection would follow.
       if (await journal.has(to)) throw takenKey(to);
       const fork = () => journal.fork(toAgentAddress({ agent, instanceKey }), options);
-      const forked = await swarm.admit(to, { graceMs: parts.graceMs() }, fork);
+      const forked = await swarm.admit(to, { graceMs: deps.graceMs() }, fork);
       const moment = forked.seq === undefined ? 'as it is now' : `at ${forked.seq}`;
       swarm.report('info', 'instance.forked', `Its conversation is that of "${instanceKey}" ${moment}.`, to);
       return forked;
@@ -163,23 +163,23 @@ export function localSwarm(parts: LocalSwarmDeps): Swarm {
 
     async reload() {
       if (isStopping) throw stopped('nothing is changed any more');
-      return parts.reload();
+      return deps.reload();
     },
 
-    async stop({ graceMs = parts.graceMs() } = {}) {
+    async stop({ graceMs = deps.graceMs() } = {}) {
       isStopping = true;
-      await parts.stop(graceMs);
+      await deps.stop(graceMs);
     },
 
-    stopped: parts.stopped,
+    stopped: deps.stopped,
     get failure() {
-      return parts.failure?.();
+      return deps.failure?.();
     },
   };
 
   function open(delivery: Delivery): ReturnType<typeof makeEvent> {
     if (isStopping) throw stopped('nothing is accepted any more');
-    return makeEvent(delivery, parts.entryAgent(), parts);
+    return makeEvent(delivery, deps.entryAgent(), deps);
   }
 
   async function decide(
@@ -213,12 +213,12 @@ export function localSwarm(parts: LocalSwarmDeps): Swarm {
   async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);
     if (!letters.some(({ event }) => event.id === eventId)) return false;
-    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => journal.deadLetters.drop(at, eventId));
+    await swarm.instances.whileAsleep(at, { graceMs: deps.graceMs() }, () => journal.deadLetters.drop(at, eventId));
     return true;
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.resetInstance(at, { graceMs: parts.graceMs() }, () => journal.reset(at));
+    await swarm.resetInstance(at, { graceMs: deps.graceMs() }, () => journal.reset(at));
     return true;
   }
 
@@ -226,7 +226,7 @@ export function localSwarm(parts: LocalSwarmDeps): Swarm {
     const instance = swarm.instances.find(at);
     if (instance === undefined || instance.status === 'asleep') return false;
     // The person who retries may have fixed the cause of the crash.
-    await swarm.instances.whileAsleep(at, { graceMs: parts.graceMs() }, () => swarm.forgive(at));
+    await swarm.instances.whileAsleep(at, { graceMs: deps.graceMs() }, () => swarm.forgive(at));
     return true;
   }
 

@@ -23,8 +23,8 @@ export interface ReloadDeps {
 }
 
 /** Applies a checked plan. Resolves when it is in force; busy processes are replaced at the end of their turns. */
-export async function applyPlan(parts: ReloadDeps, wanted: SwarmPlan): Promise<PlanReconcile> {
-  const { currentPlan, swarm, connections } = parts;
+export async function applyPlan(deps: ReloadDeps, wanted: SwarmPlan): Promise<PlanReconcile> {
+  const { currentPlan, swarm, connections } = deps;
   const before = currentPlan.replace(wanted);
   const after = currentPlan.value;
   const changes = comparePlans(before, after);

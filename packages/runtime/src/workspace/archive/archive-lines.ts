@@ -4,12 +4,11 @@
  * stored like a turn, with the result `reset`. So is the start of a forked conversation, with the result `fork`.
  */
 import type { JsonObject, JsonValue, TurnResult } from '@goondan/types';
-import { reviveMessage } from '../../messages/message-text.ts';
+import { reviveMessage, type StoredMessage } from '../../messages/message-text.ts';
 import type { LoggedRecord } from '../records/logged-record.ts';
 import type { CommitRecord, CommittedTurn, ForkOrigin } from '../records/metadata.ts';
 import { voidedEvents } from '../records/voided-events.ts';
 import type { StoredLine } from '../lines/read-lines.ts';
-import type { StoredMessage } from '../../messages/message-text.ts';
 
 /**
  * A longer state is not archived; the archive only notes that it changed. The results of the last turns are read from

@@ -28,7 +28,7 @@ const MOST_WAITING = 1_000;
 const GATHER_MS = 20;
 
 export class GatheredLog<Line> {
-  readonly #parts: GatheredLogDeps<Line>;
+  readonly #deps: GatheredLogDeps<Line>;
   #waiting: Line[] = [];
   #dropped = 0;
   #writer: LineWriter<Line> | undefined;
@@ -36,14 +36,14 @@ export class GatheredLog<Line> {
   #callOff: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: GatheredLogDeps<Line>) {
-    this.#parts = parts;
+  constructor(deps: GatheredLogDeps<Line>) {
+    this.#deps = deps;
   }
 
   add(line: Line): void {
     if (this.#waiting.length >= MOST_WAITING) this.#dropped += 1;
     else this.#waiting.push(line);
-    this.#callOff ??= this.#parts.clock.after(GATHER_MS, () => void this.flush());
+    this.#callOff ??= this.#deps.clock.after(GATHER_MS, () => void this.flush());
   }
 
   /** Resolves when all lines so far are written to the system or dropped. Never rejects. */
@@ -65,19 +65,19 @@ export class GatheredLog<Line> {
     this.#waiting = [];
     this.#dropped = 0;
     try {
-      this.#writer ??= await this.#parts.open();
+      this.#writer ??= await this.#deps.open();
       await this.#writer.append(dropped === 0 ? lines : [...lines, this.#noteOf(dropped)]);
       this.#isFailing = false;
     } catch (error) {
       this.#dropped += lines.length + dropped;
       await this.#closeWriter();
-      if (!this.#isFailing) this.#parts.report(error instanceof Error ? error.message : String(error));
+      if (!this.#isFailing) this.#deps.report(error instanceof Error ? error.message : String(error));
       this.#isFailing = true;
     }
   }
 
   #noteOf(count: number): Line {
-    return this.#parts.noteOf(count, this.#parts.clock.now().toISOString());
+    return this.#deps.noteOf(count, this.#deps.clock.now().toISOString());
   }
 
   async #closeWriter(): Promise<void> {
