@@ -1,5 +1,5 @@
 /**
- * The number of samples of a proof: every fourth in `npm test`, all of them in `npm run proof` (`GOONDAN_SAMPLES=all`),
+ * The number of samples of a proof: every fifth in `npm test`, all of them in `npm run proof` (`GOONDAN_SAMPLES=all`),
  * and every twentieth in `npm run verify:quick` (`GOONDAN_SAMPLES=few`). docs/decisions/0026-a-suite-of-four-minutes.md
  * lists the numbers.
  */
@@ -8,7 +8,7 @@ const steps = new Map([
   ['few', 20],
 ]);
 
-export const sampleStep = steps.get(process.env['GOONDAN_SAMPLES'] ?? '') ?? 4;
+export const sampleStep = steps.get(process.env['GOONDAN_SAMPLES'] ?? '') ?? 5;
 
 /** Returns the number to try; `full` is that of `npm run proof`. */
 export function samples(full: number): number {

@@ -27,7 +27,7 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
     await using running = await startTestSwarm({
       agents: ['host', { name: 'keeper', extensions: ['memory'] }],
       // Fewer than the instances, so that some of them have several processes one after the other.
-      policy: { maxProcesses: 1.2 * TENANTS, requestTimeoutMs: 50_000 },
+      policy: { maxProcesses: Math.ceil(1.2 * TENANTS), requestTimeoutMs: 50_000 },
     });
     await Promise.all(
       tenants.map(async ({ key, secret }) => {

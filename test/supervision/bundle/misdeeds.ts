@@ -6,11 +6,13 @@ const MEGABYTE = 1_000_000;
 
 export const misdeeds: Readonly<Record<string, () => unknown>> = {
   'loop-forever': loopForever,
+  'block-forever': blockForever,
   'wait-forever': waitForever,
   'exit-0': () => process.exit(0),
   'exit-1': () => process.exit(1),
   'kill-itself': () => process.kill(process.pid, 'SIGKILL'),
-  'fill-memory': fillMemory,
+  'fill-memory': () => fillMemory(2_000),
+  'fill-some-memory': () => fillMemory(700),
   'flood-stdout': () => flood((text) => process.stdout.write(text)),
   'flood-stderr': () => flood((text) => process.stderr.write(text)),
   'flood-and-block': floodAndBlock,
@@ -54,6 +56,11 @@ function loopForever(): never {
   for (;;);
 }
 
+/** As deaf as a loop, without using the processor. */
+function blockForever(): never {
+  for (;;) Bun.sleepSync(1_000);
+}
+
 function waitForever(): Promise<never> {
   return new Promise(() => undefined);
 }
@@ -64,9 +71,9 @@ function refuse(): never {
 
 const held: Uint8Array[] = [];
 
-/** Two gigabytes that are really used, unless the machine has little memory. */
-async function fillMemory(): Promise<void> {
-  const wanted = Math.min(2_000 * MEGABYTE, availableMemory() / 4);
+/** Memory that is really used, unless the machine is short of it. */
+async function fillMemory(megabytes: number): Promise<void> {
+  const wanted = Math.min(megabytes * MEGABYTE, availableMemory() / 4);
   for (let bytes = 0; bytes < wanted; bytes += 50 * MEGABYTE) {
     held.push(new Uint8Array(50 * MEGABYTE).fill(1));
     await Bun.sleep(0);
