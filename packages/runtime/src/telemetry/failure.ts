@@ -15,7 +15,7 @@ export function errorType(thrown: unknown, mask: Mask): string {
   return typeof name === 'string' && name !== '' ? nameText(name, mask) : '_OTHER';
 }
 
-/** Makes the status of a failed span. Its message may quote contents, so it is included only when contents are exported. */
+/** Makes the status of a failed span. The message may quote contents, so only `hasContent` includes it. */
 export function failedStatus(thrown: unknown, mask: Mask, hasContent: boolean): OtlpSpan['status'] {
   const message: unknown = readField(thrown, 'message');
   if (!hasContent || typeof message !== 'string') return { code: FAILED };
