@@ -1,4 +1,4 @@
-import { createSystemMessage, EPHEMERAL, type ExtensionRegister } from '@goondan/types';
+import { createSystemMessage, type ExtensionRegister } from '@goondan/types';
 
 /** Before a turn: asks another agent what it knows about the question, and shows the answer to this agent's model. */
 export const register: ExtensionRegister<{ target: string }> = (api, { target }) => {
@@ -10,8 +10,12 @@ export const register: ExtensionRegister<{ target: string }> = (api, { target })
     const { response } = await ctx.agents.request({ target, input, timeoutMs: 5_000 });
     const message = createSystemMessage(
       `What ${target} knows: ${response}`,
-      { [EPHEMERAL]: 'turn' },
-      { id: `ask-librarian.${ctx.turnId}`, source: { type: 'extension', extensionName: 'ask-librarian' } },
+      {},
+      {
+        lifetime: 'turn',
+        id: `ask-librarian.${ctx.turnId}`,
+        source: { type: 'extension', extensionName: 'ask-librarian' },
+      },
     );
     ctx.emitMessageEvent({ type: 'append', message });
     return ctx.next();

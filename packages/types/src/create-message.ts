@@ -1,6 +1,6 @@
 /** Builders for messages, which fill in ids, dates and sources. */
 import type { JsonValue } from './json.ts';
-import type { Message, MessageSource } from './message.ts';
+import type { Message, MessageLifetime, MessageSource } from './message.ts';
 import type { AssistantPart, ModelMessage, UserPart } from './model-message.ts';
 
 /** Optional fields of a new message. */
@@ -8,11 +8,15 @@ export interface MessageOptions {
   id?: string;
   createdAt?: Date;
   source?: MessageSource;
+  lifetime?: MessageLifetime;
 }
 
 type Metadata = Record<string, JsonValue>;
 
-/** @example createSystemMessage('Earlier: the user asked for tea.', { 'compaction.summary': true }) */
+/**
+ * @example createSystemMessage('Earlier: the user asked for tea.', { 'compaction.summary': true })
+ * @example createSystemMessage('It is raining.', {}, { lifetime: 'turn' })
+ */
 export function createSystemMessage(content: string, metadata: Metadata = {}, options: MessageOptions = {}): Message {
   return createMessage({ role: 'system', content }, { type: 'system' }, metadata, options);
 }
@@ -47,5 +51,6 @@ function createMessage(
     metadata,
     createdAt: options.createdAt ?? new Date(),
     source: options.source ?? source,
+    ...(options.lifetime === undefined ? {} : { lifetime: options.lifetime }),
   };
 }

@@ -14,7 +14,7 @@ export type MessageSource =
  * One entry of a conversation.
  *
  * **Rules** — once emitted it is frozen, metadata too: to change or pin one, emit `replace`. Ids are unique among the
- * current messages. Metadata keys the runtime itself reads: `goondan.ephemeral` ({@link EphemeralScope}).
+ * current messages.
  */
 export interface Message {
   readonly id: string;
@@ -22,16 +22,27 @@ export interface Message {
   metadata: Record<string, JsonValue>;
   readonly createdAt: Date;
   readonly source: MessageSource;
+  /** The model sees the message until the end of this step or turn, and the history does not keep it; absent: kept. */
+  readonly lifetime?: MessageLifetime;
 }
 
-/** The metadata key of a message that the model sees but the history does not keep. */
+/** The end of an ephemeral message: that of the step, or of the turn, that emitted it. */
+export type MessageLifetime = 'step' | 'turn';
+
+/** The metadata key that gave a message its lifetime before the field `lifetime`. It is still read. */
 export const EPHEMERAL = 'goondan.ephemeral';
+
+/** Returns the lifetime of an ephemeral message, by its field or by the old metadata key; `undefined` for others. */
+export function lifetimeOf({
+  lifetime,
+  metadata,
+}: Pick<Message, 'lifetime' | 'metadata'>): MessageLifetime | undefined {
+  const written = lifetime ?? metadata[EPHEMERAL];
+  return written === 'step' || written === 'turn' ? written : undefined;
+}
 
 /** The metadata key of a reply that reached a token limit: its value is true, and the message is incomplete. */
 export const TRUNCATED = 'goondan.truncated';
-
-/** The lifetime of an ephemeral message: it is removed at the end of the step, or turn, that emitted it. */
-export type EphemeralScope = 'step' | 'turn';
 
 /**
  * A change to the conversation.

@@ -2,7 +2,7 @@
  * Groups messages that are removed together: a single message, or an assistant message with tool calls and their
  * results. Removing whole groups never separates a call from its result.
  */
-import { EPHEMERAL, type Message } from '@goondan/types';
+import { lifetimeOf, type Message } from '@goondan/types';
 import { estimateTokens } from './estimate-tokens.ts';
 
 export interface MessageGroup {
@@ -46,6 +46,6 @@ function callsOf({ data }: Message): string[] {
   return data.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []));
 }
 
-function isFixed({ metadata }: Message): boolean {
-  return metadata.pinned === true || metadata[EPHEMERAL] !== undefined;
+function isFixed(message: Message): boolean {
+  return message.metadata.pinned === true || lifetimeOf(message) !== undefined;
 }

@@ -1,5 +1,5 @@
 /** Counts the visits of a conversation, and tells the model the number for the length of a turn. */
-import { createSystemMessage, EPHEMERAL, type ExtensionRegister } from '@goondan/types';
+import { createSystemMessage, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister = (api) => {
   api.pipeline.register('turn', async (ctx) => {
@@ -10,8 +10,8 @@ export const register: ExtensionRegister = (api) => {
     // Ephemeral: the model sees it in this turn, and the conversation does not keep it.
     const message = createSystemMessage(
       `This is the user's visit number ${visits}.`,
-      { [EPHEMERAL]: 'turn' },
-      { id: 'memory.visits', source: { type: 'extension', extensionName: 'memory' } },
+      {},
+      { lifetime: 'turn', id: 'memory.visits', source: { type: 'extension', extensionName: 'memory' } },
     );
     ctx.emitMessageEvent({ type: 'append', message });
     return ctx.next();

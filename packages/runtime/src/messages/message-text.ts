@@ -15,8 +15,8 @@ export type StoredMessageEvent =
   | { readonly type: 'remove'; readonly targetId: string }
   | { readonly type: 'truncate' };
 
-export function encodeMessage({ id, data, metadata, createdAt, source }: Message): string {
-  return JSON.stringify({ id, data, metadata, createdAt: createdAt.toISOString(), source });
+export function encodeMessage({ id, data, metadata, createdAt, source, lifetime }: Message): string {
+  return JSON.stringify({ id, data, metadata, createdAt: createdAt.toISOString(), source, lifetime });
 }
 
 /** Makes `createdAt` a `Date` again. */

@@ -20,7 +20,8 @@ export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, c
   const { message, author, seq, at, replaced } = shown;
   const pieces = piecesOf(message.data, outcomes, calls);
   if (pieces.length === 0) return null;
-  const isEphemeral = message.metadata['goondan.ephemeral'] !== undefined;
+  // The metadata key is that of messages written before the field.
+  const isEphemeral = (message.lifetime ?? message.metadata['goondan.ephemeral']) !== undefined;
   return (
     <article className={`message is-${message.data.role} by-${author.kind}${isEphemeral ? ' is-ephemeral' : ''}`}>
       <header>

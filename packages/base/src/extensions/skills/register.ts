@@ -7,7 +7,6 @@
  */
 import {
   createSystemMessage,
-  EPHEMERAL,
   type ExtensionRegister,
   type JsonValue,
   type StepMiddlewareContext,
@@ -70,7 +69,7 @@ export const register: ExtensionRegister<SkillsConfig> = (api, { folders = [], u
     const id = `${ctx.turnId}.skill-${name}`;
     if (skill === undefined || ctx.conversationState.nextMessages.some((message) => message.id === id)) return;
     const text = `The skill "${name}" is open. Follow it where it applies.\n\n${skill.body}`;
-    ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text, { [EPHEMERAL]: 'turn' }, { id }) });
+    ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text, {}, { id, lifetime: 'turn' }) });
   }
 
   function offer(found: readonly Skill[] = []): void {

@@ -1,5 +1,5 @@
 /** `Extension/guest-book` counts the turns of a conversation, tells the model, and lets it look the number up. */
-import { createSystemMessage, EPHEMERAL, type ExtensionRegister } from '@goondan/types';
+import { createSystemMessage, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister<{ greetAfter: number }> = (api, { greetAfter }) => {
   api.pipeline.register('turn', async (ctx) => {
@@ -11,8 +11,8 @@ export const register: ExtensionRegister<{ greetAfter: number }> = (api, { greet
     // Ephemeral: the model sees it in this turn, and the conversation does not keep it.
     const message = createSystemMessage(
       `The user is back, for visit number ${visits}. Welcome them.`,
-      { [EPHEMERAL]: 'turn' },
-      { id: 'guest-book.visits', source: { type: 'extension', extensionName: 'guest-book' } },
+      {},
+      { lifetime: 'turn', id: 'guest-book.visits', source: { type: 'extension', extensionName: 'guest-book' } },
     );
     ctx.emitMessageEvent({ type: 'append', message });
     return ctx.next();

@@ -43,6 +43,7 @@ describe('M-09 a message of any source is accepted and comes out equal', () => {
     ['assistant with calls', createAssistantMessage([{ type: 'text', text: 'wait' }, call], {}, options)],
     ['tool', tool],
     ['system', createSystemMessage('be brief', {}, options)],
+    ['for one turn', createSystemMessage('it rains', {}, { ...options, lifetime: 'turn' })],
     ['extension', createSystemMessage('x', {}, { ...options, source: { type: 'extension', extensionName: 'skills' } })],
   ])('M-09 %s', (_source, message) => {
     const { message: checked } = appended(message);
@@ -119,6 +120,7 @@ describe('M-04 a malformed event is E_MESSAGE_INVALID and says what is wrong', (
     ['an empty id', { id: '' }, 'message.id is not a text'],
     ['an invalid date', { createdAt: new Date('never') }, 'message.createdAt is not a valid Date'],
     ['a date as text', { createdAt: '2026-01-01T00:00:00Z' }, 'message.createdAt is not a valid Date'],
+    ['a lifetime of another length', { lifetime: 'forever' }, 'message.lifetime "forever" is neither step nor turn'],
     ['no data', { data: undefined }, 'message.data is not an object'],
     ['a bad role', { data: { role: 'robot', content: 'x' } }, 'message.data.role "robot" is not one of'],
     ['a role of the prototype', { data: { role: 'toString', content: 'x' } }, 'is not one of'],

@@ -2,7 +2,14 @@
  * The border of the conversation: an event from any source is checked here once, copied and frozen. Everything behind
  * this file trusts it.
  */
-import { GoondanError, type Message, type MessageEvent, type MessageSource, type ModelMessage } from '@goondan/types';
+import {
+  GoondanError,
+  type Message,
+  type MessageEvent,
+  type MessageLifetime,
+  type MessageSource,
+  type ModelMessage,
+} from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 
 /** Returns the event with a frozen copy of its message. Throws `E_MESSAGE_INVALID`, naming what is wrong. */
@@ -31,7 +38,7 @@ const noMetadata: Message['metadata'] = Object.freeze({});
 /** Checks a message and returns a frozen copy. */
 export function checkMessage(message: unknown): Message {
   if (typeof message !== 'object' || message === null) throw invalid('message is not an object');
-  const { id, data, metadata, createdAt, source } = message as Partial<Record<keyof Message, unknown>>;
+  const { id, data, metadata, createdAt, source, lifetime } = message as Partial<Record<keyof Message, unknown>>;
   if (!(createdAt instanceof Date) || Number.isNaN(createdAt.getTime())) {
     throw invalid('message.createdAt is not a valid Date');
   }
@@ -41,7 +48,13 @@ export function checkMessage(message: unknown): Message {
     metadata: metadata === undefined ? noMetadata : frozenCopy(metadata, 'message.metadata'),
     createdAt: new Date(createdAt),
     source: checkSource(source),
+    ...(lifetime === undefined ? {} : { lifetime: checkLifetime(lifetime) }),
   });
+}
+
+function checkLifetime(lifetime: unknown): MessageLifetime {
+  if (lifetime === 'step' || lifetime === 'turn') return lifetime;
+  throw invalid(`message.lifetime ${quote(lifetime)} is neither step nor turn`);
 }
 
 function checkModelMessage(data: unknown): ModelMessage {

@@ -8,11 +8,11 @@
  */
 import {
   type ConversationState,
-  EPHEMERAL,
-  type EphemeralScope,
+  lifetimeOf,
   GoondanError,
   type Message,
   type MessageEvent,
+  type MessageLifetime,
   type ModelMessage,
 } from '@goondan/types';
 import type { Mask } from '../../log/mask-secrets.ts';
@@ -121,16 +121,14 @@ export class Conversation {
   /**
    * Removes the messages meant only for this step or turn. The removals are ordinary events, so the history shows them.
    */
-  removeEphemeral(scope: EphemeralScope, stepId: string | undefined): void {
-    for (const { id } of this.ephemeral(scope))
+  removeEphemeral(lifetime: MessageLifetime, stepId: string | undefined): void {
+    for (const { id } of this.ephemeral(lifetime))
       this.emit({ type: 'remove', targetId: id }, { kind: 'runtime' }, stepId);
   }
 
   /** Ephemeral messages that this turn added and that still exist. */
-  ephemeral(scope: EphemeralScope): Message[] {
-    return this.ephemerals.filter(
-      (message) => message.metadata[EPHEMERAL] === scope && this.get(message.id) === message,
-    );
+  ephemeral(lifetime: MessageLifetime): Message[] {
+    return this.ephemerals.filter((message) => lifetimeOf(message) === lifetime && this.get(message.id) === message);
   }
 
   /** Lends the model's view of the conversation to `use`, without a copy, while `use` runs. */
@@ -171,7 +169,7 @@ export class Conversation {
 
   private noteMessage(event: Extract<MessageEvent, { message: Message }>): void {
     const { message } = event;
-    if (message.metadata[EPHEMERAL] !== undefined) this.ephemerals.push(message);
+    if (lifetimeOf(message) !== undefined) this.ephemerals.push(message);
     // An id may be used again: from then on it belongs to the new message.
     this.replacements.delete(message.id);
     if (event.type === 'replace' && event.targetId !== message.id) this.replacements.set(event.targetId, message.id);

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import {
   createSystemMessage,
   EPHEMERAL,
-  type EphemeralScope,
+  lifetimeOf,
+  type MessageLifetime,
   type Message,
   type MessageEvent,
   textOf,
@@ -12,9 +13,9 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 import type { TurnRecord } from './conversation-store.ts';
 import { memoryStore } from './memory-store.ts';
 
-const fading = (scope: EphemeralScope, text: string): MessageEvent => ({
+const fading = (scope: MessageLifetime, text: string): MessageEvent => ({
   type: 'append',
-  message: createSystemMessage(text, { [EPHEMERAL]: scope }, { id: text }),
+  message: createSystemMessage(text, {}, { id: text, lifetime: scope }),
 });
 const textsOf = (messages: readonly Message[]) => messages.map((message) => textOf(message)).join(' | ');
 
@@ -87,7 +88,7 @@ describe('an ephemeral message of a step', () => {
     const counted: number[] = [];
     const looker = extension('looker', ({ pipeline }) => {
       const count = (messages: readonly Message[]) =>
-        counted.push(messages.filter(({ metadata }) => metadata[EPHEMERAL] === 'step').length);
+        counted.push(messages.filter((message) => lifetimeOf(message) === 'step').length);
       pipeline.register('step', async (ctx) => {
         const result = await ctx.next();
         count(ctx.conversationState.nextMessages);
@@ -191,5 +192,26 @@ describe('an ephemeral message of a turn', () => {
     const { agent } = await agentWith({ extensions: [keeper, turnNoter] });
     await agent.say('time?');
     expect(textsOf(await agent.messages())).toBe('time? | kept |  |  | Seven.');
+  });
+});
+
+describe('the metadata key of earlier versions', () => {
+  test.each<[MessageLifetime]>([['step'], ['turn']])('M-06 still ends a message with its %s', async (scope) => {
+    const seen: string[] = [];
+    const { agent } = await agentWith({
+      extensions: [
+        extension('hints', ({ pipeline }) => {
+          pipeline.register('step', (ctx) => {
+            const message = createSystemMessage('a hint', { [EPHEMERAL]: scope }, { id: `hint-${ctx.stepIndex}` });
+            ctx.emitMessageEvent({ type: 'append', message });
+            seen.push(textsOf(ctx.conversationState.nextMessages));
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('what time is it?');
+    expect(seen[1]?.match(/a hint/g)).toHaveLength(scope === 'step' ? 1 : 2);
+    expect(textsOf(await agent.messages())).not.toContain('a hint');
   });
 });

@@ -53,6 +53,7 @@ const message: Check<Message> = object({
   metadata: jsonObject,
   createdAt: date,
   source: messageSource,
+  lifetime: optional(oneOf('step', 'turn')),
 } satisfies FieldsOf<Message>);
 
 export const finishReason: Check<TurnResult['finishReason']> = oneOf('text_response', 'max_steps', 'error');

@@ -1,5 +1,5 @@
 /** Creates an instance that continues from a moment of another conversation. */
-import { type AgentAddress, EPHEMERAL, GoondanError, type Message } from '@goondan/types';
+import { type AgentAddress, GoondanError, lifetimeOf, type Message } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
 import type { BlamedMessage } from '../history/blamed-message.ts';
 import { foldHistory, type Moment } from '../history/fold-history.ts';
@@ -70,7 +70,7 @@ function toFork(
   seq: number | undefined,
 ): Fork {
   // Ephemeral messages belong to a step or turn that is over here.
-  const messages = blamed.filter(({ message }) => message.metadata[EPHEMERAL] === undefined);
+  const messages = blamed.filter(({ message }) => lifetimeOf(message) === undefined);
   const moment = seq === undefined ? {} : { seq };
   return {
     conversation: { from: { instanceKey, ...moment }, messages, extensionState: states.known },
