@@ -225,7 +225,7 @@ export class Chat {
     const stopTicking = this.#tick();
     try {
       const end = await swarm.ask(
-        { agent, instanceKey, input, traceId: turn.traceId },
+        { agent, instanceKey, input, client: 'gdn', traceId: turn.traceId },
         {
           signal: turn.abort.signal,
           onAccepted: () => void (turn.isAccepted = true),

@@ -56,7 +56,7 @@ describe('gdn history', () => {
       version: 1,
       result: { finishReason: 'text_response' },
       events: [
-        { seq: 1, author: { kind: 'input', from: { kind: 'cli', name: 'control' } }, event: { type: 'append' } },
+        { seq: 1, author: { kind: 'input', from: { kind: 'cli', name: 'gdn' } }, event: { type: 'append' } },
         { seq: 2, author: { kind: 'model', ref: 'Model/scripted' }, stepId: expect.any(String) },
       ],
     });

@@ -59,7 +59,7 @@ async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode>
       ),
     );
   }
-  const { accepted, eventId, duplicate, agent: to, instanceKey } = await swarm.deliver(delivery);
+  const { accepted, eventId, duplicate, agent: to, instanceKey } = await swarm.deliver({ client: 'gdn', ...delivery });
   if (json) printJson({ accepted, eventId, agent: to, instanceKey, duplicate }, terminal);
   else terminal.print(`${duplicate ? 'Already accepted' : 'Accepted'} by ${to} (${instanceKey}): ${eventId}\n`);
   return exitCodes.ok;

@@ -15,7 +15,7 @@ export async function showInStudio(
 ): Promise<ExitCode> {
   const { control, stateRoot, remove } = await startDemoSwarm(terminal, signal);
   try {
-    await control.deliver({ input });
+    await control.deliver({ input, client: 'gdn' });
     return await runStudio({ bundle: demoBundle, stateRoot, json, opensBrowser: true }, terminal);
   } finally {
     await remove();

@@ -5,6 +5,8 @@ import { describeAuthor } from './describe-author.ts';
 test.each<[EventAuthor, string]>([
   [{ kind: 'input' }, 'input'],
   [{ kind: 'input', from: { kind: 'cli', name: 'control' } }, 'person via cli'],
+  [{ kind: 'input', from: { kind: 'cli', name: 'gdn' } }, 'person via cli'],
+  [{ kind: 'input', from: { kind: 'cli', name: 'studio' } }, 'person via studio'],
   [{ kind: 'input', from: { kind: 'connector', name: 'door' } }, 'person via door'],
   [{ kind: 'input', from: { kind: 'agent', name: 'front', instanceKey: 'blue' } }, 'agent front (blue)'],
   [{ kind: 'model', ref: 'Model/main' }, 'model Model/main'],

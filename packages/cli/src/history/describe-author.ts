@@ -23,6 +23,6 @@ function inPlace({ answeredBy }: { readonly answeredBy?: string }, whom: string)
 
 function describeSender({ kind, name, instanceKey }: NonNullable<Extract<EventAuthor, { kind: 'input' }>['from']>) {
   if (kind === 'agent') return `agent ${name}${instanceKey === undefined ? '' : ` (${instanceKey})`}`;
-  // Every client of the control socket acts for a person.
-  return kind === 'cli' ? 'person via cli' : `person via ${name}`;
+  // Every client of the control socket acts for a person; gdn, and clients that do not name themselves, are the cli.
+  return kind === 'cli' && (name === 'gdn' || name === 'control') ? 'person via cli' : `person via ${name}`;
 }

@@ -31,7 +31,9 @@ export async function askForReport(
   const safe = Promise.withResolvers<void>();
   holdQuit?.(safe.promise);
   try {
-    return reportOf(await swarm.ask(delivery, { ...options, onAccepted, onCancelled: safe.resolve }));
+    return reportOf(
+      await swarm.ask({ client: 'gdn', ...delivery }, { ...options, onAccepted, onCancelled: safe.resolve }),
+    );
   } catch (error) {
     if (accepted === undefined || !GoondanError.is(error)) throw error;
     if (asksAgain && goneCodes.includes(error.code)) throw error;

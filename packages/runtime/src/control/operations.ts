@@ -94,6 +94,7 @@ const delivery: ShapeOf<Delivery> = {
   instanceKey: optional(name),
   input: optional(text),
   id: optional(name),
+  client: optional(name),
   metadata: optional(jsonObject),
   auth: optional(jsonObject),
   traceId: optional(traceId),

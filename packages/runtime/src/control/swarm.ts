@@ -35,6 +35,8 @@ export interface Delivery {
   readonly input?: string;
   /** The id of the event: the same id again is the same event; generated when absent. */
   readonly id?: string;
+  /** The name of your program, for the history: the event's source is `{ kind: 'cli', name }`; `control` when absent. */
+  readonly client?: string;
   readonly metadata?: JsonObject;
   readonly auth?: JsonObject;
   /** 32 hexadecimal digits; generated when absent. */

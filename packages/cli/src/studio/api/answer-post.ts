@@ -23,7 +23,7 @@ const SILENCE_MS = 20_000;
 
 async function send(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Acceptance> {
   const { agent, instanceKey, input } = checkSend(body);
-  return (await reach(host, place)).deliver({ agent, instanceKey, input });
+  return (await reach(host, place)).deliver({ agent, instanceKey, input, client: 'studio' });
 }
 
 async function cancel(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {

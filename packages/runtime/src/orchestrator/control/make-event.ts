@@ -8,6 +8,7 @@ import { isSpanId, newTraceId } from '../../trace/span-id.ts';
 import type { Delivery } from '../../control/swarm.ts';
 
 const LONGEST_ID = 256;
+const LONGEST_CLIENT = 64;
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
 /** Checks the delivery. **Errors** — `E_EVENT_INVALID` with the field. */
@@ -17,12 +18,15 @@ export function makeEvent(
   { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
 ): { readonly to: AgentAddress; readonly event: AgentEvent } {
   const { agent = entryAgent, instanceKey = 'default', input, id, metadata, auth, traceId } = delivery;
-  const { parentSpanId, isSampled } = delivery;
-  for (const [field, value] of Object.entries({ agent, instanceKey, input, id, traceId })) {
+  const { parentSpanId, isSampled, client = 'control' } = delivery;
+  for (const [field, value] of Object.entries({ agent, instanceKey, input, id, client, traceId })) {
     if (value !== undefined && typeof value !== 'string') throw invalid(`${field} is not a text`);
   }
   if (id !== undefined && (id === '' || id.length > LONGEST_ID || !id.isWellFormed())) {
     throw invalid(`id is not a text of 1 to ${LONGEST_ID} characters`);
+  }
+  if (client === '' || client.length > LONGEST_CLIENT || !client.isWellFormed()) {
+    throw invalid(`client is not a text of 1 to ${LONGEST_CLIENT} characters`);
   }
   if (traceId !== undefined && !TRACE_ID.test(traceId)) throw invalid('traceId is not 32 hexadecimal digits');
   if (parentSpanId !== undefined && !isSpanId(parentSpanId)) throw invalid('parentSpanId is not 16 hexadecimal digits');
@@ -33,7 +37,7 @@ export function makeEvent(
     id: id ?? ids.next('event'),
     type: 'user.message',
     instanceKey,
-    source: { kind: 'cli', name: 'control' },
+    source: { kind: 'cli', name: client },
     traceId: traceId ?? newTraceId(),
     createdAt: clock.now(),
     ...defined({ parentSpanId, isSampled, input }),
