@@ -16,6 +16,7 @@ const catalogueFiles = ['agent', 'bundle', 'store', 'swarm', 'tool'].map(
 
 describe('the error catalogue', () => {
   const codes = Object.keys(errorCatalogue);
+  const entries: Readonly<Record<string, object>> = errorCatalogue;
   const sources = readRepository('packages/*/{src,bin}/**/*.{ts,tsx,mjs}').filter(
     ({ path }) => !isTest(path) && !catalogueFiles.includes(path),
   );
@@ -43,6 +44,24 @@ describe('the error catalogue', () => {
     const page = renderErrorsPage({ E_NEXT_TWICE: { meaning: 'Meaning.', suggestion: 'Suggestion.' } });
     expect(page).toContain('\n## E_NEXT_TWICE\n\nMeaning.\n\nSuggestion.\n');
   });
+
+  test('marks the codes for programs, and the page lists them', () => {
+    const page = renderErrorsPage({
+      E_CANCELLED: { forPrograms: true, meaning: 'Meaning.', suggestion: 'Suggestion.' },
+      E_NEXT_TWICE: { meaning: 'Meaning.', suggestion: 'Suggestion.' },
+    });
+    expect(page).toContain('\n## E_CANCELLED\n\nMeaning.\n\nSuggestion.\n\nFor programs.\n');
+    expect(page.match(/^- .+$/gm)).toEqual(['- [E_CANCELLED](#e_cancelled)']);
+  });
+
+  test.each(['types/src/agents-api', 'types/src/approval', 'types/src/connector', 'runtime/src/control/swarm'])(
+    'marks every code that the contract %s.ts promises to programs',
+    (file) => {
+      const promised = new Set(readRepository(`packages/${file}.ts`)[0]?.text.match(/\bE_[A-Z_]+\b/g));
+      const unmarked = [...promised].filter((code) => !Object.hasOwn(entries[code] ?? {}, 'forPrograms'));
+      expect(unmarked).toEqual([]);
+    },
+  );
 
   test('has no unused code', () => {
     const reported = findReportedCodes(sources);

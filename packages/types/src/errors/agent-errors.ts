@@ -3,27 +3,33 @@ import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const agentErrors = {
   E_AGENT_CLOSED: {
+    forPrograms: true,
     meaning: 'The agent is shut down and takes no more input.',
     suggestion: 'Start it again.',
   },
   E_APPROVAL_CHANGED: {
+    forPrograms: true,
     meaning: 'The arguments of a tool call are not the ones that were approved, so the tool was not run.',
     suggestion:
       'Register the layer that changes arguments further out than the one that asks: swarm-wide, with a lower priority.',
   },
   E_APPROVAL_DENIED: {
+    forPrograms: true,
     meaning: 'A person, or a rule, did not allow this tool call.',
     suggestion: 'Do not try the same again. Find another way, or ask the user.',
   },
   E_APPROVAL_EXPIRED: {
+    forPrograms: true,
     meaning: 'Nobody approved this tool call in time.',
     suggestion: 'Tell the user what you wanted to do. They can ask for it again.',
   },
   E_APPROVAL_NOBODY: {
+    forPrograms: true,
     meaning: 'A tool call needs approval, and this agent runs where no person can be asked.',
     suggestion: 'Run the agent in a swarm (`gdn run`, `startSwarm`), or give `startAgent` an `approver`.',
   },
   E_APPROVAL_REQUEST: {
+    forPrograms: true,
     meaning: 'A request for approval is malformed, or its arguments are too long for a person to judge.',
     suggestion: 'Correct the field that the message names.',
   },
@@ -33,6 +39,7 @@ export const agentErrors = {
       'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
   },
   E_CANCELLED: {
+    forPrograms: true,
     meaning: 'The turn or the command was cancelled on request.',
     suggestion: 'Send the input again to retry.',
   },
@@ -53,6 +60,7 @@ export const agentErrors = {
     suggestion: 'Change to another folder and run the command there.',
   },
   E_EVENT_INVALID: {
+    forPrograms: true,
     meaning: 'An event for an agent is malformed.',
     suggestion: 'Correct the field the message names.',
   },
@@ -80,6 +88,7 @@ export const agentErrors = {
     suggestion: 'Look at the extension that the message names; the message itself is from that extension.',
   },
   E_INTERRUPTED: {
+    forPrograms: true,
     meaning: 'The agent crashed during this tool call. It may or may not have taken effect, so it was not repeated.',
     suggestion: 'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe.',
   },
@@ -130,6 +139,7 @@ export const agentErrors = {
       "Declare it in the agent's `environment`: its process sees only declared variables. Or write `${NAME:-otherwise}`.",
   },
   E_MESSAGE_DUPLICATE: {
+    forPrograms: true,
     meaning: 'A message event appends a message with an id that is already in use.',
     suggestion: 'Give the new message its own id, or emit `replace`.',
   },
@@ -150,14 +160,17 @@ export const agentErrors = {
     suggestion: 'Make it faster, raise `timeoutMs`, or set `onError: "skip"` if the turn may continue without it.',
   },
   E_MODEL_AUTH: {
+    forPrograms: true,
     meaning: 'The provider does not accept the key.',
     suggestion: 'Check the key that the message names, and its permissions.',
   },
   E_MODEL_CONTEXT: {
+    forPrograms: true,
     meaning: "The conversation does not fit into the model's context window.",
     suggestion: 'Shorten it (compaction, smaller tool results), or use a model with a larger window.',
   },
   E_MODEL_FAILED: {
+    forPrograms: true,
     meaning: 'The model call failed.',
     suggestion: "Read the message: it is the provider's own.",
   },
@@ -182,6 +195,7 @@ export const agentErrors = {
     suggestion: 'Correct the rule the message names.',
   },
   E_MODEL_TIMEOUT: {
+    forPrograms: true,
     meaning: 'The model sent nothing for too long, or the whole call took too long.',
     suggestion: 'Try again; if it repeats, check the provider or the endpoint.',
   },
@@ -271,6 +285,7 @@ export const agentErrors = {
     suggestion: 'Correct the part that the message names.',
   },
   E_TOOL_ARGUMENTS: {
+    forPrograms: true,
     meaning: "The arguments of a tool call do not fit the tool's schema.",
     suggestion: 'Call again with arguments that fit.',
   },
@@ -279,6 +294,7 @@ export const agentErrors = {
     suggestion: 'Correct the value the message names.',
   },
   E_TOOL_FAILED: {
+    forPrograms: true,
     meaning: 'The tool threw an error that has no code of its own.',
     suggestion: 'Read the message; try other arguments or another tool.',
   },
@@ -292,6 +308,7 @@ export const agentErrors = {
     suggestion: 'Rename it, for example `weather__get`.',
   },
   E_TOOL_NOT_OFFERED: {
+    forPrograms: true,
     meaning: 'The tool exists but is not in the catalog of this step.',
     suggestion: 'Use one of the tools offered in this step.',
   },
@@ -308,22 +325,27 @@ export const agentErrors = {
     suggestion: "Use a name that starts with the extension's own name.",
   },
   E_TOOL_TIMEOUT: {
+    forPrograms: true,
     meaning: 'The tool ran past its deadline and was told to stop.',
     suggestion: 'Ask for less at once, or raise the deadline.',
   },
   E_TOOL_UNKNOWN: {
+    forPrograms: true,
     meaning: 'There is no tool with this name.',
     suggestion: 'Use one of the tools offered in this step.',
   },
   E_TURN_ENDED: {
+    forPrograms: true,
     meaning: 'Something tried to change a conversation after its turn had ended.',
     suggestion: 'Emit events while the layer runs, and await everything it starts.',
   },
   E_TURN_TIMEOUT: {
+    forPrograms: true,
     meaning: 'The turn ran past its deadline.',
     suggestion: 'Split the work, or raise the deadline.',
   },
   E_TURN_TOKENS: {
+    forPrograms: true,
     meaning: 'The turn used more tokens than `policy.maxTokensPerTurn` allows.',
     suggestion: 'Raise the limit, or make the agent do less in one turn.',
   },
@@ -332,6 +354,7 @@ export const agentErrors = {
     suggestion: 'Run the command again with `GOONDAN_DEBUG=1` to see the stack, and report it.',
   },
   E_UNTRUSTED: {
+    forPrograms: true,
     meaning: 'The code of this bundle has never run here, and you have not trusted it yet.',
     suggestion: 'Review the code. Then run it with `--trust`, or from a terminal, where `gdn` asks and remembers.',
   },

@@ -7,6 +7,7 @@ export const bundleErrors = {
     suggestion: 'Move the file into its own folder, or correct the part that the message names.',
   },
   E_BUNDLE_INVALID: {
+    forPrograms: true,
     meaning: 'The bundle has errors, so it was not run.',
     suggestion: 'Correct the errors that the message lists, then check with `gdn validate`.',
   },
@@ -15,6 +16,7 @@ export const bundleErrors = {
     suggestion: 'Split the bundle, or remove the part that the message names.',
   },
   E_BUNDLE_MISSING: {
+    forPrograms: true,
     meaning: 'There is no bundle here: the folder is missing or has no `goondan.yaml`.',
     suggestion: 'Name the folder that holds `goondan.yaml`, or make one with `gdn init`.',
   },

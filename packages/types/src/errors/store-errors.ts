@@ -3,14 +3,17 @@ import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const storeErrors = {
   E_DEAD_LETTER: {
+    forPrograms: true,
     meaning: 'The agent crashed each time it handled this event, so the event was put aside.',
     suggestion: 'Find the cause of the crashes, then retry the event from the dead letters, or drop it.',
   },
   E_DISK_FULL: {
+    forPrograms: true,
     meaning: 'The disk or the quota of the state folder is full. Nothing half-written was kept.',
     suggestion: 'Free some space. Everything accepted earlier is still there.',
   },
   E_FENCED: {
+    forPrograms: true,
     meaning:
       'While this process was writing, another one took over the agent instance, or the workspace folder was removed or replaced.',
     suggestion: 'Nothing was overwritten. Let the newer process continue; stop a swarm before you remove its folder.',
@@ -20,14 +23,17 @@ export const storeErrors = {
     suggestion: 'List the events and turns with `gdn history`.',
   },
   E_INBOX_FULL: {
+    forPrograms: true,
     meaning: 'The agent instance has too much input waiting, so this one was not accepted.',
     suggestion: 'Send it again later, or find out why the agent does not keep up.',
   },
   E_LOCKED: {
+    forPrograms: true,
     meaning: 'Another running process is writing this agent instance.',
     suggestion: 'Stop the process the message names, or talk to the agent through it.',
   },
   E_OUTBOX_FULL: {
+    forPrograms: true,
     meaning: 'The agent instance has too many undelivered answers.',
     suggestion: 'Find out why its answers are not fetched. No turn starts until some are.',
   },
@@ -78,10 +84,12 @@ export const storeErrors = {
     suggestion: 'Type more of the id. `gdn trace` lists the latest turns.',
   },
   E_TRACE_UNKNOWN: {
+    forPrograms: true,
     meaning: 'No such turn or trace is recorded: it never ran, it is too old, or recording was off.',
     suggestion: 'List the recorded turns with `gdn trace`.',
   },
   E_TURN_FORGOTTEN: {
+    forPrograms: true,
     meaning: 'The event was handled, but the result of its turn is no longer kept.',
     suggestion: 'Do not send the event again. Find the answer in the conversation, or ask again under another id.',
   },

@@ -3,19 +3,23 @@ import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const swarmErrors = {
   E_AGENT_CYCLE: {
+    forPrograms: true,
     meaning: 'A request would reach an agent instance that is already waiting in the same chain of requests.',
     suggestion: 'Use `send`, which does not wait, or another instanceKey.',
   },
   E_AGENT_DEADLOCK: {
+    forPrograms: true,
     meaning:
       'A request would wait for an agent instance that is itself waiting, through other queues, for the asking one.',
     suggestion: 'Use `send`, which does not wait, or another instanceKey. Or ask again when the other turn is over.',
   },
   E_AGENT_DEPTH: {
+    forPrograms: true,
     meaning: 'A request is nested too deeply in other requests.',
     suggestion: 'Let an agent closer to the start of the chain ask, or use `send`.',
   },
   E_AGENT_FAILED: {
+    forPrograms: true,
     meaning: "The called agent's turn ended in an error.",
     suggestion: "Read the message: it carries the called agent's own error.",
   },
@@ -24,19 +28,23 @@ export const swarmErrors = {
     suggestion: 'Correct the parameter the message names.',
   },
   E_AGENT_START: {
+    forPrograms: true,
     meaning: "The agent's process ended, or ran out of time, before it was ready.",
     suggestion:
       "Look at the agent's log: one of its tools or extensions ends the process, or takes longer than `policy.startTimeoutMs` to load.",
   },
   E_AGENT_TIMEOUT: {
+    forPrograms: true,
     meaning: 'The called agent did not begin its turn in time, or did not answer in time.',
     suggestion: 'Raise the limit that the message names, or look at what the called agent is doing.',
   },
   E_AGENT_UNKNOWN: {
+    forPrograms: true,
     meaning: 'The target of a request or send is not an agent of this swarm.',
     suggestion: 'Use one of the names the message lists.',
   },
   E_APPROVALS_FULL: {
+    forPrograms: true,
     meaning: 'Too many tool calls are waiting for approval.',
     suggestion: 'Answer some of them (`gdn approve`, `gdn deny`), then ask again.',
   },
@@ -45,10 +53,12 @@ export const swarmErrors = {
     suggestion: 'Run the command in your own terminal.',
   },
   E_APPROVAL_UNKNOWN: {
+    forPrograms: true,
     meaning: 'No tool call with this id is waiting: it was answered, has expired, or its turn is over.',
     suggestion: 'List the waiting calls with `gdn approve`.',
   },
   E_CALLS_FULL: {
+    forPrograms: true,
     meaning: 'Too many requests, sends and connector calls are in progress.',
     suggestion: 'Wait for some of them to end before you start more.',
   },
@@ -62,6 +72,7 @@ export const swarmErrors = {
       "Look at the connection's log: the cause is an uncaught error, or code that ends or blocks the process.",
   },
   E_CONNECTOR_EVENT: {
+    forPrograms: true,
     meaning: 'A connector emitted an event that is malformed or not declared.',
     suggestion: 'Correct the field the message names, or add the event to `spec.events` of the Connector.',
   },
@@ -75,10 +86,12 @@ export const swarmErrors = {
     suggestion: "Look at the message and at the connection's log. Often a port is taken or a secret is missing.",
   },
   E_CONTROL_ANSWER: {
+    forPrograms: true,
     meaning: 'This version does not understand an answer of the control socket.',
     suggestion: 'Use the version of Goondan that runs the swarm, or a newer one.',
   },
   E_CONTROL_CLOSED: {
+    forPrograms: true,
     meaning: 'No swarm is running in this workspace, or it stopped before it answered.',
     suggestion: 'Start the swarm and ask again. Accepted inputs are on disk and are handled when it starts.',
   },
@@ -91,6 +104,7 @@ export const swarmErrors = {
     suggestion: "Look at the swarm's log: it has the reason.",
   },
   E_CONTROL_FULL: {
+    forPrograms: true,
     meaning: 'The control socket has too many open streams and waiting requests.',
     suggestion: 'Close some of them, or try again later.',
   },
@@ -103,16 +117,19 @@ export const swarmErrors = {
     suggestion: 'Correct the field the message names.',
   },
   E_CONTROL_SILENT: {
+    forPrograms: true,
     meaning: 'The swarm is running, but its control socket does not answer.',
     suggestion: 'Look at the process of the orchestrator: it is suspended, or the machine is overloaded.',
   },
   E_CONTROL_VERSION: {
+    forPrograms: true,
     meaning: 'The swarm was started by another version of Goondan, whose control socket speaks another protocol.',
     suggestion:
       'Stop the swarm with the version that started it, or end its process, and start it again with this version. ' +
       'Its conversations and accepted inputs are kept.',
   },
   E_DEAD_LETTER_UNKNOWN: {
+    forPrograms: true,
     meaning: 'There is no dead letter with this id.',
     suggestion: 'List the dead letters with `gdn deadletter list`.',
   },
@@ -157,19 +174,23 @@ export const swarmErrors = {
     suggestion: 'Send JSON, with `Content-Type: application/json`.',
   },
   E_INGRESS_KEY: {
+    forPrograms: true,
     meaning: 'The ingress rule for this event takes the instance key from a property that the event does not have.',
     suggestion:
       'Correct `instanceKeyProperty` of the rule, or let the connector set that property to a string or a number.',
   },
   E_INGRESS_RULE: {
+    forPrograms: true,
     meaning: 'No ingress rule of the connection matches the event.',
     suggestion: 'Add a rule for it. A last rule without `match` matches everything.',
   },
   E_INSTANCE_DELETED: {
+    forPrograms: true,
     meaning: 'The conversation was deleted before the input was handled.',
     suggestion: 'Send the input again if you still want it: it begins a new conversation.',
   },
   E_INSTANCE_EXISTS: {
+    forPrograms: true,
     meaning: 'A conversation with this key exists already.',
     suggestion: 'Choose another key, or delete that conversation with `gdn instance delete`.',
   },
@@ -178,14 +199,17 @@ export const swarmErrors = {
     suggestion: 'Use a key of 1 to 1024 characters.',
   },
   E_INSTANCE_PENDING: {
+    forPrograms: true,
     meaning: 'The conversation was not deleted because it has accepted inputs that are not handled yet.',
     suggestion: 'Let the swarm handle them first, or add `--force` to delete them too.',
   },
   E_INSTANCE_UNKNOWN: {
+    forPrograms: true,
     meaning: 'There is no such conversation.',
     suggestion: 'List the conversations with `gdn instance list`.',
   },
   E_IPC_CLOSED: {
+    forPrograms: true,
     meaning: 'A message could not be sent because the process at the other end is gone.',
     suggestion: 'You need not send accepted inputs again: they are on disk and will be handled.',
   },
@@ -194,6 +218,7 @@ export const swarmErrors = {
     suggestion: 'Look for code in the bundle that writes to the IPC channel of its process.',
   },
   E_IPC_FULL: {
+    forPrograms: true,
     meaning: 'Too many messages are waiting for a process that does not read them, so this one was not accepted.',
     suggestion: 'Wait for earlier messages before you send more, and find out why the process does not keep up.',
   },
@@ -202,6 +227,7 @@ export const swarmErrors = {
     suggestion: 'Put large data into a file and send its path.',
   },
   E_NEEDS_BUN: {
+    forPrograms: true,
     meaning: 'A Node program asked for something that works in a Bun process only.',
     suggestion: 'Run this part of the program on Bun.',
   },
@@ -210,6 +236,7 @@ export const swarmErrors = {
     suggestion: 'Use Linux or macOS. docs/platforms.md says what is tested on each.',
   },
   E_PROCESSES_FULL: {
+    forPrograms: true,
     meaning: 'Too many agent instances are waiting for a process, so this input was not accepted.',
     suggestion: 'Send it again later, or raise `policy.maxProcesses`.',
   },
@@ -218,6 +245,7 @@ export const swarmErrors = {
     suggestion: 'Read the cause: usually a folder is missing, or the machine is out of processes or memory.',
   },
   E_RELOAD_FAILED: {
+    forPrograms: true,
     meaning: 'A changed agent or connection did not start on trial, so the running swarm was not changed.',
     suggestion: 'Correct the part that the message names, then reload again. The swarm continues with its old plan.',
   },
@@ -242,11 +270,13 @@ export const swarmErrors = {
     suggestion: 'Correct the errors that the message lists; it lists all of them.',
   },
   E_SWARM_RUNNING: {
+    forPrograms: true,
     meaning:
       'An orchestrator is already running on this workspace, here or in another container. Only one can run at a time.',
     suggestion: 'Talk to the one the message names, or stop it first. Another swarm needs a workspace of its own.',
   },
   E_SWARM_STOPPED: {
+    forPrograms: true,
     meaning: 'The swarm is being stopped, or is stopped, and takes no more input.',
     suggestion: 'Start it again: it then handles the inputs that were accepted before.',
   },
@@ -260,6 +290,7 @@ export const swarmErrors = {
       'Check that both sides have the same secret, and that the connection describes the signature as the sender makes it.',
   },
   E_WORKSPACE_UNKNOWN: {
+    forPrograms: true,
     meaning: 'The state root has no such workspace.',
     suggestion: 'Choose a workspace that Studio lists.',
   },
