@@ -247,7 +247,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'compare only the size of the base',
-    file: 'journal/plan-base.ts',
+    file: 'records/metadata.ts',
     find: 'return bytes.length === mark.bytes && checksum(bytes) === mark.crc;',
     replace: 'return bytes.length === mark.bytes;',
     seed: 1,

@@ -1,0 +1,11 @@
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { mutants } from './mutants.ts';
+
+const workspace = join(import.meta.dir, '../..');
+
+// `npm test` tries a few mutants only; a refactoring must not disarm the others.
+test.each(mutants)('the line that the mutant "$name" changes is there once', ({ file, find }) => {
+  expect(readFileSync(join(workspace, file), 'utf8').split(find)).toHaveLength(2);
+});
