@@ -2,6 +2,7 @@
  * Questions to the person, one at a time. The unsent text is put aside, the next line is the answer, and then the text
  * comes back. At most `MOST` questions wait; further ones are not asked.
  */
+import type { ChatScreen } from './screen/chat-screen.ts';
 import type { Line } from './screen/line.ts';
 
 const MOST = 100;
@@ -12,18 +13,12 @@ interface Question {
   readonly resolve: (answer: string | undefined) => void;
 }
 
-export interface QuestionScreen {
-  readonly draft: string;
-  setDraft(text: string): void;
-  print(lines: readonly Line[]): void;
-}
-
 export class Questions {
-  readonly #screen: QuestionScreen;
+  readonly #screen: Pick<ChatScreen, 'draft' | 'setDraft' | 'print'>;
   readonly #waiting: Question[] = [];
   #aside = '';
 
-  constructor(screen: QuestionScreen) {
+  constructor(screen: Pick<ChatScreen, 'draft' | 'setDraft' | 'print'>) {
     this.#screen = screen;
   }
 

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { countProblems, printProblems } from '../bundle/print-problems.ts';
 import type { Terminal } from '../terminal.ts';
-import { changeInstall, type InstallChange } from './change-install.ts';
+import { changeInstall } from './change-install.ts';
+import type { NpmRun } from './run-npm.ts';
 import { readDependencies } from './package-json.ts';
 import { installedName } from './package-spec.ts';
 import { packagesWithScripts } from './packages-with-scripts.ts';
 import { type InstalledPackage, readPackage } from './read-package.ts';
 
-export interface Addition extends InstallChange {
+export interface Addition extends NpmRun {
   /** The package in npm's notation, with absolute paths. */
   readonly spec: string;
   /** True when scripts of packages may run during the install. */

@@ -5,20 +5,11 @@
 import { GoondanError } from '@goondan/types';
 import type { Terminal } from '../terminal.ts';
 import { rememberInstall } from './remember-install.ts';
-import { runNpm } from './run-npm.ts';
-
-export interface InstallChange {
-  /** A real path. */
-  readonly folder: string;
-  /** See `NpmRun`. */
-  readonly isTrusted: boolean;
-  readonly terminal: Terminal;
-  readonly signal: AbortSignal;
-}
+import { type NpmRun, runNpm } from './run-npm.ts';
 
 /** `work` makes and checks the change; when it throws, the change is undone. **Errors** — those of `work`. */
 export async function changeInstall<Value>(
-  { folder, isTrusted, terminal, signal }: InstallChange,
+  { folder, isTrusted, terminal, signal }: NpmRun,
   work: (npm: (...args: string[]) => Promise<void>) => Promise<Value>,
 ): Promise<Value> {
   const remembered = rememberInstall(folder);

@@ -5,10 +5,11 @@ import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { printProblems } from '../bundle/print-problems.ts';
 import type { Terminal } from '../terminal.ts';
-import { changeInstall, type InstallChange } from './change-install.ts';
+import { changeInstall } from './change-install.ts';
+import type { NpmRun } from './run-npm.ts';
 import { readDependencies } from './package-json.ts';
 
-export interface Removal extends InstallChange {
+export interface Removal extends NpmRun {
   readonly name: string;
   /** The folder of the bundle as the person typed it, for messages. */
   readonly shownAs: string;

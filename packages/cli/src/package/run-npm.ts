@@ -9,6 +9,7 @@ import { npmEnvironment } from './npm-environment.ts';
 import { withoutNpmrc } from './without-npmrc.ts';
 
 export interface NpmRun {
+  /** A real path. */
   readonly folder: string;
   /** True: a `.npmrc` in the folder, or in its npm workspace, is used. */
   readonly isTrusted: boolean;

@@ -9,10 +9,11 @@ import { useAnswer } from '../server/use-answer.ts';
 import { describeMoment } from '../time/describe-time.ts';
 import { describeEvent } from './describe-event.ts';
 
-interface EventListProps {
+export interface EventListProps {
   readonly workspaceId: string;
   readonly shown: InstanceAddress;
   readonly at: number | undefined;
+  /** Changes while the turn runs, and when it is committed. */
   readonly version: string;
   readonly show: Show;
 }

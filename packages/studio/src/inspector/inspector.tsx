@@ -1,7 +1,6 @@
 /** One turn from the outside in, or the events around a moment. */
-import type { InstanceAddress, TraceView } from '@goondan/cli/studio';
+import type { TraceView } from '@goondan/cli/studio';
 import { useEffect, useState } from 'react';
-import type { Show } from '../route/route.ts';
 import { isTyping } from '../keyboard/use-shortcuts.ts';
 import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { Onion } from '../onion/onion.tsx';
@@ -11,20 +10,10 @@ import { addressOf } from '../server/ask-server.ts';
 import { useAnswer } from '../server/use-answer.ts';
 import { useRecorded } from '../server/use-recorded.ts';
 import { describeDuration } from '../time/describe-time.ts';
-import { EventList } from './event-list.tsx';
+import { EventList, type EventListProps } from './event-list.tsx';
 import { Tabs } from './tabs.tsx';
 
-interface InspectorProps {
-  readonly workspaceId: string;
-  readonly shown: InstanceAddress;
-  readonly turn: string;
-  readonly at: number | undefined;
-  /** Changes while the turn runs, and when it is committed. */
-  readonly version: string;
-  readonly show: Show;
-}
-
-export function Inspector({ workspaceId, shown, turn, at, version, show }: InspectorProps) {
+export function Inspector({ workspaceId, shown, turn, at, version, show }: EventListProps & { readonly turn: string }) {
   const [tab, setTab] = useState<'onion' | 'events'>('onion');
   const box = useBorrowedFocus<HTMLElement>(`.turn-onion[data-turn="${CSS.escape(turn)}"]`);
   const address = addressOf(workspaceId, 'trace', { id: turn });

@@ -5,7 +5,7 @@ import type { FetchConfig } from './fetch-config.ts';
 import { findAddresses, hostOf, parseUrl, type Resolve } from './find-address.ts';
 import { readBody } from './read-body.ts';
 import { checkHeaders, headersFor } from './request-headers.ts';
-import { sendRequest } from './send-request.ts';
+import { type HttpRequest, sendRequest } from './send-request.ts';
 import { toReadable } from './to-readable.ts';
 
 export interface FetchAsk {
@@ -76,12 +76,7 @@ async function follow(ask: FetchAsk, place: FetchPlace): Promise<FetchResult> {
   }
 }
 
-interface Hop {
-  readonly url: URL;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}
+type Hop = Pick<HttpRequest, 'url' | 'method' | 'headers' | 'body'>;
 
 /** Gets the answer of the first address that responds. */
 async function askHop(hop: Hop, { config, resolve, signal }: FetchPlace): Promise<IncomingMessage> {

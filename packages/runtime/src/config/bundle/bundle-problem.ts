@@ -1,8 +1,7 @@
 /** The problems of a bundle: as they are found, and as they are shown. */
-import { errorCatalogue, type ErrorCode } from '@goondan/types';
-import type { Place } from './place.ts';
+import { type CodePlace, errorCatalogue, type ErrorCode } from '@goondan/types';
 
-export interface BundleProblem extends Place {
+export interface BundleProblem extends CodePlace {
   readonly code: ErrorCode;
   readonly message: string;
   /** `Kind/name` of the resource with the problem, if it is about one. */
@@ -23,15 +22,15 @@ export interface FindingDetails {
   readonly suggestion?: string | undefined;
 }
 
-export function errorAt(place: Place, code: ErrorCode, message: string, details: FindingDetails = {}): Finding {
+export function errorAt(place: CodePlace, code: ErrorCode, message: string, details: FindingDetails = {}): Finding {
   return { severity: 'error', problem: problemAt(place, code, message, details) };
 }
 
-export function warningAt(place: Place, code: ErrorCode, message: string, details: FindingDetails = {}): Finding {
+export function warningAt(place: CodePlace, code: ErrorCode, message: string, details: FindingDetails = {}): Finding {
   return { severity: 'warning', problem: problemAt(place, code, message, details) };
 }
 
-function problemAt({ file, line, column }: Place, code: ErrorCode, message: string, details: FindingDetails) {
+function problemAt({ file, line, column }: CodePlace, code: ErrorCode, message: string, details: FindingDetails) {
   const { resource, suggestion = errorCatalogue[code].suggestion } = details;
   return {
     code,

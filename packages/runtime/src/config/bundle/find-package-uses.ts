@@ -1,9 +1,9 @@
+import type { CodePlace } from '@goondan/types';
 import type { Bundle } from './bundle.ts';
 import { resourcesOf } from './find-resource.ts';
-import type { Place } from './place.ts';
 import { listReferences, parseReference } from './references.ts';
 
-export interface PackageUse extends Place {
+export interface PackageUse extends CodePlace {
   /** `Kind/name` of the resource that refers to the package. */
   readonly resource: string;
 }

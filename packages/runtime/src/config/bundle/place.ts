@@ -1,13 +1,5 @@
 /** Places in the files of a bundle. */
-import type { JsonValue } from '@goondan/types';
-
-export interface Place {
-  /** Relative to the folder of the bundle. */
-  readonly file: string;
-  /** Counts from 1, as `column` does. */
-  readonly line: number;
-  readonly column: number;
-}
+import type { CodePlace, JsonValue } from '@goondan/types';
 
 /** The keys and indexes that lead to a value. */
 export type Path = readonly (string | number)[];
@@ -20,7 +12,7 @@ export interface SourceDocument {
   /** The file that contains the document. */
   readonly file: string;
   /** Returns the place of a value; for one that does not exist, that of the nearest value around it. */
-  placeOf(path: Path, part?: 'key' | 'value'): Place;
+  placeOf(path: Path, part?: 'key' | 'value'): CodePlace;
 }
 
 /** Writes a path as `spec.tools[0].ref`. */

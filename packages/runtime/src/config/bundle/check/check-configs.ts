@@ -2,13 +2,12 @@
  * Checks the config of extensions and tools against the schema that their resource declares, for every resource that
  * lists them.
  */
-import type { ErrorCode, JsonObject } from '@goondan/types';
+import type { CodePlace, ErrorCode, JsonObject } from '@goondan/types';
 import type { SchemaCheck } from '../../../json/json-schema.ts';
 import { mergeConfig } from '../../merge-config.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
-import type { Place } from '../place.ts';
 import { configOf, type ListItem, referenceOf } from '../references.ts';
 import { type CompileCheck, findConfigProblems, readConfigSchema, toPath, valueAt } from './config-schema.ts';
 
@@ -75,7 +74,7 @@ function checkUse(check: SchemaCheck, use: Use): Finding[] {
 }
 
 /** Returns the place where the effective value is written: in the list item, or in the listed resource itself. */
-function placeOf({ user, field, index, listed, over }: Use, keys: readonly string[]): Place {
+function placeOf({ user, field, index, listed, over }: Use, keys: readonly string[]): CodePlace {
   const own = listed.resource.spec.config ?? {};
   if (valueAt(over, keys) === undefined && keys.length > 0 && valueAt(own, keys) !== undefined) {
     return listed.document.placeOf(['spec', 'config', ...toPath(own, keys)]);
