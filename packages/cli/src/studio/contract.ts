@@ -169,27 +169,6 @@ export type TraceView = ReadTrace;
 export type StudioNotice =
   Sent<SwarmNotice> | { readonly type: 'swarm'; readonly isRunning: boolean } | { readonly type: 'conversations' };
 
-export interface SendBody extends InstanceAddress {
-  readonly input: string;
-}
-
-export interface CancelBody extends InstanceAddress {
-  /** The running turn when absent. */
-  readonly turnId?: string;
-}
-
-export interface ApprovalBody {
-  readonly id: string;
-  readonly decision: 'approve' | 'deny';
-  /** For the model to read after a denial. */
-  readonly note?: string;
-}
-
-export interface DeadLetterBody extends InstanceAddress {
-  readonly eventId: string;
-  readonly action: 'retry' | 'drop';
-}
-
 /** `done` is false when there was nothing to act on any more. */
 export interface Done {
   readonly done: boolean;

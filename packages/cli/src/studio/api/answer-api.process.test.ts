@@ -358,7 +358,7 @@ describe('the actions of a person', () => {
       ['send', { ...whom, input: 1 }, 400],
       ['send', { ...whom, input: 'x', more: 1 }, 400],
       ['send', { agent: '', instanceKey: 'default', input: 'x' }, 400],
-      ['send', { agent: 'x'.repeat(1025), instanceKey: 'default', input: 'x' }, 400],
+      ['send', { agent: 'x'.repeat(4_097), instanceKey: 'default', input: 'x' }, 400],
       ['send', JSON.stringify({ ...whom, input: 'x'.repeat(1_000_001) }), 413],
       ['cancel', { agent: 'clerk' }, 400],
       ['approval', { id: 'x', decision: 'perhaps' }, 400],
