@@ -180,7 +180,8 @@ describe('the status of a server', () => {
     expect(await extensions()).toMatchObject([
       { extension: 'files', state: 'failed', lines: ['first line', 'bad token ***'] },
     ]);
-    expect(await trace()).toMatch(/│ ✗ files: failed since /);
+    // The trace is written after the answer.
+    await until(async () => /│ ✗ files: failed since /.test(await trace()));
     const seen = await view();
     expect(seen.conversations[0]?.extensions).toMatchObject([{ extension: 'files', state: 'failed' }]);
     expect(seen.agents[0]?.unknownTools).toMatchObject([{ extension: 'files' }]);

@@ -87,16 +87,20 @@ describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
     expect(await run(command, { sandbox, traceparent, settings })).toMatchObject({ stdout: '<mine>\n' });
   });
 
-  test.if(isThere)('past its deadline is ended with its whole tree, even when SIGTERM is ignored', async () => {
-    const mark = newMark();
-    const startedAt = performance.now();
-    const command = `trap '' TERM; (trap '' TERM; setsid sleep ${mark}; sleep ${mark}) & sleep ${mark} & sleep ${mark}`;
-    const result = await run({ command, timeoutMs: 300 }, { sandbox });
-    expect(runningCommands(`sleep ${mark}`)).toEqual([]);
-    expect(result).toMatchObject({ timedOut: true, limitMs: 300 });
-    // About a second after its deadline; more on a busy machine.
-    expect(performance.now() - startedAt).toBeLessThan(300 + 1_000 + 4_000);
-  });
+  test.if(isThere)(
+    'past its deadline is ended with its whole tree, even when SIGTERM is ignored',
+    async () => {
+      const mark = newMark();
+      const startedAt = performance.now();
+      const command = `trap '' TERM; (trap '' TERM; setsid sleep ${mark}; sleep ${mark}) & sleep ${mark} & sleep ${mark}`;
+      const result = await run({ command, timeoutMs: 300 }, { sandbox });
+      expect(runningCommands(`sleep ${mark}`)).toEqual([]);
+      expect(result).toMatchObject({ timedOut: true, limitMs: 300 });
+      // About a second after its deadline; more on a busy machine, but not three times in a row.
+      expect(performance.now() - startedAt).toBeLessThan(300 + 1_000 + 4_000);
+    },
+    { timeout: 30_000, retry: 2 },
+  );
 
   test.if(isThere)('past its deadline may finish after SIGTERM, and its output is kept', async () => {
     const command = `trap 'echo bye; exit 7' TERM; echo working; while true; do sleep 0.02; done`;

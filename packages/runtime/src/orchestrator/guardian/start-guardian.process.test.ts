@@ -82,24 +82,31 @@ async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
 
 const EVERY_PROCESS = 3 + 3 + 1 + 3 + 2 + 1 + 2;
 
+/** For promises in seconds: a busy machine may break one twice, but not three times in a row. */
+const promisedInSeconds = { timeout: 20_000, retry: 2 };
+
 describe('when the orchestrator is gone', () => {
-  test('nothing of its run is alive two seconds later, not even the guardian, and no other process is affected', async () => {
-    const tag = tagForTest();
-    const other = tagForTest();
-    const stranger = Bun.spawn(['sleep', '1000'], {
-      env: { PATH: process.env.PATH, ...tagEntry(other) },
-      detached: true,
-    });
-    const { orchestrator, guardian } = await startOrchestrator(tag);
-    orchestrator.kill('SIGKILL');
-    const killedAt = performance.now();
-    await until(async () => (await tagged(tag)).length === 0);
-    expect(performance.now() - killedAt).toBeLessThan(2_000);
-    await until(() => !isAlive(guardian));
-    expect(performance.now() - killedAt).toBeLessThan(2_500);
-    expect(await tagged(tag)).toEqual([]);
-    expect(isAlive(stranger.pid)).toBe(true);
-  }, 20_000);
+  test(
+    'nothing of its run is alive two seconds later, not even the guardian, and no other process is affected',
+    async () => {
+      const tag = tagForTest();
+      const other = tagForTest();
+      const stranger = Bun.spawn(['sleep', '1000'], {
+        env: { PATH: process.env.PATH, ...tagEntry(other) },
+        detached: true,
+      });
+      const { orchestrator, guardian } = await startOrchestrator(tag);
+      orchestrator.kill('SIGKILL');
+      const killedAt = performance.now();
+      await until(async () => (await tagged(tag)).length === 0);
+      expect(performance.now() - killedAt).toBeLessThan(2_000);
+      await until(() => !isAlive(guardian));
+      expect(performance.now() - killedAt).toBeLessThan(2_500);
+      expect(await tagged(tag)).toEqual([]);
+      expect(isAlive(stranger.pid)).toBe(true);
+    },
+    promisedInSeconds,
+  );
 
   test.each<[string, string[], (pid: number, guardian: number) => void]>([
     ['its group with it', [], (pid) => process.kill(-pid, 'SIGKILL')],
@@ -127,7 +134,7 @@ describe('when the orchestrator is gone', () => {
       await until(() => !isAlive(guardian));
       expect(await tagged(tag)).toEqual([]);
     },
-    20_000,
+    promisedInSeconds,
   );
 });
 
