@@ -11,13 +11,8 @@ export interface OtlpSpan {
   readonly kind: number;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
-  readonly attributes: readonly OtlpAttribute[];
+  readonly attributes: readonly { readonly key: string; readonly value: OtlpValue }[];
   readonly status: { readonly code?: number; readonly message?: string };
-}
-
-export interface OtlpAttribute {
-  readonly key: string;
-  readonly value: OtlpValue;
 }
 
 export type OtlpValue =
@@ -37,7 +32,7 @@ type AttributeValue = string | boolean | number | { readonly double: number } | 
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** Converts attributes, without those that are `undefined`. */
-export function toAttributes(values: Attributes): OtlpAttribute[] {
+export function toAttributes(values: Attributes): OtlpSpan['attributes'] {
   return Object.entries(values).flatMap(([key, value]) => {
     const shown = toValue(value);
     return shown === undefined ? [] : [{ key, value: shown }];

@@ -61,7 +61,7 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
     report,
     noteOf: (count) => lineOf(newest, true, () => ({ type: 'dropped', count })),
   });
-  const add: AddLine = (turn, isNeeded, line) => {
+  const add: RunDeps['add'] = (turn, isNeeded, line) => {
     newest = turn;
     log.add(lineOf(turn, isNeeded, line));
   };
@@ -69,7 +69,7 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
   return {
     /** Returns a listener for one turn. */
     listen: (): TurnListener =>
-      new WrittenRun({ clock, extensions, ...(statuses && { statuses }), effects, requestsOf, onRunning }, add),
+      new WrittenRun({ clock, extensions, ...(statuses && { statuses }), effects, requestsOf, onRunning, add }),
     /** Marks the running turn as left to the next process. */
     leave: () => running?.halt(),
     /** Adds a status to the running turn; drops it when none runs. */
@@ -90,20 +90,18 @@ const LONGEST_RESUME_POINT = 2_000_000;
  */
 const MOST_STATUSES = 200;
 
-type AddLine = (turn: TurnLine['turn'], isNeeded: boolean, line: () => TraceLine | undefined) => void;
-
 interface RunDeps extends Pick<TurnTracesDeps, 'clock' | 'extensions' | 'statuses'> {
   readonly effects: EffectRecorder;
   /** Requests of a run that are in the file. */
   readonly requestsOf: (run: WrittenRun) => WrittenRequests;
   /** Called with the run that is running now. Turns run one after the other. */
   readonly onRunning: (run: WrittenRun | undefined) => void;
+  readonly add: (turn: TurnLine['turn'], isNeeded: boolean, line: () => TraceLine | undefined) => void;
 }
 
 /** One turn, from its start in this process to its commit. */
 class WrittenRun implements TurnListener {
   readonly #deps: RunDeps;
-  readonly #add: AddLine;
   #turn: TurnLine['turn'] | undefined;
   #startedAt = 0;
   #mask: Mask = noSecrets;
@@ -120,9 +118,8 @@ class WrittenRun implements TurnListener {
   /** Keys of effects that have not ended. */
   readonly #asked = new Set<string>();
 
-  constructor(deps: RunDeps, add: AddLine) {
+  constructor(deps: RunDeps) {
     this.#deps = deps;
-    this.#add = add;
   }
 
   started(turn: WatchedTurn, turnStartedAt: number): void {
@@ -146,7 +143,7 @@ class WrittenRun implements TurnListener {
     const { createdAt, ...rest } = event;
     const stored = { ...rest, createdAt: createdAt.toISOString() };
     this.#addMasked({ type: 'beginning', event: stored, extensions: this.#deps.extensions });
-    if (turn.resumePoint !== undefined) this.#add(this.#turn, false, () => this.#resume(turn.resumePoint?.()));
+    if (turn.resumePoint !== undefined) this.#deps.add(this.#turn, false, () => this.#resume(turn.resumePoint?.()));
     for (const status of this.#deps.statuses?.() ?? []) this.statusChanged(status);
     this.#deps.onRunning(this);
   }
@@ -185,7 +182,7 @@ class WrittenRun implements TurnListener {
     this.#asked.delete(effect.key);
     const record = this.#deps.effects.record(effect, this.#mask);
     const line = () => ({ type: 'effect', ...record(this.#deps.requestsOf(this)) }) as const;
-    if (this.#turn !== undefined) this.#add(this.#turn, false, line);
+    if (this.#turn !== undefined) this.#deps.add(this.#turn, false, line);
   }
 
   changed(chain: RunningSpan): void {
@@ -198,7 +195,7 @@ class WrittenRun implements TurnListener {
     else this.#close(chain);
     // A chain that has ended by the time of writing has a later line with its end, so this line is left out.
     const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
-    if (this.#turn !== undefined) this.#add(this.#turn, false, describe);
+    if (this.#turn !== undefined) this.#deps.add(this.#turn, false, describe);
   }
 
   ended({ result, stepCount, thrown }: WatchedEnd, durationMs: number, chainsMore: number): void {
@@ -247,7 +244,7 @@ class WrittenRun implements TurnListener {
   #addMasked(line: TraceLine): void {
     // Masking a line does not change its shape.
     const masked = () => maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
-    if (this.#turn !== undefined) this.#add(this.#turn, true, masked);
+    if (this.#turn !== undefined) this.#deps.add(this.#turn, true, masked);
   }
 
   #describe(recorded: RunningSpan): TraceLine {
