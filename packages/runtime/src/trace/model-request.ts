@@ -193,7 +193,36 @@ function countSame(before: readonly string[], now: readonly string[]): number {
   return at < 0 ? now.length : at;
 }
 
-/** Converts to JSON and drops everything else, since a layer may have put anything into a request. */
+/**
+ * Converts to JSON, since a layer may have put anything into a request. Everything else is dropped; a text stands for a
+ * bigint, for an object inside of itself, and for a value that cannot be read.
+ */
 function asJson(value: unknown): JsonValue {
-  return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue;
+  try {
+    return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue;
+  } catch {
+    return replaceUnfit(value);
+  }
+}
+
+function replaceUnfit(value: unknown): JsonValue {
+  try {
+    return JSON.parse(JSON.stringify(value, unfitReplacer()) ?? 'null') as JsonValue;
+  } catch {
+    // A getter or a toJSON that throws.
+    return '(cannot be read)';
+  }
+}
+
+/** JSON.stringify calls it with each object as `this`, so the objects above a value are known. */
+function unfitReplacer(): (this: unknown, key: string, given: unknown) => unknown {
+  const above: unknown[] = [];
+  return function replace(_key, given) {
+    if (typeof given === 'bigint') return `${given}n`;
+    if (typeof given !== 'object' || given === null) return given;
+    while (above.length > 0 && above.at(-1) !== this) above.pop();
+    if (above.includes(given)) return '(a cycle)';
+    above.push(given);
+    return given;
+  };
 }
