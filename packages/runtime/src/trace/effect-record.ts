@@ -8,7 +8,10 @@ export type EffectKind = 'model' | 'tool' | 'agent' | 'approval';
 export interface EffectRecord {
   readonly key: string;
   readonly kind: EffectKind;
-  /** The layer whose code made the request, and the span of its chain; absent when the runtime made it. */
+  /**
+   * The layer whose code made the request, and the span of its chain; absent when the runtime made it. A model call of a
+   * layer has a chain of its own, whose span it is.
+   */
   readonly by?: { readonly extension: string; readonly name: string; readonly span: string };
   /** The request; that of a model call as a `ModelRequestRecord`. */
   readonly asked: JsonValue;

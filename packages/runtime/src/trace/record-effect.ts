@@ -25,7 +25,8 @@ export class EffectRecorder {
       ? { ok: true, value: outcome.value as JsonValue }
       : { ok: false, error: recordThrown(outcome.thrown) };
     const scope = currentScope();
-    const by = scope instanceof RunningSpan ? scope.asker : undefined;
+    const by =
+      scope instanceof RunningSpan ? (scope.asker ?? (kind === 'model' ? scope.starter : undefined)) : undefined;
     return (written = new WrittenRequests()) => {
       // `call-model.ts` alone calls models, and makes this request.
       const request = kind === 'model' ? this.#requests.refer(key, asked as AskedModel, written) : undefined;

@@ -104,6 +104,12 @@ export class RunningSpan implements ChainSpan {
     return { extension, name, span: chain.spanIds?.spanId ?? '' };
   }
 
+  /** The layer that started the running chain, as with `ctx.model.generate`, and the span of the chain. */
+  get starter(): EffectRecord['by'] {
+    const { by, chain } = this.running;
+    return by && { extension: by.extension, name: by.name, span: chain.spanIds?.spanId ?? '' };
+  }
+
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
     const { active } = this.running;
     return active === undefined ? make() : active.draw(kind, make);

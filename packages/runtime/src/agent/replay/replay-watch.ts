@@ -241,10 +241,10 @@ export class ReplayWatch implements TurnObserver {
     return outcome !== undefined && asked.includes(key) ? outcome : { ok: false, error };
   }
 
-  /** Recorded effects of layers in this chain that the replay did not ask for. */
+  /** Recorded effects of layers in this chain that the replay did not ask for. Model calls are compared as chains. */
   unasked(spanId: string | undefined): readonly EffectRecord[] {
     return this.#recording.effects.filter(
-      ({ key, by }) => by?.span === spanId && by !== undefined && !this.#asked.has(key),
+      ({ key, kind, by }) => kind !== 'model' && by?.span === spanId && by !== undefined && !this.#asked.has(key),
     );
   }
 

@@ -1,0 +1,71 @@
+/** The record of model calls that a layer makes, and their replay. */
+import { expect, test } from 'bun:test';
+import type { ExtensionRegister } from '@goondan/types';
+import { extension } from '../../testing/index.ts';
+import { recordInMemory } from '../../testing/record-in-memory.ts';
+import { replayTurn } from '../replay/replay-turn.ts';
+
+const adviser: ExtensionRegister = ({ pipeline }) => {
+  pipeline.register(
+    'step',
+    async (ctx) => {
+      await ctx.model.generate({ messages: [{ role: 'user', content: 'Any advice?' }] });
+      return ctx.next();
+    },
+    { name: 'advise' },
+  );
+};
+
+test("the record of a layer's own model call names its extension, and a step's does not", async () => {
+  const plan = {
+    agentName: 'helper',
+    models: { 'Model/m': { provider: 'scripted' as const, model: 'm', options: { script: [{ say: 'yes' }] } } },
+    extensions: [extension('adviser', adviser)],
+  };
+  const { start } = await recordInMemory(plan, ['go']);
+  const asked = start.recording.effects.filter(({ kind }) => kind === 'model');
+  expect(asked.map(({ by }) => by && { extension: by.extension, name: by.name })).toEqual([
+    { extension: 'adviser', name: 'advise' },
+    undefined,
+  ]);
+  expect(asked[0]?.by?.span).toMatch(/^[0-9a-f]{16}$/);
+  expect(await replayTurn(plan, start)).toMatchObject({ others: 0, served: { model: 2 } });
+  // The call that is gone counts once, as the chain it was.
+  const quiet = {
+    ...plan,
+    extensions: [
+      extension('adviser', ({ pipeline }) => {
+        pipeline.register('step', (ctx) => ctx.next(), { name: 'advise' });
+      }),
+    ],
+  };
+  expect(await replayTurn(quiet, start)).toMatchObject({
+    others: 0,
+    first: { extension: 'adviser', what: 'not_asked' },
+  });
+});
+
+test('a call that another layer answers now is a divergence of that layer alone', async () => {
+  const cache = (answers: boolean): ExtensionRegister => {
+    return ({ pipeline }) => {
+      const reply = {
+        content: [{ type: 'text' as const, text: 'yes' }],
+        finishReason: 'stop' as const,
+        usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+      };
+      const options = { name: 'cache', mayShortCircuit: true };
+      pipeline.register(
+        'model',
+        (ctx) => (answers && ctx.extensionName !== undefined ? Promise.resolve(reply) : ctx.next()),
+        options,
+      );
+    };
+  };
+  const planOf = (answers: boolean) => ({
+    agentName: 'helper',
+    models: { 'Model/m': { provider: 'scripted' as const, model: 'm', options: { script: [{ say: 'yes' }] } } },
+    extensions: [extension('adviser', adviser), extension('cache', cache(answers))],
+  });
+  const { start } = await recordInMemory(planOf(false), ['go']);
+  expect(await replayTurn(planOf(true), start)).toMatchObject({ others: 0, first: { extension: 'cache' } });
+});
