@@ -16,7 +16,7 @@ export interface PersonAnswer {
   readonly note?: string;
 }
 
-export interface DeskParts {
+export interface DeskDeps {
   readonly swarm: Pick<Swarm, 'approvals' | 'approve' | 'deny' | 'watch'>;
   /** Whether the call is for the person here. The result may change: see `look`. */
   readonly concerns: (approval: ApprovalSummary) => boolean;
@@ -30,7 +30,7 @@ export interface DeskParts {
 }
 
 export class ApprovalDesk {
-  readonly #parts: DeskParts;
+  readonly #deps: DeskDeps;
   /** The calls that wait for an answer, by id, in the order they were asked. */
   readonly #waiting = new Map<string, ApprovalSummary>();
   readonly #seen = new Set<string>();
@@ -38,18 +38,18 @@ export class ApprovalDesk {
   #unwatch: () => void = () => undefined;
   #isClosed = false;
 
-  private constructor(parts: DeskParts) {
-    this.#parts = parts;
+  private constructor(deps: DeskDeps) {
+    this.#deps = deps;
   }
 
   /** **Errors** — those of the swarm. */
-  static async open(parts: DeskParts): Promise<ApprovalDesk> {
-    const desk = new ApprovalDesk(parts);
-    const watch = await parts.swarm.watch({ types: ['approval'] }, (notice) => {
+  static async open(deps: DeskDeps): Promise<ApprovalDesk> {
+    const desk = new ApprovalDesk(deps);
+    const watch = await deps.swarm.watch({ types: ['approval'] }, (notice) => {
       if (notice.type === 'approval') desk.#hear(notice);
     });
     desk.#unwatch = watch.end;
-    for (const approval of await parts.swarm.approvals()) desk.#waiting.set(approval.id, approval);
+    for (const approval of await deps.swarm.approvals()) desk.#waiting.set(approval.id, approval);
     desk.look();
     return desk;
   }
@@ -62,7 +62,7 @@ export class ApprovalDesk {
   /** Call it when other calls may concern the person than before. */
   look(): void {
     if (this.#asking !== undefined || this.#isClosed) return;
-    const isNext = (approval: ApprovalSummary) => !this.#seen.has(approval.id) && this.#parts.concerns(approval);
+    const isNext = (approval: ApprovalSummary) => !this.#seen.has(approval.id) && this.#deps.concerns(approval);
     const next = [...this.#waiting.values()].find(isNext);
     if (next !== undefined) void this.#ask(next);
   }
@@ -79,7 +79,7 @@ export class ApprovalDesk {
     if (state !== 'asked' && this.#asking?.id === approval.id) {
       this.#asking.over.abort();
       const by = outcome?.by === undefined ? '' : ` by ${outcome.by}`;
-      this.#parts.tell(`${approval.id} needs no answer any more: ${outcome?.decision ?? 'its turn is over'}${by}.`);
+      this.#deps.tell(`${approval.id} needs no answer any more: ${outcome?.decision ?? 'its turn is over'}${by}.`);
     }
     this.look();
   }
@@ -90,7 +90,7 @@ export class ApprovalDesk {
     this.#seen.add(id);
     this.#asking = { id, over };
     try {
-      const answer = await this.#parts.ask(approval, over.signal);
+      const answer = await this.#deps.ask(approval, over.signal);
       if (over.signal.aborted || answer === undefined) return;
       // The next notice about this call comes from our own answer.
       this.#asking = { id: '', over };
@@ -98,7 +98,7 @@ export class ApprovalDesk {
     } catch (error) {
       // The swarm is gone, or the disk is full: the question stays open.
       const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
-      if (!this.#isClosed) this.#parts.tell(`${id} is not answered. ${problem}`);
+      if (!this.#isClosed) this.#deps.tell(`${id} is not answered. ${problem}`);
     } finally {
       this.#asking = undefined;
       this.look();
@@ -106,7 +106,7 @@ export class ApprovalDesk {
   }
 
   async #give(id: string, { isApproved, note }: PersonAnswer): Promise<void> {
-    const { swarm, tell } = this.#parts;
+    const { swarm, tell } = this.#deps;
     const reply = { id, by: userInfo().username, ...(note === undefined ? {} : { note }) };
     const isGiven = await (isApproved ? swarm.approve(reply) : swarm.deny(reply));
     if (!isGiven) tell(`${id} had been answered before.`);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { AskOptions, Delivery, LogLine, SwarmNotice, TurnEnd } from '@goondan/runtime';
 import { manualClock } from '@goondan/runtime/testing';
 import { createAssistantMessage, GoondanError, type TurnResult } from '@goondan/types';
-import { Chat, type ChatParts } from './chat.ts';
+import { Chat, type ChatDeps } from './chat.ts';
 import type { ChatScreen, ScreenHooks } from './screen/chat-screen.ts';
 import { type Line, line } from './screen/line.ts';
 
@@ -53,7 +53,7 @@ function open() {
   const clock = manualClock();
   const commands: string[] = [];
   let screen: FakeScreen | undefined;
-  const parts: ChatParts = {
+  const deps: ChatDeps = {
     clock,
     openScreen: (hooks) => (screen = new FakeScreen(hooks)),
     runCommand: async ({ name }) => {
@@ -68,7 +68,7 @@ function open() {
       },
     },
   };
-  const chat = new Chat(at, parts);
+  const chat = new Chat(at, deps);
   if (screen === undefined) throw new Error('There is no screen.');
   const { hooks } = screen;
   const turn = (index: number) => {

@@ -20,7 +20,7 @@ import { shorten } from '../shorten.ts';
 import { describeFailure } from './turn/describe-failure.ts';
 import { TurnView } from './turn/turn-view.ts';
 
-export interface ChatParts {
+export interface ChatDeps {
   readonly swarm: Pick<Swarm, 'ask'>;
   readonly clock: Clock;
   readonly openScreen: (hooks: ScreenHooks) => ChatScreen;
@@ -51,7 +51,7 @@ export class Chat {
   /** The agent instance that the person talks to. */
   at: InstanceAddress;
   readonly screen: ChatScreen;
-  readonly #parts: ChatParts;
+  readonly #deps: ChatDeps;
   readonly #questions: Questions;
   readonly #end = Promise.withResolvers<ChatEnd>();
   #turn: RunningTurn | undefined;
@@ -60,10 +60,10 @@ export class Chat {
   #queue: string[] = [];
   #warnedAt = -Infinity;
 
-  constructor(at: InstanceAddress, parts: ChatParts) {
+  constructor(at: InstanceAddress, deps: ChatDeps) {
     this.at = at;
-    this.#parts = parts;
-    this.screen = parts.openScreen({
+    this.#deps = deps;
+    this.screen = deps.openScreen({
       sent: (text) => this.#sent(text),
       interrupt: () => this.interrupt(),
       leave: () => this.leave('left'),
@@ -126,7 +126,7 @@ export class Chat {
 
   /** Handles Ctrl-C and its signal. */
   interrupt(): void {
-    const now = this.#parts.clock.elapsed();
+    const now = this.#deps.clock.elapsed();
     const interruption = decideInterrupt({
       isAsking: this.#questions.isAsking,
       turn: this.#turn === undefined ? 'none' : this.#turn.abort.signal.aborted ? 'cancelling' : 'running',
@@ -145,7 +145,7 @@ export class Chat {
         break;
       case 'warn':
         this.#warnedAt = now;
-        this.#parts.clock.after(AGAIN_MS, () => this.screen.refresh());
+        this.#deps.clock.after(AGAIN_MS, () => this.screen.refresh());
         break;
       case 'quit':
         return this.leave('left');
@@ -207,7 +207,7 @@ export class Chat {
       return this.screen.setDraft(text);
     }
     try {
-      await this.#parts.runCommand(command, this);
+      await this.#deps.runCommand(command, this);
     } catch (error) {
       if (!GoondanError.is(error)) return this.lost(error);
       this.screen.print(describeFailure(error));
@@ -215,7 +215,7 @@ export class Chat {
   }
 
   async #runTurn(input: string): Promise<void> {
-    const { swarm, clock } = this.#parts;
+    const { swarm, clock } = this.#deps;
     const { agent, instanceKey } = this.at;
     const view = new TurnView({ agent, print: (lines) => this.screen.print(lines), now: () => clock.elapsed() });
     const turn: RunningTurn = { abort: new AbortController(), view, traceId: newTraceId(), isAccepted: false };
@@ -270,9 +270,9 @@ export class Chat {
 
   /** Updates the elapsed time on the screen. */
   #tick(): () => void {
-    let callOff = this.#parts.clock.after(TICK_MS, next);
+    let callOff = this.#deps.clock.after(TICK_MS, next);
     const { screen } = this;
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     return () => callOff();
 
     function next(): void {
@@ -282,7 +282,7 @@ export class Chat {
   }
 
   #live(): LiveView {
-    const isWarned = this.#parts.clock.elapsed() - this.#warnedAt < AGAIN_MS;
+    const isWarned = this.#deps.clock.elapsed() - this.#warnedAt < AGAIN_MS;
     return {
       lines: [
         ...(this.#turn?.view.live() ?? []),

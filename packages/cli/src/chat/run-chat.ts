@@ -19,7 +19,7 @@ import { leaveSwarm } from './leave-swarm.ts';
 import { listenToSignals } from './listen-to-signals.ts';
 import { type ChatSwarm, openChatSwarm } from './open-chat-swarm.ts';
 import { openScreen } from './open-screen.ts';
-import { type CommandParts, openConversation, runCommand } from './run-command.ts';
+import { type CommandDeps, openConversation, runCommand } from './run-command.ts';
 
 /** The first agent instance to talk to. */
 export interface ChatPartner {
@@ -71,7 +71,7 @@ async function talk(
   onOpen: (chat: Chat) => void,
 ): Promise<ChatEnd> {
   const { swarm } = opened;
-  const parts = commandParts(swarm, run);
+  const deps = commandDeps(swarm, run);
   const { entryAgent, agents } = await swarm.status();
   const at = { agent: partner.agent ?? entryAgent, instanceKey: partner.instanceKey ?? 'default' };
   if (!agents.includes(at.agent)) throw unknownAgent(at.agent, agents);
@@ -80,7 +80,7 @@ async function talk(
     clock: systemClock,
     openScreen: (hooks) => openScreen(hooks, terminal),
     async runCommand(command, asked) {
-      await runCommand(command, asked, parts);
+      await runCommand(command, asked, deps);
       // A different conversation may have a call that waits for approval.
       desk?.look();
     },
@@ -92,7 +92,7 @@ async function talk(
     watch = await swarm.watch({ types: ['runtime.event'] }, (notice) => chat.hear(notice));
     onOpen(chat);
     chat.screen.open();
-    await openConversation(at, chat, parts);
+    await openConversation(at, chat, deps);
     if (!opened.isOwn) chat.note('The swarm was up already, and keeps running when you leave.');
     chat.note('/help lists what you can type.');
     desk = await askInChat(opened, chat);
@@ -104,7 +104,7 @@ async function talk(
   }
 }
 
-function commandParts(swarm: Swarm, run: PreparedRun): CommandParts {
+function commandDeps(swarm: Swarm, run: PreparedRun): CommandDeps {
   const { bundle, swarmName, workdir } = run;
   const { agents } = declaredAgents(bundle, { swarm: swarmName, environment: process.env, workdir });
   return {

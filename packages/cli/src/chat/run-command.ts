@@ -9,7 +9,7 @@ import { describeMessages, type MessageBounds, sentIn } from './describe-message
 import { type ChatCommand, commandHelp } from './read-command.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 
-export interface CommandParts {
+export interface CommandDeps {
   readonly swarm: Pick<Swarm, 'status'>;
   readonly clock: Clock;
   /** Returns no messages for a conversation that does not exist yet. */
@@ -26,36 +26,36 @@ const LONGEST_MESSAGE = 200;
 export async function runCommand(
   command: Exclude<ChatCommand, { name: 'quit' }>,
   chat: Chat,
-  parts: CommandParts,
+  deps: CommandDeps,
 ): Promise<void> {
   const { screen, at } = chat;
   switch (command.name) {
     case 'help':
       return screen.print(help());
     case 'status':
-      return screen.print(linesOf(describeStatus(await parts.swarm.status()).trimEnd(), 'dim'));
+      return screen.print(linesOf(describeStatus(await deps.swarm.status()).trimEnd(), 'dim'));
     case 'history': {
       const bounds = { messages: command.count, lines: LONGEST_MESSAGE };
-      const lines = describeMessages(await parts.readMessages(at), bounds);
+      const lines = describeMessages(await deps.readMessages(at), bounds);
       return screen.print([...(lines.length === 0 ? [line('There are no messages yet.', 'dim')] : lines), emptyLine]);
     }
     case 'agent':
       return command.agent === undefined
-        ? screen.print(await listAgents(chat, parts))
-        : openConversation({ agent: command.agent, instanceKey: command.instanceKey ?? 'default' }, chat, parts);
+        ? screen.print(await listAgents(chat, deps))
+        : openConversation({ agent: command.agent, instanceKey: command.instanceKey ?? 'default' }, chat, deps);
     case 'new':
-      return openConversation({ ...at, instanceKey: command.instanceKey ?? newKey(parts.clock.now()) }, chat, parts);
+      return openConversation({ ...at, instanceKey: command.instanceKey ?? newKey(deps.clock.now()) }, chat, deps);
   }
 }
 
 /** Switches to another conversation and shows its last messages. **Errors** — as `runCommand`. */
-export async function openConversation(at: InstanceAddress, chat: Chat, parts: CommandParts): Promise<void> {
-  const { swarm, agents } = await parts.swarm.status();
+export async function openConversation(at: InstanceAddress, chat: Chat, deps: CommandDeps): Promise<void> {
+  const { swarm, agents } = await deps.swarm.status();
   if (!agents.includes(at.agent)) throw unknownAgent(at.agent, agents);
-  const messages = await parts.readMessages(at);
+  const messages = await deps.readMessages(at);
   chat.at = at;
   chat.screen.setHistory(sentIn(messages));
-  chat.screen.print([introduce(swarm, at, parts.modelOf(at.agent)), emptyLine]);
+  chat.screen.print([introduce(swarm, at, deps.modelOf(at.agent)), emptyLine]);
   const lines = describeMessages(messages, glance);
   if (lines.length > 0) chat.screen.print([...lines, emptyLine]);
 }
@@ -65,7 +65,7 @@ function introduce(swarm: string, { agent, instanceKey }: InstanceAddress, model
   return [span(agent, 'bold'), span(` · conversation ${instanceKey} · swarm ${swarm}${more}`, 'dim')];
 }
 
-async function listAgents({ at }: Chat, { swarm }: CommandParts): Promise<Line[]> {
+async function listAgents({ at }: Chat, { swarm }: CommandDeps): Promise<Line[]> {
   const { agents } = await swarm.status();
   return agents.map((name) => line(`  ${name}${name === at.agent ? ' (here)' : ''}`));
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { boundedQueue, encodeEvent, EventStream, type EventStreamParts } from './event-stream.ts';
+import { boundedQueue, encodeEvent, EventStream, type EventStreamDeps } from './event-stream.ts';
 
-function open(parts: EventStreamParts<unknown> = {}) {
+function open(deps: EventStreamDeps<unknown> = {}) {
   let overs = 0;
-  const stream = new EventStream(parts);
+  const stream = new EventStream(deps);
   stream.onOver(() => (overs += 1));
   const send = (data: unknown, event?: string) => stream.send(encodeEvent(data, event));
   return { stream, send, overs: () => overs };

@@ -23,7 +23,7 @@ export interface StreamQueue<Kind> {
 /** Returns the number of bytes taken: all of them, 0 while the reader wants no more, -1 when it is gone. */
 export type WriteBytes = (bytes: Uint8Array) => number;
 
-export interface EventStreamParts<Kind> {
+export interface EventStreamDeps<Kind> {
   /** Aborts when the client is gone, even before it began to read. */
   readonly left?: AbortSignal;
   readonly beatMs?: number;
@@ -48,7 +48,7 @@ export class EventStream<Kind = never> {
   readonly #whenOver: (() => void)[] = [];
   #callOffBeat: () => void = () => undefined;
 
-  constructor({ left, beatMs = BEAT_MS, clock = systemTimers, queue = boundedQueue }: EventStreamParts<Kind> = {}) {
+  constructor({ left, beatMs = BEAT_MS, clock = systemTimers, queue = boundedQueue }: EventStreamDeps<Kind> = {}) {
     this.#queue = queue((bytes) => this.#write(bytes));
     this.#clock = clock;
     this.#beatMs = beatMs;

@@ -18,7 +18,7 @@ import { retryDelay } from './retry-delay.ts';
 import type { ServerHealth } from './server-health.ts';
 import { describeTarget, type ServerTarget } from './server-target.ts';
 
-export interface ConnectionPorts {
+export interface ConnectionDeps {
   readonly clock: Clock;
   readonly logger: Pick<Console, 'info' | 'warn' | 'debug'>;
   readonly open: (events: ClientEvents) => Promise<McpClient>;
@@ -45,7 +45,7 @@ const SETTLE_MS = 2_000;
 
 export class Connection {
   readonly #options: ConnectionOptions;
-  readonly #ports: ConnectionPorts;
+  readonly #deps: ConnectionDeps;
   #phase: 'idle' | 'connected' | 'closed' = 'idle';
   #client: McpClient | undefined;
   #target: ServerTarget | undefined;
@@ -59,9 +59,9 @@ export class Connection {
   #hasChangedAgain = false;
   #examinedAt = -Infinity;
 
-  constructor(options: ConnectionOptions, ports: ConnectionPorts) {
+  constructor(options: ConnectionOptions, deps: ConnectionDeps) {
     this.#options = options;
-    this.#ports = ports;
+    this.#deps = deps;
   }
 
   get isConnected(): boolean {
@@ -74,9 +74,9 @@ export class Connection {
     if (isSame) return;
     const isNew = this.#target === undefined;
     this.#target = target;
-    this.#ports.health.aimedAt(describeTarget(target));
+    this.#deps.health.aimedAt(describeTarget(target));
     if (isNew) return;
-    this.#ports.logger.info('mcp.moved: its transport has changed.');
+    this.#deps.logger.info('mcp.moved: its transport has changed.');
     this.#failures = 0;
     this.#lastFailure = undefined;
     await this.release();
@@ -85,7 +85,7 @@ export class Connection {
   /** Resolves when it is connected. **Errors** — `E_MCP_CONNECT`, `E_MCP_TIMEOUT`, `E_MCP_CALL`. */
   async need(signal?: AbortSignal): Promise<void> {
     if (this.#phase === 'connected') return;
-    const { clock } = this.#ports;
+    const { clock } = this.#deps;
     const last = this.#lastFailure;
     if (this.#attempt === undefined && last !== undefined && clock.elapsed() - last.at < GAP_MS) throw last.error;
     await unlessAborted(this.#connect(), signal);
@@ -94,7 +94,7 @@ export class Connection {
   /** Tries in the background, if it is not connected. Honours the delay after failures. */
   wake(): void {
     if (this.#phase !== 'idle' || this.#attempt !== undefined) return;
-    const { clock } = this.#ports;
+    const { clock } = this.#deps;
     const last = this.#lastFailure;
     const delay = retryDelay(this.#failures) ?? LONGEST_REST_MS;
     if (last === undefined || clock.elapsed() - last.at >= delay) this.#connect().catch(() => undefined);
@@ -104,7 +104,7 @@ export class Connection {
   get isResting(): boolean {
     const last = this.#lastFailure;
     if (last === undefined || this.#phase === 'connected') return false;
-    return this.#ports.clock.elapsed() - last.at < (retryDelay(this.#failures) ?? LONGEST_REST_MS);
+    return this.#deps.clock.elapsed() - last.at < (retryDelay(this.#failures) ?? LONGEST_REST_MS);
   }
 
   /** `mayRepeat`: a second request does no harm. **Errors** — as `need`, and those of `work`. */
@@ -125,7 +125,7 @@ export class Connection {
   async settled(): Promise<void> {
     if (this.#listing === undefined) return;
     const late = Promise.withResolvers<void>();
-    const callOff = this.#ports.clock.after(SETTLE_MS, () => late.resolve());
+    const callOff = this.#deps.clock.after(SETTLE_MS, () => late.resolve());
     await Promise.race([this.#listing, late.promise]).finally(callOff);
   }
 
@@ -135,7 +135,7 @@ export class Connection {
     await this.#attempt?.catch(() => undefined);
     if (this.#phase === 'connected') this.#phase = 'idle';
     await this.#client?.close();
-    if (this.#lastFailure === undefined) this.#ports.health.released();
+    if (this.#lastFailure === undefined) this.#deps.health.released();
   }
 
   async close(): Promise<void> {
@@ -153,7 +153,7 @@ export class Connection {
   }
 
   async #tryOnce(): Promise<void> {
-    const { clock, logger, health, open, onListed } = this.#ports;
+    const { clock, logger, health, open, onListed } = this.#deps;
     const { timeouts } = this.#options;
     try {
       const target = this.#target;
@@ -211,7 +211,7 @@ export class Connection {
 
   /** Makes a request, which shows whether the connection is lost. */
   #examine(problem: string): void {
-    const now = this.#ports.clock.elapsed();
+    const now = this.#deps.clock.elapsed();
     if (this.#phase !== 'connected' || now - this.#examinedAt < GAP_MS) return;
     this.#examinedAt = now;
     this.#listAgain(`something went wrong: ${problem}`);
@@ -220,7 +220,7 @@ export class Connection {
   #listAgain(reason: string): void {
     this.#hasChangedAgain = true;
     if (this.#phase !== 'connected' || this.#listing !== undefined) return;
-    this.#ports.logger.debug(`mcp.listed: once more, because ${reason}`);
+    this.#deps.logger.debug(`mcp.listed: once more, because ${reason}`);
     this.#listing = this.#listUntilQuiet().finally(() => void (this.#listing = undefined));
   }
 
@@ -228,24 +228,24 @@ export class Connection {
     try {
       while (this.#hasChangedAgain && this.#phase === 'connected' && this.#client !== undefined) {
         this.#hasChangedAgain = false;
-        await this.#ports.onListed(await this.#list(this.#client), this.#abilities);
+        await this.#deps.onListed(await this.#list(this.#client), this.#abilities);
         if (this.#hasChangedAgain) await this.#pause(LIST_GAP_MS);
       }
     } catch (thrown) {
       const { message } = this.#toError(thrown);
-      this.#ports.logger.warn(`mcp.failed: its tools could not be listed again: ${message}`);
+      this.#deps.logger.warn(`mcp.failed: its tools could not be listed again: ${message}`);
       // The offered tools may be out of date without notice, so connect again.
       this.#lose(message);
     }
   }
 
   #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.#ports.clock.after(ms, resolve));
+    return new Promise((resolve) => void this.#deps.clock.after(ms, resolve));
   }
 
   #lose(problem: string): void {
     if (this.#phase !== 'connected') return;
-    const { clock, logger, health } = this.#ports;
+    const { clock, logger, health } = this.#deps;
     this.#phase = 'idle';
     this.#failures = clock.elapsed() - this.#connectedAt >= HEALTHY_MS ? 0 : this.#failures + 1;
     const delay = this.#options.isSupervised ? retryDelay(this.#failures) : undefined;
@@ -262,7 +262,7 @@ export class Connection {
   }
 
   #retryAfter(delay: number): void {
-    this.#callOffRetry = this.#ports.clock.after(delay, () => void this.#retry());
+    this.#callOffRetry = this.#deps.clock.after(delay, () => void this.#retry());
   }
 
   async #retry(): Promise<void> {
@@ -270,10 +270,10 @@ export class Connection {
       await this.#connect();
     } catch (error) {
       const { message, code } = this.#toError(error);
-      this.#ports.logger.warn(`mcp.failed: ${message}`);
+      this.#deps.logger.warn(`mcp.failed: ${message}`);
       const next = retryDelay(this.#failures);
       if (next === undefined || this.#phase !== 'idle') return;
-      this.#ports.health.failed(`${message} (${code})`, this.#lastWords(), true);
+      this.#deps.health.failed(`${message} (${code})`, this.#lastWords(), true);
       this.#retryAfter(next);
     }
   }

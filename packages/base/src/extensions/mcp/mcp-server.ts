@@ -28,7 +28,7 @@ import { ToolNames } from './tool-names.ts';
 import { ToolOffer } from './tool-offer.ts';
 import { textOf, toOutput } from './tool-result.ts';
 
-export interface ServerPorts {
+export interface ServerDeps {
   readonly clock: Clock;
   readonly environment: Environment;
   readonly openClient: (events: ClientEvents) => Promise<McpClient>;
@@ -38,7 +38,7 @@ export class McpServer {
   readonly #name: string;
   readonly #settings: McpSettings;
   readonly #api: ExtensionApi;
-  readonly #ports: ServerPorts;
+  readonly #deps: ServerDeps;
   readonly #health: ServerHealth;
   readonly #connection: Connection;
   readonly #offer: ToolOffer;
@@ -47,20 +47,20 @@ export class McpServer {
   #hasConnected = false;
   #ending: Promise<void> = Promise.resolve();
 
-  constructor(name: string, settings: McpSettings, api: ExtensionApi, ports: ServerPorts) {
+  constructor(name: string, settings: McpSettings, api: ExtensionApi, deps: ServerDeps) {
     this.#name = name;
     this.#settings = settings;
     this.#api = api;
-    this.#ports = ports;
+    this.#deps = deps;
     const { logger, tools, events } = api;
     this.#health = new ServerHealth((status) => events.emit('extension.status', status));
     this.#connection = new Connection(
       { name, timeouts: settings.timeouts, isSupervised: settings.mode === 'stateful' },
       {
-        clock: ports.clock,
+        clock: deps.clock,
         logger,
         health: this.#health,
-        open: ports.openClient,
+        open: deps.openClient,
         onListed: (listed, abilities) => this.#takeList(listed, abilities),
       },
     );
@@ -106,7 +106,7 @@ export class McpServer {
     await this.#ending;
     try {
       this.#offer.remember(readSeen(await this.#api.state.get()));
-      const { environment } = this.#ports;
+      const { environment } = this.#deps;
       await this.#connection.aim(await resolveTarget(this.#settings, { bundleFolder, workdir, environment }));
       if (this.#connection.isConnected) return await this.#reconsider();
       if (required || this.#mustWait()) return await this.#connection.need(signal);
@@ -138,13 +138,13 @@ export class McpServer {
     const { tools } = this.#settings;
     this.#offer.update(tools === false ? [] : listed, await this.#knowledge());
     if (this.#sharedTools.length === 0) {
-      const parts = {
+      const deps = {
         extension: this.#name,
         settings: this.#settings,
         tools: this.#api.tools,
         connection: this.#connection,
       };
-      this.#sharedTools = registerSharedTools(parts, abilities);
+      this.#sharedTools = registerSharedTools(deps, abilities);
     }
     this.#hasConnected = true;
     this.#tellTools();

@@ -16,7 +16,7 @@ export function sharedNames(
   return [...(resources && server.resources ? RESOURCE_TOOLS : []), ...(prompts && server.prompts ? PROMPT_TOOLS : [])];
 }
 
-export interface SharedParts {
+export interface SharedDeps {
   readonly extension: string;
   readonly settings: McpSettings;
   readonly tools: ExtensionToolsApi;
@@ -24,23 +24,23 @@ export interface SharedParts {
 }
 
 /** Registers tools for the requested features that the server has. Returns their names. */
-export function registerSharedTools(parts: SharedParts, abilities: ServerAbilities): string[] {
-  const { settings } = parts;
+export function registerSharedTools(deps: SharedDeps, abilities: ServerAbilities): string[] {
+  const { settings } = deps;
   return [
-    ...(settings.resources && abilities.resources ? registerResources(parts) : []),
-    ...(settings.prompts && abilities.prompts ? registerPrompts(parts) : []),
+    ...(settings.resources && abilities.resources ? registerResources(deps) : []),
+    ...(settings.prompts && abilities.prompts ? registerPrompts(deps) : []),
   ];
 }
 
-function registerResources(parts: SharedParts): string[] {
-  const { settings, extension } = parts;
+function registerResources(deps: SharedDeps): string[] {
+  const { settings, extension } = deps;
   return [
-    register(parts, 'list_resources', {
+    register(deps, 'list_resources', {
       description: `Lists the resources of the MCP server "${extension}", and the templates of those that have to be named.`,
       run: (client, _input, options) => client.listResources(options),
       show: (listed) => new Budget(settings.maxResultCharacters).cutJson(withoutIcons(listed)),
     }),
-    register(parts, 'read_resource', {
+    register(deps, 'read_resource', {
       description: `Reads a resource of the MCP server "${extension}".`,
       parameters: texts({ uri: 'As list_resources gives it, or made from a template.' }),
       run: (client, { uri }, options) => client.readResource(asText(uri), options),
@@ -52,15 +52,15 @@ function registerResources(parts: SharedParts): string[] {
   ];
 }
 
-function registerPrompts(parts: SharedParts): string[] {
-  const { settings, extension } = parts;
+function registerPrompts(deps: SharedDeps): string[] {
+  const { settings, extension } = deps;
   return [
-    register(parts, 'list_prompts', {
+    register(deps, 'list_prompts', {
       description: `Lists the prompts of the MCP server "${extension}", and the arguments they take.`,
       run: (client, _input, options) => client.listPrompts(options),
       show: (listed) => new Budget(settings.maxResultCharacters).cutJson(withoutIcons(listed)),
     }),
-    register(parts, 'get_prompt', {
+    register(deps, 'get_prompt', {
       description: `Gives the messages of a prompt of the MCP server "${extension}".`,
       parameters: {
         type: 'object',
@@ -92,7 +92,7 @@ interface SharedTool {
   readonly show: (answer: JsonObject) => JsonValue;
 }
 
-function register({ extension, settings, tools, connection }: SharedParts, name: string, tool: SharedTool): string {
+function register({ extension, settings, tools, connection }: SharedDeps, name: string, tool: SharedTool): string {
   const { description, parameters, run, show } = tool;
   const fullName = `${extension}__${name}`;
   const handler = async ({ signal }: ToolContext, input: JsonObject) => {

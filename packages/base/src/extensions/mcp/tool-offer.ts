@@ -13,7 +13,7 @@ import type { ToolNames } from './tool-names.ts';
 /** The longest description of a tool or of a part of its schema. */
 const LONGEST_DESCRIPTION = 4_096;
 
-export interface OfferParts {
+export interface OfferDeps {
   readonly extension: string;
   readonly tools: ExtensionToolsApi;
   readonly names: ToolNames;
@@ -23,7 +23,7 @@ export interface OfferParts {
 }
 
 export class ToolOffer {
-  readonly #parts: OfferParts;
+  readonly #deps: OfferDeps;
   /** Name in the catalog → the registered tool. */
   readonly #registered = new Map<string, string>();
   #listed: readonly ListedTool[] = [];
@@ -33,8 +33,8 @@ export class ToolOffer {
   #withheld: readonly Withheld[] = [];
   #seen: Fingerprints = new Map();
 
-  constructor(parts: OfferParts) {
-    this.#parts = parts;
+  constructor(deps: OfferDeps) {
+    this.#deps = deps;
   }
 
   get seen(): Fingerprints {
@@ -57,7 +57,7 @@ export class ToolOffer {
 
   /** Takes the server's present tools. */
   update(listed: readonly ListedTool[], knowledge: Omit<Knowledge, 'seen'>): void {
-    const { logger } = this.#parts;
+    const { logger } = this.#deps;
     if (listed.length > MOST_TOOLS) {
       logger.warn(`mcp.cut: the server lists ${listed.length} tools; the first ${MOST_TOOLS} are used.`);
     }
@@ -65,11 +65,11 @@ export class ToolOffer {
     const before = this.#offered;
     this.#listed = listed;
     this.#seen = seen;
-    this.#parts.names.assign(offered.map(({ name }) => name));
+    this.#deps.names.assign(offered.map(({ name }) => name));
     this.#tellWithheld(withheld);
     this.#withheld = withheld;
     this.#offered = new Map(offered.filter((tool) => this.#register(tool)).map((tool) => [tool.name, tool]));
-    this.#offeredNames = new Set([...this.#offered.keys()].map((tool) => this.#parts.names.of(tool)));
+    this.#offeredNames = new Set([...this.#offered.keys()].map((tool) => this.#deps.names.of(tool)));
     this.#tellOffered(before);
   }
 
@@ -90,7 +90,7 @@ export class ToolOffer {
   /** **Errors** — `E_MCP_TOOL_CHANGED`, `E_MCP_TOOL_GONE`. */
   check(tool: string): void {
     if (this.#offered.has(tool)) return;
-    const { extension } = this.#parts;
+    const { extension } = this.#deps;
     const withheld = this.#withheld.find((each) => each.tool.name === tool);
     if (withheld === undefined) {
       throw new GoondanError('E_MCP_TOOL_GONE', `MCP server "${extension}" has no tool "${tool}" any more.`);
@@ -100,7 +100,7 @@ export class ToolOffer {
 
   /** Returns false when the name belongs to another extension. */
   #register(tool: ListedTool): boolean {
-    const { tools, names, logger, call } = this.#parts;
+    const { tools, names, logger, call } = this.#deps;
     const name = names.of(tool.name);
     const fingerprint = fingerprintOf(tool);
     if (this.#registered.get(name) === fingerprint) return true;
@@ -118,7 +118,7 @@ export class ToolOffer {
     const added = [...this.#offered.keys()].filter((name) => !before.has(name));
     const removed = [...before.keys()].filter((name) => !this.#offered.has(name));
     if (added.length + removed.length === 0) return;
-    const { logger, names } = this.#parts;
+    const { logger, names } = this.#deps;
     const list = (tools: readonly string[]) => tools.map((tool) => names.of(tool)).join(', ');
     const parts = [
       ...(added.length === 0 ? [] : [`offered: ${list(added)}`]),
@@ -130,7 +130,7 @@ export class ToolOffer {
   /** Reports each withheld tool once. */
   #tellWithheld(withheld: readonly Withheld[]): void {
     const known = new Set(this.#withheld.map(({ fingerprint }) => fingerprint));
-    const { extension, logger } = this.#parts;
+    const { extension, logger } = this.#deps;
     for (const { tool, fingerprint, problem, reason } of withheld) {
       if (known.has(fingerprint)) continue;
       const name = cleanText(tool.name, 128);

@@ -17,14 +17,14 @@ const FRAME_MS = 25;
 /** An escape that nothing follows for this long is the Escape key, not the start of a sequence. */
 const ESCAPE_MS = 100;
 
-export interface LiveScreenParts {
+export interface LiveScreenDeps {
   readonly tty: Tty;
   readonly colors: Colors;
   readonly clock: Clock;
 }
 
 export class LiveScreen implements ChatScreen {
-  readonly #parts: LiveScreenParts;
+  readonly #deps: LiveScreenDeps;
   readonly #hooks: ScreenHooks;
   readonly #keys = new KeyDecoder();
   readonly #prompt = new Prompt();
@@ -37,13 +37,13 @@ export class LiveScreen implements ChatScreen {
   #callOffFrame: (() => void) | undefined;
   #callOffEscape = () => {};
 
-  constructor(hooks: ScreenHooks, parts: LiveScreenParts) {
+  constructor(hooks: ScreenHooks, deps: LiveScreenDeps) {
     this.#hooks = hooks;
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   open(): void {
-    this.#parts.tty.takeOver({
+    this.#deps.tty.takeOver({
       pressed: (bytes) => this.#pressed(bytes),
       resized: () => this.refresh(),
       gone: () => this.#hooks.gone(),
@@ -63,8 +63,8 @@ export class LiveScreen implements ChatScreen {
 
   refresh(): void {
     if (this.#callOffFrame !== undefined || this.#isClosed) return;
-    const wait = this.#lastFrameAt + FRAME_MS - this.#parts.clock.elapsed();
-    this.#callOffFrame = this.#parts.clock.after(Math.max(0, wait), () => {
+    const wait = this.#lastFrameAt + FRAME_MS - this.#deps.clock.elapsed();
+    this.#callOffFrame = this.#deps.clock.after(Math.max(0, wait), () => {
       this.#callOffFrame = undefined;
       this.#paint();
     });
@@ -94,12 +94,12 @@ export class LiveScreen implements ChatScreen {
     this.#callOffFrame?.();
     this.#callOffEscape();
     this.#flush();
-    this.#parts.tty.giveBack();
+    this.#deps.tty.giveBack();
   }
 
   /** Draws the last frame: the finished lines, without the live part. */
   #flush(): void {
-    const { tty, colors } = this.#parts;
+    const { tty, colors } = this.#deps;
     const { columns } = tty.size();
     const frame = { shown: this.#shown, finished: this.#finished, live: nothingLive, columns };
     [this.#finished, this.#shown] = [[], nothingLive];
@@ -110,7 +110,7 @@ export class LiveScreen implements ChatScreen {
     if (this.#isClosed) return;
     this.#isDue = this.#isWriting;
     if (this.#isWriting) return;
-    const { tty, colors, clock } = this.#parts;
+    const { tty, colors, clock } = this.#deps;
     const size = tty.size();
     const live = layOutLive(this.#hooks.live(), this.#prompt.edited, size);
     const frame = { shown: this.#shown, finished: this.#finished, live, columns: size.columns };
@@ -134,13 +134,13 @@ export class LiveScreen implements ChatScreen {
       else if (outcome.type === 'clear-screen') this.#clearScreen();
       else if (outcome.type === 'refused') this.print([line(outcome.reason, 'yellow')]);
     }
-    if (this.#keys.isWaiting) this.#callOffEscape = this.#parts.clock.after(ESCAPE_MS, () => this.#keys.forgetEscape());
+    if (this.#keys.isWaiting) this.#callOffEscape = this.#deps.clock.after(ESCAPE_MS, () => this.#keys.forgetEscape());
     this.refresh();
   }
 
   /** Moves the contents of the screen into the scrollback. */
   #clearScreen(): void {
-    const { tty } = this.#parts;
+    const { tty } = this.#deps;
     const { columns, rows } = tty.size();
     tty.write(`${eraseLive(this.#shown, columns)}${'\r\n'.repeat(rows - 1)}\x1b[H`, () => undefined);
     this.#shown = nothingLive;

@@ -7,7 +7,7 @@ import { type Line, line, linesOf } from './line.ts';
 import { renderLine } from './render-line.ts';
 import type { Colors } from '../../terminal.ts';
 
-export interface PlainScreenParts {
+export interface PlainScreenDeps {
   readonly write: (text: string) => void;
   readonly colors: Colors;
   /** Reports each typed line, and the end of the input, until the returned function is called. */
@@ -17,19 +17,19 @@ export interface PlainScreenParts {
 export class PlainScreen implements ChatScreen {
   readonly draft = '';
   readonly #hooks: ScreenHooks;
-  readonly #parts: PlainScreenParts;
+  readonly #deps: PlainScreenDeps;
   #isPrompted = false;
   #isHinted = false;
   #isClosed = false;
   #stopReading = () => {};
 
-  constructor(hooks: ScreenHooks, parts: PlainScreenParts) {
+  constructor(hooks: ScreenHooks, deps: PlainScreenDeps) {
     this.#hooks = hooks;
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   open(): void {
-    this.#stopReading = this.#parts.readLines(
+    this.#stopReading = this.#deps.readLines(
       (text) => {
         this.#isPrompted = false;
         this.#hooks.sent(text);
@@ -41,7 +41,7 @@ export class PlainScreen implements ChatScreen {
   }
 
   print(lines: readonly Line[]): void {
-    const { write, colors } = this.#parts;
+    const { write, colors } = this.#deps;
     const text = lines.map((each) => `${renderLine(each, colors)}\n`).join('');
     write(this.#isPrompted ? `\n${text}` : text);
     this.#isPrompted = false;
@@ -58,7 +58,7 @@ export class PlainScreen implements ChatScreen {
     if (isNew) return this.print([hint]);
     if (this.#isPrompted || this.#isClosed || lines.length > 0) return;
     this.#isPrompted = true;
-    this.#parts.write(label);
+    this.#deps.write(label);
   }
 
   setDraft(text: string): void {
@@ -72,7 +72,7 @@ export class PlainScreen implements ChatScreen {
   close(): void {
     this.#isClosed = true;
     this.#stopReading();
-    if (this.#isPrompted) this.#parts.write('\n');
+    if (this.#isPrompted) this.#deps.write('\n');
     this.#isPrompted = false;
   }
 }

@@ -9,7 +9,7 @@ import { formatElapsed } from './format-duration.ts';
 import { RunningCalls } from './running-calls.ts';
 import { StreamedText } from './streamed-text.ts';
 
-export interface TurnViewParts {
+export interface TurnViewDeps {
   readonly agent: string;
   readonly print: (lines: readonly Line[]) => void;
   /** The monotonic time in milliseconds. */
@@ -19,7 +19,7 @@ export interface TurnViewParts {
 const LONGEST_THOUGHT = 200;
 
 export class TurnView {
-  readonly #parts: TurnViewParts;
+  readonly #deps: TurnViewDeps;
   readonly #startedAt: number;
   readonly #calls: RunningCalls;
   #text = new StreamedText();
@@ -28,10 +28,10 @@ export class TurnView {
   #thought = '';
   #isCancelling = false;
 
-  constructor(parts: TurnViewParts) {
-    this.#parts = parts;
-    this.#startedAt = parts.now();
-    this.#calls = new RunningCalls(parts.agent);
+  constructor(deps: TurnViewDeps) {
+    this.#deps = deps;
+    this.#startedAt = deps.now();
+    this.#calls = new RunningCalls(deps.agent);
   }
 
   /** Shows a notice of this turn, or of one that it caused. */
@@ -40,8 +40,8 @@ export class TurnView {
     if (notice.type !== 'runtime.event') return;
     // A call is shown between the texts before and after it.
     if (notice.name === 'tool.called') this.#finishText();
-    const ended = this.#calls.hear(notice, this.#parts.now());
-    if (ended !== undefined) this.#parts.print([ended]);
+    const ended = this.#calls.hear(notice, this.#deps.now());
+    if (ended !== undefined) this.#deps.print([ended]);
   }
 
   cancelling(): void {
@@ -49,14 +49,14 @@ export class TurnView {
   }
 
   live(): Line[] {
-    const now = this.#parts.now();
+    const now = this.#deps.now();
     const said = this.#text.rest === '' ? this.#thoughtLine() : [line(this.#text.rest)];
     return [...said, ...this.#calls.live(now), this.#statusLine(now)];
   }
 
   /** Shows the final result. */
   end({ result, stepCount }: TurnEnd): void {
-    const { print } = this.#parts;
+    const { print } = this.#deps;
     const response = textOf(result.responseMessage);
     this.#finishText();
     // A layer may have changed the streamed text.
@@ -70,7 +70,7 @@ export class TurnView {
   fail(error: unknown): void {
     this.#finishText();
     this.#printFailure(GoondanError.is(error) ? error : { message: String(error) });
-    this.#parts.print([emptyLine]);
+    this.#deps.print([emptyLine]);
   }
 
   #hearDelta(delta: TurnDelta): void {
@@ -81,7 +81,7 @@ export class TurnView {
     if (delta.type === 'discard') return this.#discard();
     if (delta.stepId !== this.#stepId) this.#beginStep(delta.stepId);
     this.#thought = '';
-    this.#parts.print(this.#text.add(delta.text).map((each) => line(each)));
+    this.#deps.print(this.#text.add(delta.text).map((each) => line(each)));
   }
 
   #beginStep(stepId: string): void {
@@ -92,18 +92,18 @@ export class TurnView {
 
   /** The step failed and is retried. Printed lines cannot be taken back. */
   #discard(): void {
-    if (this.#text.hasFinished) this.#parts.print([line('(That does not count: the step is tried again.)', 'dim')]);
+    if (this.#text.hasFinished) this.#deps.print([line('(That does not count: the step is tried again.)', 'dim')]);
     this.#text = new StreamedText();
     this.#thought = '';
   }
 
   #finishText(): void {
-    this.#parts.print(this.#text.end().map((each) => line(each)));
+    this.#deps.print(this.#text.end().map((each) => line(each)));
   }
 
   #printFailure(error: Parameters<typeof describeFailure>[0]): void {
     const isCancelled = endingOf({ finishReason: 'error', error }) === 'cancelled';
-    this.#parts.print(isCancelled ? [line('Cancelled.', 'dim')] : describeFailure(error));
+    this.#deps.print(isCancelled ? [line('Cancelled.', 'dim')] : describeFailure(error));
   }
 
   #thoughtLine(): Line[] {
@@ -113,6 +113,6 @@ export class TurnView {
 
   #statusLine(now: number): Line {
     const what = this.#isCancelling ? 'is being cancelled; Ctrl-C again leaves' : 'Ctrl-C cancels';
-    return [span(`${this.#parts.agent} · ${formatElapsed(now - this.#startedAt)} · ${what}`, 'dim')];
+    return [span(`${this.#deps.agent} · ${formatElapsed(now - this.#startedAt)} · ${what}`, 'dim')];
   }
 }
