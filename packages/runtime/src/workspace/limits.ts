@@ -1,4 +1,7 @@
-/** A file that reaches `bytes` is renamed to a numbered file; the oldest above `files` of those are deleted. */
+/**
+ * A file that reaches `bytes` is renamed to a numbered file. If more than `files` numbered files exist, the oldest are
+ * deleted.
+ */
 export interface RotationLimits {
   readonly bytes: number;
   readonly files: number;
@@ -6,34 +9,37 @@ export interface RotationLimits {
 
 const MEGABYTE = 1024 * 1024;
 
-/** The limits for the files of an instance. The code that checks a limit says what happens there. */
+/** The limits for the files of an instance. The code that checks a limit documents what happens when it is reached. */
 export const defaultLimits = {
-  /** Pending events; more are rejected with `E_INBOX_FULL`. */
+  /** The number of pending events; more are rejected with `E_INBOX_FULL`. */
   inboxEvents: 1000,
-  /** Pending events in bytes. */
+  /** The total size of pending events, in bytes. */
   inboxBytes: 64 * MEGABYTE,
-  /** The size of the inbox file from which handled events are removed. */
+  /** Handled events are removed from the inbox file when it reaches this size, in bytes. */
   inboxCompactionBytes: 256 * 1024,
-  /** Handled events whose id stays known after that, so that a second delivery is not handled again. */
+  /** The number of handled events whose ids are kept after their removal, to recognize a second delivery. */
   rememberedEvents: 1024,
-  /** Finished turns whose result stays known; as many as ids, so that most duplicates get their answer. */
+  /**
+   * The number of finished turns whose results are kept. It equals `rememberedEvents`, so that most duplicates get
+   * their answer.
+   */
   rememberedTurns: 1024,
-  /** Results of finished turns in bytes of memory. */
+  /** The total size of kept results in memory, in bytes. */
   rememberedTurnBytes: 4 * MEGABYTE,
-  /** Answers that are not fetched yet; while there are more, no turn starts (`E_OUTBOX_FULL`). */
+  /** The number of answers not fetched yet; above it, no turn starts (`E_OUTBOX_FULL`). */
   outboxEntries: 1000,
-  /** Dead letters to keep; the oldest above this are dropped, with a warning. */
+  /** The number of dead letters to keep; above it, the oldest are dropped, with a warning. */
   deadLetters: 1000,
-  /** Outbox and dead letters are rewritten at this many lines, if most belong to removed entries. */
+  /** The files of outbox and dead letters are rewritten at this many lines, if most lines belong to removed entries. */
   queueCompactionLines: 512,
   archive: { bytes: 16 * MEGABYTE, files: 64 },
   runtimeEvents: { bytes: 8 * MEGABYTE, files: 4 },
   traces: {
-    /** Turns to keep; the oldest are deleted. */
+    /** The number of traced turns to keep; above it, the oldest are deleted. */
     turns: 200,
-    /** Files of kept turns in bytes. */
+    /** The total size of the trace files, in bytes. */
     bytes: 32 * MEGABYTE,
-    /** The file of one turn in bytes; later chains are not written, and a line says so. */
+    /** The size of one turn's trace file, in bytes. Chains above it are not written, and a line in the file says so. */
     turnBytes: 4 * MEGABYTE,
   },
 };

@@ -2,19 +2,19 @@ import type { Clock } from '../ports/clock.ts';
 import type { Fs } from '../ports/fs.ts';
 import type { Processes } from '../ports/processes.ts';
 
-/** A repair, or possibly missing data: for the log, not for the caller. */
+/** A repair, or data that may be missing. It goes to the log, not to the caller. */
 export interface StoreWarning {
   readonly path: string;
   readonly message: string;
 }
 
-/** Everything the files on disk need from outside. */
+/** Everything that the code for files on disk needs from outside. */
 export interface StorePorts {
   readonly fs: Fs;
   readonly clock: Clock;
   readonly processes: Processes;
   /** Must not throw. */
   readonly warn: (warning: StoreWarning) => void;
-  /** Called around each write to an inbox. Throws `E_FENCED` once another process may own the workspace. */
+  /** Called before and after each write to an inbox. Throws `E_FENCED` once another process may own the workspace. */
   readonly fence?: (() => void) | undefined;
 }

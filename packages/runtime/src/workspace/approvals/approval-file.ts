@@ -1,10 +1,9 @@
 /**
  * Stores the approval requests of one workspace, and their answers, in `<workspace>/approvals.jsonl`. Only the
- * orchestrator writes the file. An agent process learns an answer over its channel only.
- *
- * Invariants: 1. A resolved write is durable. 2. Writes run one at a time, in the order of the calls. 3. After a disk
- * error the file is opened again before the next write, which repairs it. 4. A damaged file is kept aside and a new one
- * is started. Waiting turns then ask again, and a lost answer does not count as an approval.
+ * orchestrator writes the file. An agent process receives an answer only over its channel.
+ * Invariants: 1. When a write resolves, it is durable. 2. Writes run one at a time, in the order of the calls. 3. After
+ * a disk error, the next write opens the file again, which repairs it. 4. A damaged file is copied aside and a new one
+ * is started. Waiting turns then ask again, so a lost answer never counts as an approval.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { approvalsPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
@@ -35,14 +34,14 @@ export class ApprovalFile {
   static async open(ports: StorePorts, { stateRoot, workspaceId }: JournalLocation): Promise<ApprovalFile> {
     const path = approvalsPath(workspaceFolder(stateRoot, workspaceId));
     const file = new ApprovalFile({ ...ports, fs: codedFs(ports.fs) }, path);
-    // Most swarms ask for no approval and have no such file.
+    // Opened only if it exists: most swarms never ask for an approval.
     if ((await file.#ports.fs.stat(path)) !== undefined) await file.#opened();
     return file;
   }
 
   /** Oldest first. */
   get records(): readonly ApprovalRecord[] {
-    // Safe: the lines are sealed, and only `put` writes them.
+    // Safe: the checksum of each line was verified, and only `put` writes lines.
     return (this.#queue?.entries ?? []).map(({ value }) => value as unknown as ApprovalRecord);
   }
 
@@ -55,7 +54,7 @@ export class ApprovalFile {
     return this.#run((queue) => queue.remove(id));
   }
 
-  /** Rejects every later write: another orchestrator may own the workspace by then. */
+  /** Rejects every later write, because another orchestrator may own the workspace after this one closes. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#last;

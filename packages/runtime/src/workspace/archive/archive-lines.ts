@@ -1,7 +1,8 @@
 /**
- * The lines of `archive.jsonl`. Each committed turn has its message events, as they were in `events.jsonl` (with `void`
- * for events that did not count), and then one line with its result and the changed states of extensions. A reset is
- * stored like a turn, with the result `reset`. So is the start of a forked conversation, with the result `fork`.
+ * The lines of `archive.jsonl`. For each committed turn, the archive has its message events as they were in
+ * `events.jsonl` (undone events are marked `void`), and then one line with the turn's result and the changed states of
+ * extensions. A reset is stored like a turn, with the result `reset`. The start of a forked conversation is stored like
+ * a turn, with the result `fork`.
  */
 import type { JsonObject, JsonValue, TurnResult } from '@goondan/types';
 import { reviveMessage, type StoredMessage } from '../../messages/message-text.ts';
@@ -11,14 +12,14 @@ import { voidedEvents } from '../records/voided-events.ts';
 import type { StoredLine } from '../lines/read-lines.ts';
 
 /**
- * A longer state is not archived; the archive only notes that it changed. The results of the last turns are read from
- * the end of the archive, and long states would push them out of it.
+ * For a longer state, the archive only notes that it changed. The results of the last turns are read from the end of
+ * the archive, where long states would leave no room for them.
  */
 const LONGEST_STATE = 64 * 1024;
 
 /**
- * Returns the lines that a commit adds to the archive. `after`: lines up to that number are there already. `states`:
- * the committed states by extension name.
+ * Returns the lines that a commit adds to the archive. `after`: lines up to this number are already in the archive.
+ * `states`: the committed states by extension name.
  */
 export function archiveTexts(
   commit: CommitRecord,
@@ -63,7 +64,7 @@ export interface EndLine {
   readonly at: number;
   /** The number of the commit. */
   readonly version: number;
-  /** The number of event lines before this line. */
+  /** The number of this turn's event lines, which precede this line. */
   readonly events: number;
   readonly result: CommittedTurn['result'];
   readonly fork?: ForkOrigin;
@@ -80,13 +81,13 @@ export interface ChangedStates {
 }
 
 export function readEndLine({ fields }: StoredLine): EndLine | undefined {
-  // Safe: the line is sealed, and only archiveTexts writes `version`.
+  // Safe: the checksum was verified, and only archiveTexts writes `version`.
   return 'version' in fields ? (fields as unknown as EndLine) : undefined;
 }
 
 /**
- * Returns the result of a turn, or the kind of a commit that was not a turn. `undefined` when the line with the response is
- * not in `eventLines`.
+ * Returns the result of a turn, or the kind of a commit that was not a turn. Returns `undefined` when the response
+ * message is not in `eventLines`.
  */
 export function reviveResult(
   end: EndLine,
@@ -99,6 +100,6 @@ export function reviveResult(
   if (typeof response === 'object') return { ...result, responseMessage: reviveMessage(response) };
   const line = eventLines.find(({ seq }) => seq === response);
   const event = line?.fields['event'] as JsonObject | undefined;
-  // Safe: the number names a line whose event has a message, because planCommit looked it up there.
+  // Safe: planCommit took the number from a line whose event has a message.
   return event && { ...result, responseMessage: reviveMessage(event['message'] as unknown as StoredMessage) };
 }

@@ -1,4 +1,4 @@
-/** Reads all the history of an instance that is still kept, turn by turn, across the rotated files of its archive. */
+/** Reads the kept history of an instance, turn by turn, across the rotated files of its archive. */
 import { reviveEvent } from '../../messages/message-text.ts';
 import type { MessageEvent, TurnResult } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
@@ -16,7 +16,7 @@ export interface ArchivedTurn {
   readonly version: number;
   readonly committedAt: Date;
   readonly events: readonly ArchivedEvent[];
-  /** `reset`: a reset of the conversation, not a turn. `fork`: the start of a forked conversation. */
+  /** `reset` marks a reset of the conversation, and `fork` the start of a forked conversation; neither is a turn. */
   readonly result: TurnResult | 'reset' | 'fork';
   /** Present when the result is `fork`. */
   readonly fork?: ForkOrigin;
@@ -30,16 +30,15 @@ export interface ArchivedEvent {
   readonly stepId?: string;
   readonly author: EventAuthor;
   readonly event: MessageEvent;
-  /** False for an undone event: of a dropped step, or of the part of a step that a crash cut off. */
+  /** False for an undone event: its step was dropped, or a crash interrupted its step. */
   readonly counts: boolean;
-  /** The original event of a message that came with a fork. */
+  /** The original event of a message that was copied by a fork. */
   readonly origin?: EventOrigin;
 }
 
 /**
- * Yields the turns, oldest first. A turn that is being added right now is not included.
- *
- * **Errors** — `E_STORE_CORRUPT` at a damaged or missing turn, after the turns before it.
+ * Yields the turns, oldest first. A turn whose lines are still being written is not included.
+ * **Errors** — `E_STORE_CORRUPT` at the first damaged or missing turn, after all turns before it were yielded.
  */
 export async function* readArchive(ports: StorePorts, path: string): AsyncGenerator<ArchivedTurn> {
   let before: number | undefined;
@@ -52,8 +51,7 @@ export async function* readArchive(ports: StorePorts, path: string): AsyncGenera
 }
 
 /**
- * Yields the turns of one file; every turn is complete in one file. `before`: the version of the turn before, if known.
- *
+ * Yields the turns of one file; a turn never spans two files. `before`: the version of the previous turn, if known.
  * **Errors** — as `readArchive`.
  */
 export async function* readArchiveFile(
@@ -80,7 +78,7 @@ export async function* readArchiveFile(
   if (damage) throw await corruptStore(ports, file, damage);
 }
 
-/** Yields all files, oldest first, one at a time, even if the current file is rotated during the read. */
+/** Yields each archive file once, oldest first, even if the current file is rotated during the read. */
 async function* archiveFiles(
   { fs }: StorePorts,
   path: string,
@@ -90,13 +88,13 @@ async function* archiveFiles(
   for (;;) {
     const file = (await nextOld()) ?? path;
     const bytes = (await fs.read(file)) ?? new Uint8Array();
-    // The current file may have been rotated since the read, with more lines in it.
+    // The current file may have been rotated after it was read, and may have got more lines before that.
     if (file === path && (await nextOld()) !== undefined) continue;
     yield { file, bytes };
     if (file === path) return;
     given.add(file);
-    // Files are large and come from the page cache, so a read does not wait. This pause lets other work run between
-    // files.
+    // Files are large and usually in the page cache, so reads do not yield to other work. This pause lets other work
+    // run between files.
     await new Promise((resolve) => void setImmediate(resolve));
   }
 }
@@ -120,7 +118,7 @@ function readTurn(end: EndLine, eventLines: StoredLine[], before: number | undef
 }
 
 function readEvent({ fields }: StoredLine): ArchivedEvent {
-  // Safe: archiveTexts wrote the line from a line of events.jsonl.
+  // Safe: archiveTexts made this line from a line of events.jsonl.
   const line = fields as unknown as StoredEventLine & { readonly void?: true };
   const step = line.step === undefined ? {} : { stepId: line.step };
   const { seq, author, origin } = line;

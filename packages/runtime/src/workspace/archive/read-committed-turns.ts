@@ -1,7 +1,7 @@
 /**
- * Reads every committed turn that is still kept, without a lock and without any change, so that other processes than
- * the owner can read it. The last turn may not be in the archive yet, because its process is about to add it or died
- * before that. Then the turn is built from the commit record and the log, as recovery will do it.
+ * Reads every kept committed turn. It takes no lock and changes nothing, so that processes other than the owner can use
+ * it. The last turn may not be in the archive yet, because its process is about to add it or died before it could. Then
+ * the turn is built from the commit record and the log, as recovery would do it.
  */
 import type { AgentAddress, GoondanError } from '@goondan/types';
 import { committedLog, isWholeLog } from '../records/committed-log.ts';
@@ -17,18 +17,17 @@ import type { StorePorts } from '../store-ports.ts';
 import { archiveTexts } from './archive-lines.ts';
 import { type ArchivedTurn, readArchive, readArchiveFile } from './read-archive.ts';
 
-/** A commit that was seen is in the archive after at most two more attempts, however busy its owner is. */
+/** A commit seen by one attempt is in the archive after at most two more attempts, however busy its owner is. */
 const ATTEMPTS = 5;
 
 /** Receives the reason why the end of a history cannot be checked. */
 export type UncheckedListener = (error: GoondanError) => void;
 
 /**
- * Yields the turns after commit `after`, oldest first, at least up to the commit that was newest at the start of the
- * read. With `onUnchecked` a damaged commit record is reported there, and the turns are those of the archive.
- *
- * **Errors** — those of `readArchive`, `E_STORE_INSTANCE`; `E_STORE_CORRUPT` when the commit record is gone, or names
- * more than the archive and the log have.
+ * Yields the turns after commit `after`, oldest first, at least up to the commit that was newest when the read began.
+ * If `onUnchecked` is given, a damaged commit record is reported to it, and only the turns in the archive are yielded.
+ * **Errors** — those of `readArchive`, `E_STORE_INSTANCE`; `E_STORE_CORRUPT` when the commit record is missing, or
+ * refers to turns that neither the archive nor the log has.
  */
 export async function* readCommittedTurns(
   ports: StorePorts,
@@ -55,7 +54,7 @@ export async function* readCommittedTurns(
       yield turn;
       return;
     }
-    // The turn was added to the archive meanwhile.
+    // The turn was added to the archive while this function read the log.
   }
   throw await corruptStore(ports, paths.archive, `it ends after commit ${last}, and there were ${wanted}`);
 }

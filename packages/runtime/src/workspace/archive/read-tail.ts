@@ -21,8 +21,7 @@ const TAIL_BYTES = 1024 * 1024;
 
 /**
  * Reads backwards, also into rotated files, until the limit of turns or bytes is reached.
- *
- * Returns `undefined` when there is no archive.
+ * Returns `undefined` when the archive does not exist.
  */
 export async function readTail(
   fs: Fs,
@@ -31,7 +30,7 @@ export async function readTail(
   tailBytes = TAIL_BYTES,
 ): Promise<ArchiveTail | undefined> {
   const current = await readEnd(fs, path, tailBytes, true);
-  // A crash may have come between the rotation and the start of the next file.
+  // A crash may have happened after the rotation and before the next file was created.
   const read = current ?? { lines: [], end: 0, torn: false };
   const older = read.damage ? [] : await rotatedFiles(fs, path);
   if (!current && older.length === 0) return undefined;
@@ -47,7 +46,7 @@ export async function readTail(
   return { last: lines.at(-1)?.seq ?? 0, read, finished };
 }
 
-/** Reads the end of one file. `mustBe`: includes at least the last line, however long it is. */
+/** Reads the end of one file. If `mustBe` is true, the result includes at least the last line, however long it is. */
 async function readEnd(fs: Fs, path: string, tailBytes: number, mustBe: boolean): Promise<ReadLines | undefined> {
   const stat = await fs.stat(path);
   if (!stat) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Writes `runtime-events.jsonl`, a record of runtime events for people. It is not synced: a loss of power may lose the
- * last lines, but no state.
+ * Writes `runtime-events.jsonl`, a record of runtime events for people. The file is not synced: a power loss may lose
+ * its last lines, but no state depends on them.
  */
 import type { JsonObject } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
@@ -9,7 +9,7 @@ import { FailStop } from '../lines/fail-stop.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
 import { RotatingLog } from '../lines/rotating-log.ts';
 
-/** Opens the file, which gets one line per event; its folder must exist. */
+/** Opens the file for appending one line per event. Its folder must exist. */
 export async function openRuntimeEvents(fs: Fs, path: string, limits: RotationLimits): Promise<LineWriter<JsonObject>> {
   const log = await RotatingLog.open(fs, path, limits);
   const serial = new FailStop(path);

@@ -1,4 +1,4 @@
-/** Keeps the result of the oldest archive file as the start of the history, before the file is deleted. */
+/** Before the oldest archive file is deleted, folds its turns into the start of the history. */
 import { GoondanError } from '@goondan/types';
 import { readArchiveFile } from '../archive/read-archive.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -8,14 +8,14 @@ import { HistoryFold } from './history-fold.ts';
 import { encodeStart, readStart } from './history-start.ts';
 
 /**
- * Moves the start past the oldest file; durable when it resolves. Returns false, with a warning, when the file is
- * damaged: then the file must stay, because its changes are not known without it. **Errors** — those of the disk.
+ * Moves the start past the oldest file; durable when it resolves. If the file is damaged, warns and returns false: the
+ * caller must keep the file, because no other file has its changes. **Errors** — those of the disk.
  */
 export async function advanceStart(ports: StorePorts, paths: InstancePaths, oldest: string): Promise<boolean> {
   try {
     const fold = new HistoryFold(await readStart(ports, paths.historyStart));
     const bytes = (await ports.fs.read(oldest)) ?? new Uint8Array();
-    // A crash may have come before the last deletion of this file; its turns are in the start already.
+    // If a crash prevented an earlier deletion of this file, its turns are already in the start.
     for await (const turn of readArchiveFile(ports, oldest, bytes)) if (turn.version > fold.version) fold.apply(turn);
     await replaceFile(ports.fs, paths.historyStart, encodeStart(fold.toStart()));
     return true;

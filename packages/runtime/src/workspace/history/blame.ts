@@ -4,14 +4,14 @@ import { foldHistory, type Moment } from './fold-history.ts';
 import type { HistorySource } from './read-history.ts';
 
 export interface BlameQuestion {
-  /** The moment to look at; now when absent. */
+  /** The moment to look at; the newest when absent. */
   readonly at?: Moment;
   /** The number of replaced messages to return for each message; 0 when absent, at most 1000. */
   readonly replaced?: number;
 }
 
 export interface Blame {
-  /** The number of the last event included here. */
+  /** The number of the last event that the messages include. */
   readonly seq: number;
   /** In the order of the conversation. */
   readonly messages: readonly BlamedMessage[];
@@ -20,9 +20,9 @@ export interface Blame {
 const MOST_REPLACED = 1000;
 
 /**
- * Tells for each message of a conversation who added it, when, in which turn and step, and what it replaced.
- *
- * **Errors** — `E_HISTORY_RANGE` when there is no such event or turn, or it is no longer kept; those of reading.
+ * Returns for each message of a conversation who added it, when, in which turn and step, and which messages it
+ * replaced.
+ * **Errors** — `E_HISTORY_RANGE` when the event or turn does not exist or is no longer kept; those of reading.
  */
 export async function blame(
   source: HistorySource,

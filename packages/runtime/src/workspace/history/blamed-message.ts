@@ -4,28 +4,28 @@ import type { Message } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
 
 export interface BlamedMessage {
-  /** The number of the event that added the message in its present form. */
+  /** The number of the event that added or last replaced the message. */
   readonly seq: number;
   readonly at: Date;
   readonly turnId: string;
-  /** Absent for a message added between steps. */
+  /** Absent for a message that was added between steps. */
   readonly stepId?: string;
   readonly author: EventAuthor;
   readonly how: 'append' | 'replace';
   readonly message: Message;
-  /** The messages that this one replaced. */
+  /** The messages that this message replaced. */
   readonly replaced?: ReplacedMessages;
-  /** The original event of a message that came with a fork. */
+  /** The original event of a message that was copied by a fork. */
   readonly origin?: EventOrigin;
 }
 
 /**
- * The messages that one message replaced: the target of its `replace`, and those that the same extension removed in the
- * same step. A message that had itself replaced others counts as one.
+ * The messages that one message replaced: the target of its `replace`, and messages that the same extension removed in
+ * the same step. A replaced message counts as one, even if it had replaced others.
  */
 export interface ReplacedMessages {
   readonly count: number;
-  /** The lowest and the highest number of the events that had added them. */
+  /** The lowest number of the events that added the replaced messages; `last` is the highest. */
   readonly first: number;
   readonly last: number;
   /** The first replaced messages: as many as requested, if they are still in the archive. */

@@ -7,17 +7,16 @@ import { HistoryFold } from './history-fold.ts';
 import type { HistorySource } from './read-history.ts';
 
 /**
- * The moment after the event of this number (0: before the first event), or after the turn with this id. The beginning
- * of an id is enough if only one turn matches.
+ * The moment after the event with this number (0: before the first event), or after the turn with this id. A prefix of
+ * the id is enough if only one turn matches.
  */
 export type Moment = number | string;
 
 /**
- * Folds the history up to a moment; up to the newest one when none is given. Reads the archive from its start, one file
- * at a time, and keeps only the conversation. With `onUnchecked`, damage after the given event or in the commit record
- * is reported there and not thrown.
- *
- * **Errors** — `E_HISTORY_RANGE` when there is no such event or turn, or it is no longer kept; those of reading.
+ * Folds the history up to a moment, or up to the newest one when `at` is absent. Reads the archive from its start, one
+ * file at a time, and keeps only the conversation in memory. If `onUnchecked` is given, damage after the moment or in
+ * the commit record is reported to it instead of thrown.
+ * **Errors** — `E_HISTORY_RANGE` when the event or turn does not exist or is no longer kept; those of reading.
  */
 export async function foldHistory(
   source: HistorySource,
@@ -37,7 +36,7 @@ export async function foldHistory(
   let isFound = turnId === undefined;
   try {
     for await (const turn of turns) {
-      // Turns without events do not raise the number, so they belong to the same moment.
+      // A turn without events has the same event number as the turn before it, so it belongs to the same moment.
       if (!fold.apply(turn, until)) break;
       isFound ||= turn.turnId === turnId;
       if (turn.turnId === turnId) break;
@@ -46,7 +45,7 @@ export async function foldHistory(
     if (onUnchecked === undefined || fold.seq !== moment || !isCorrupt(error)) throw error;
     onUnchecked(error);
   }
-  // The turn may have been deleted since it was found.
+  // The turn was found, but its archive file may have been deleted since.
   if (!isFound) throw unknownTurn(turnId ?? '');
   if (typeof moment === 'number' && fold.seq < moment) throw range(tooLate(moment, fold.seq));
   return fold;

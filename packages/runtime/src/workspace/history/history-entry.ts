@@ -1,4 +1,4 @@
-/** A message during the fold of a history: the list of messages it replaced may still grow. */
+/** A message while a history is folded. Its list of replaced messages may still grow. */
 import type { Message } from '@goondan/types';
 import type { BlamedMessage, ReplacedMessages } from './blamed-message.ts';
 
@@ -13,8 +13,8 @@ export function entryOf({ message, replaced, ...put }: BlamedMessage): HistoryEn
 }
 
 /**
- * Adds `gone` to the messages that `by` replaced, at most `limit` of them. The messages that `gone` had replaced
- * itself keep only their numbers.
+ * Adds `gone` to the messages that `by` replaced, up to `limit`. Messages that `gone` itself had replaced are only
+ * counted, without their contents.
  */
 export function addReplaced(by: HistoryEntry, gone: HistoryEntry, limit: number): void {
   const { seq } = gone.put;

@@ -1,6 +1,6 @@
 /**
- * Folds a history event by event into a conversation: its messages, the author of each, the states of extensions. All
- * views of the past use this fold.
+ * Folds the events of a history into a conversation: its messages, the author of each message, and the states of
+ * extensions. Every view of a past moment uses this fold.
  */
 import type { JsonValue, Message, MessageEvent } from '@goondan/types';
 import { followReplace } from '../../messages/follow-replace.ts';
@@ -21,7 +21,7 @@ export class HistoryFold {
   #seq: number;
   #version: number;
 
-  /** Takes a start; `replacedLimit` is the number of replaced messages to keep for each message. */
+  /** Begins with `start`. `replacedLimit`: the number of replaced messages to keep for each message. */
   constructor({ messages, states, seq, version }: HistoryStart, replacedLimit = 0) {
     this.#list = MessageList.of(messages.map(({ message }) => message));
     this.#entries = new Map(messages.map((each) => [each.message.id, entryOf(each)]));
@@ -37,15 +37,15 @@ export class HistoryFold {
     return this.#seq;
   }
 
-  /** The commit of the last completely applied turn. */
+  /** The number of the commit whose turn was applied last, as a whole. */
   get version(): number {
     return this.#version;
   }
 
   /**
-   * Applies a turn, or its events up to number `until`, and returns whether the whole turn was applied. Only then are
-   * its changes to the states of extensions applied, too. `onApplied` receives each applied event, its number, and the
-   * entries it removed.
+   * Applies a turn, or only its events up to number `until`. Returns true if the whole turn was applied; only then are
+   * its state changes applied as well. `onApplied` is called for each applied event, with its number and the entries it
+   * removed.
    */
   apply(
     turn: ArchivedTurn,
@@ -113,7 +113,7 @@ export class HistoryFold {
     return gone;
   }
 
-  /** Removes and returns the entries of the messages that an event removes. */
+  /** Deletes the entries of the messages that an event removes or replaces, and returns them. */
   #takeGone(event: MessageEvent, inputId: string | undefined): HistoryEntry[] {
     if (event.type === 'append') return [];
     const ids = event.type === 'truncate' ? this.#list.snapshot().map(({ id }) => id) : [event.targetId];

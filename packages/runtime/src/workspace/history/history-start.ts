@@ -1,10 +1,9 @@
 /**
- * The start of the kept history. Until a file of the archive is deleted, it is the empty conversation. After that it is
- * `history-start.jsonl`: the conversation after the deleted turns, the number of their events, and the author of each
- * message.
- *
- * Invariant: before a file of the archive is deleted, its changes are in this file, durably. So the numbers of events
- * never change, and the conversation can be read at every kept event.
+ * The start of the kept history. Until an archive file is deleted, it is the empty conversation. After that it is
+ * stored in `history-start.jsonl`: the conversation after the deleted turns, the number of the deleted events, and the
+ * author of each message.
+ * Invariant: before an archive file is deleted, its changes are durable in this file. So the numbers of events never
+ * change, and the conversation can be read at every kept event.
  */
 import type { JsonValue } from '@goondan/types';
 import { reviveMessage, type StoredMessage } from '../../messages/message-text.ts';
@@ -15,15 +14,15 @@ import type { StorePorts } from '../store-ports.ts';
 import type { BlamedMessage } from './blamed-message.ts';
 
 export interface HistoryStart {
-  /** The commit of this conversation; 0 before the first commit. */
+  /** The number of the last commit that is included here; 0 before the first commit. */
   readonly version: number;
-  /** The number of events up to this commit. */
+  /** The number of the last event up to that commit. */
   readonly seq: number;
   readonly messages: readonly BlamedMessage[];
-  /** The states of extensions at that moment, by extension name. */
+  /** The states of extensions after that commit, by extension name. */
   readonly states: {
     readonly known: Readonly<Record<string, JsonValue>>;
-    /** Extensions whose state is not archived, because it is too long. */
+    /** Extensions whose state is unknown, because it was too long for the archive. */
     readonly unknown: readonly string[];
   };
 }
@@ -49,7 +48,7 @@ export function encodeStart({ version, seq, states, messages }: HistoryStart): U
 }
 
 interface HeadLine {
-  /** The number of the line. */
+  /** The number of this line. */
   readonly seq: 0;
   readonly version: number;
   readonly events: number;
@@ -57,13 +56,13 @@ interface HeadLine {
   readonly messages: number;
 }
 
-/** Removes the replaced messages, which are no longer in the archive. */
+/** Drops the contents of the replaced messages, because their events are no longer in the archive. */
 function withoutContents({ replaced, ...rest }: BlamedMessage): BlamedMessage {
   return replaced === undefined ? rest : { ...rest, replaced: { ...replaced, messages: [] } };
 }
 
 function readMessage({ fields }: StoredLine): BlamedMessage {
-  // Safe: encodeStart sealed the line; its dates are strings.
+  // Safe: the checksum was verified, and only encodeStart writes these lines. Dates are strings in JSON.
   const put = fields['put'] as unknown as Omit<BlamedMessage, 'at' | 'message'> & {
     at: string;
     message: StoredMessage;

@@ -1,4 +1,4 @@
-/** Gives the kept history of an instance: its start, and every committed turn since. */
+/** Returns the kept history of an instance: its start, and every committed turn after it. */
 import type { AgentAddress } from '@goondan/types';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { readCommittedTurns, type UncheckedListener } from '../archive/read-committed-turns.ts';
@@ -17,8 +17,8 @@ const ATTEMPTS = 5;
 
 /**
  * Opens the history without a lock. `onUnchecked`: see `readCommittedTurns`.
- *
- * **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`; some of them while `turns` is read.
+ * **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`; some of them are thrown only while `turns` is
+ * read.
  */
 export async function keptHistory(
   ports: StorePorts,
@@ -31,13 +31,13 @@ export async function keptHistory(
     const turns = readCommittedTurns(ports, paths, address, start.version, onUnchecked);
     const { value: first } = await turns.next();
     if (first === undefined || first.version === start.version + 1) return { start, turns: from(first, turns) };
-    // The oldest turns may have been deleted between the two reads.
+    // The oldest turns may have been deleted between the read of the start and the read of the turns.
     await turns.return(undefined);
     if (attempt >= ATTEMPTS) throw await corruptStore(ports, paths.archive, 'its first turns are gone');
   }
 }
 
-/** Yields the turns without their start. **Errors** — those of `keptHistory`. */
+/** Yields the turns of `keptHistory`, without the start. **Errors** — those of `keptHistory`. */
 export async function* keptTurns(
   ports: StorePorts,
   paths: InstancePaths,

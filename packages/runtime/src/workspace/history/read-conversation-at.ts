@@ -3,18 +3,18 @@ import { foldHistory, type Moment } from './fold-history.ts';
 import type { HistorySource } from './read-history.ts';
 
 export interface ConversationAt {
-  /** The number of the last event included here. */
+  /** The number of the last event that the messages include. */
   readonly seq: number;
   readonly messages: readonly Message[];
-  /** States by extension name, as the last turn before left them. */
+  /** States by extension name, after the last complete turn up to this moment. */
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** Extensions with a state that was too long for the archive, and so is no longer known. */
+  /** Extensions whose state at this moment is unknown, because it was too long for the archive. */
   readonly unknownStates: readonly string[];
 }
 
 /**
- * Reads the messages and states at a moment. **Errors** — `E_HISTORY_RANGE` when there is no such event or turn, or it
- * is no longer kept; those of reading.
+ * Reads the messages and states at a moment. **Errors** — `E_HISTORY_RANGE` when the event or turn does not exist or is
+ * no longer kept; those of reading.
  */
 export async function readConversationAt(
   source: HistorySource,

@@ -1,7 +1,7 @@
 /**
- * Reads the events of a conversation by number, a page at a time. Events that count are numbered 1, 2, 3, … without
- * gaps over the whole life of the conversation, and a number never changes. Undone events (those of a dropped step)
- * have no number.
+ * Reads the events of a conversation by number, one page at a time. Events that count are numbered 1, 2, 3, … without
+ * gaps over the whole life of the conversation, and the number of an event never changes. Undone events, such as those
+ * of a dropped step, have no number.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { ArchivedEvent, ArchivedTurn } from '../archive/read-archive.ts';
@@ -10,7 +10,7 @@ import type { HistoryEntry } from './history-entry.ts';
 import { HistoryFold } from './history-fold.ts';
 import type { KeptHistory } from './kept-history.ts';
 
-/** A store of histories: a journal. */
+/** Provides the history of an instance; a journal implements it. */
 export interface HistorySource {
   history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
 }
@@ -23,11 +23,13 @@ export interface HistoryQuestion {
 }
 
 export interface HistoryPage {
-  /** The first kept event. Earlier events are deleted, but their effect on the conversation is kept. */
+  /**
+   * The number of the first kept event. Earlier events are deleted, but the conversation still includes their effect.
+   */
   readonly first: number;
-  /** The number of the newest event; 0 when there are none. */
+  /** The number of the newest event; 0 when the history has no events. */
   readonly last: number;
-  /** Oldest first, each with its events on this page. */
+  /** Turns, oldest first, each with those of its events that are on this page. */
   readonly turns: readonly HistoryTurn[];
 }
 
@@ -36,7 +38,7 @@ export interface HistoryTurn extends Omit<ArchivedTurn, 'events' | 'states'> {
 }
 
 export interface HistoryEvent extends Omit<ArchivedEvent, 'counts'> {
-  /** The event that had added the replaced or removed message. */
+  /** The number of the event that added the replaced or removed message. */
   readonly target?: number;
 }
 
@@ -44,9 +46,8 @@ const DEFAULT_LIMIT = 100;
 const MOST_EVENTS = 1000;
 
 /**
- * Reads the last page, or the page before an event. Reads the archive from its start, one file at a time, and keeps
- * only the page and the conversation.
- *
+ * Reads the last page, or the page before a given event. Reads the archive from its start, one file at a time, and
+ * keeps only the page and the conversation in memory.
  * **Errors** — those of reading: `E_STORE_CORRUPT`, `E_STORE_READ`, …
  */
 export async function readHistory(
@@ -64,7 +65,7 @@ export async function readHistory(
       if (seq < before) events.push({ ...event, seq, ...targetOf(event, gone) });
     });
     const { events: _events, states: _states, ...turn } = archived;
-    // A turn without events is listed between the turns around it.
+    // A turn without events is listed if it lies between two turns of this page.
     if (events.length > 0 || (fold.seq === after && after < before)) page.add({ ...turn, events });
   }
   return { first: start.seq + 1, last: fold.seq, turns: page.turns };
@@ -90,13 +91,13 @@ class PageOfTurns {
     while (this.#count > this.#most) this.#takeOff(this.#count - this.#most);
   }
 
-  /** Removes at most this many events from the oldest turn, or the whole turn when no event of it would be left. */
+  /** Removes up to `tooMany` events from the oldest turn, or the whole turn if none of its events would remain. */
   #takeOff(tooMany: number): void {
     const oldest = this.turns.shift();
     const rest = oldest?.events.slice(tooMany) ?? [];
     this.#count -= Math.min(tooMany, oldest?.events.length ?? 0);
     if (oldest !== undefined && rest.length > 0) this.turns.unshift({ ...oldest, events: rest });
-    // Turns without events at the front belong to the page before.
+    // A turn without events at the start of the page belongs to the previous page.
     while (this.turns[0]?.events.length === 0) this.turns.shift();
   }
 }

@@ -1,15 +1,15 @@
 /**
- * Decides within one turn which new message replaced which removed ones. The changes of one extension in one step
- * belong together. Removed messages were replaced by the last `replace` before the removal, or else by the first one.
- * If the extension replaced nothing and appended exactly one message, that message replaced them. All other removed
- * messages were just removed.
+ * Decides within one turn which new message replaced which removed messages. Changes by one extension in one step are
+ * grouped. In a group, a removed message was replaced by the last `replace` before its removal, or else by the first
+ * `replace` after it. If the group has no `replace` but exactly one appended message, the appended message replaced the
+ * removed ones. All other removed messages were only removed.
  */
 import type { ArchivedEvent } from '../archive/read-archive.ts';
 
 type Change = Pick<ArchivedEvent, 'author' | 'stepId' | 'event'>;
 
 interface Group<Entry> {
-  /** In order, each with the number of removals before it. */
+  /** Replacements in order, each with the number of removals before it. */
   readonly replacements: { readonly entry: Entry; readonly removedBefore: number }[];
   readonly appended: Entry[];
   readonly removed: Entry[];
@@ -29,7 +29,10 @@ export class ReplacementGroups<Entry> {
     this.#groupOf(change)?.removed.push(entry);
   }
 
-  /** Returns the pairs at the end of a turn, or at the end of the part that is read. */
+  /**
+   * Returns the pairs of a new and a replaced message. Call it at the end of a turn, or where reading stops within a
+   * turn.
+   */
   settle(): readonly { readonly by: Entry; readonly gone: Entry }[] {
     return [...this.#groups.values()].flatMap(({ replacements, appended, removed }) =>
       removed.flatMap((gone, index) => {
@@ -41,8 +44,8 @@ export class ReplacementGroups<Entry> {
   }
 
   /**
-   * Finds the group of an extension's change. Only extensions replace messages: the runtime only removes, and all other
-   * authors only append.
+   * Finds the group of a change by an extension. The changes of other authors have no group: the runtime only removes
+   * messages, and all others only append.
    */
   #groupOf({ author, stepId }: Change): Group<Entry> | undefined {
     if (author.kind !== 'extension') return undefined;

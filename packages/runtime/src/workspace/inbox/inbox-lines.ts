@@ -1,36 +1,36 @@
 /**
- * The lines of `inbox.jsonl`. The first is the head: the address of the instance, the number that the first line
- * follows, and the ids of handled events that were removed. Then comes a line for each event and for each cancel mark
- * of an earlier event, numbered without gaps.
+ * The lines of `inbox.jsonl`. The first line is the head: the address of the instance, the number of the last line
+ * removed before this file begins, and the ids of removed events. Each further line is an event or a cancel mark of an
+ * earlier event, numbered without gaps.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { StoredLine } from '../lines/read-lines.ts';
 
 export interface InboxHead extends AgentAddress {
-  /** The number before the first event or mark in this file. */
+  /** The number before that of the first event or mark in this file. */
   readonly before: number;
-  /** Oldest first. */
+  /** Ids of handled events that were removed from the file, oldest first. */
   readonly handled: readonly string[];
 }
 
 export interface InboxEntry {
   readonly seq: number;
   readonly event: AgentEvent;
-  /** The reason of a cancel. The turn still has to run, and ends as cancelled. */
+  /** The reason, if the event was cancelled. Its turn still runs, but ends as cancelled. */
   readonly cancelled?: string;
 }
 
-/** The cancel of an event that was accepted before. */
+/** Cancels an event that was accepted earlier. */
 export interface CancelMark {
   readonly seq: number;
-  /** The number of that event. */
+  /** The number of the cancelled event. */
   readonly cancels: number;
   readonly reason: string;
 }
 
 export type InboxLine = InboxEntry | CancelMark;
 
-/** Makes the head line. It has the number of the last line before it, so that the numbers in the file only grow. */
+/** Makes the head line. It is numbered like the last removed line, so that the numbers in the file only grow. */
 export function headText({ before, agentName, instanceKey, handled }: InboxHead): string {
   return JSON.stringify({ seq: before, agentName, instanceKey, handled });
 }
@@ -44,23 +44,23 @@ export function lineText(line: InboxLine): string {
 
 export function readHead({ fields }: StoredLine): InboxHead | undefined {
   if (!('handled' in fields)) return undefined;
-  // Safe: the line is sealed, and only headText writes `handled`.
+  // Safe: the checksum was verified, and only headText writes `handled`.
   const { seq, ...head } = fields as unknown as AgentAddress & { seq: number; handled: string[] };
   return { before: seq, ...head };
 }
 
-/** Returns `undefined` for a line that is neither an event nor a mark, or not the next line. */
+/** Returns `undefined` if the line is neither an event nor a mark, or if its number does not follow `after`. */
 export function readLine({ seq, fields }: StoredLine, after: number): InboxLine | undefined {
   if (seq !== after + 1) return undefined;
-  // Safe: the line is sealed, and only lineText writes `cancels`.
+  // Safe: the checksum was verified, and only lineText writes `cancels`.
   if ('cancels' in fields) return { seq, ...(fields as unknown as Omit<CancelMark, 'seq'>) };
   if (!('event' in fields)) return undefined;
-  // Safe: the line is sealed, and only lineText writes `event`; dates are strings in JSON.
+  // Safe: the checksum was verified, and only lineText writes `event`. Dates are strings in JSON.
   const event = fields['event'] as unknown as Omit<AgentEvent, 'createdAt'> & { createdAt: string };
   return { seq, event: { ...event, createdAt: new Date(event.createdAt) } };
 }
 
-/** Returns the events of these lines, after `before`. A cancel mark becomes a field of its event. */
+/** Returns the events of `before` and of these lines. A cancel mark becomes a field of its event. */
 export function entriesOf(lines: readonly InboxLine[], before: readonly InboxEntry[] = []): InboxEntry[] {
   const entries = [...before];
   for (const line of lines) {
@@ -70,7 +70,7 @@ export function entriesOf(lines: readonly InboxLine[], before: readonly InboxEnt
   return entries;
 }
 
-/** Marks an event. One that was handled and removed meanwhile needs no mark. */
+/** Marks an event as cancelled. If the event was handled and removed meanwhile, does nothing. */
 function markCancelled(entries: InboxEntry[], { cancels, reason }: CancelMark): void {
   const index = entries.findLastIndex(({ seq }) => seq === cancels);
   const entry = entries[index];

@@ -1,6 +1,6 @@
 /**
- * The agent's view of its inbox, which another process writes. Each read returns the lines added since the last one. An
- * unfinished write is not seen yet.
+ * Reads the inbox for the agent process; the orchestrator writes it. Each read returns the lines added since the
+ * previous read. A line that is not completely written yet is left for the next read.
  */
 import type { AgentAddress } from '@goondan/types';
 import { refuseOtherInstance } from '../records/metadata.ts';
@@ -22,8 +22,8 @@ export class InboxReader {
   #last = 0;
   #entries: InboxEntry[] = [];
   /**
-   * Turn ids of handled events that the file names. The set is bounded by the file, because a full read starts it
-   * again.
+   * Turn ids of handled events that the file names. The set cannot outgrow the file, because each full read rebuilds
+   * it.
    */
   #handledTurns = new Set<string>();
 
@@ -34,7 +34,8 @@ export class InboxReader {
   }
 
   /**
-   * Returns events numbered above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, also when the file is gone.
+   * Returns events numbered above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, also when the file was
+   * deleted.
    */
   async pending(handled: number): Promise<readonly InboxEntry[]> {
     await this.#refresh(handled);
@@ -46,7 +47,8 @@ export class InboxReader {
   }
 
   /**
-   * Tells whether the event of this turn was handled, as of the last `pending`. False also when it is no longer known.
+   * Returns true if the event of this turn was handled, as of the last `pending`. Returns false also when its id is no
+   * longer kept.
    */
   wasHandled(turnId: string): boolean {
     return this.#handledTurns.has(turnId);
@@ -77,7 +79,7 @@ export class InboxReader {
   async #readNew(identity: string): Promise<void> {
     const read = readLines((await this.#ports.fs.read(this.#path, this.#offset)) ?? new Uint8Array());
     const lines = readInboxLines(read.lines, this.#last);
-    // The file is damaged, or another file has the identity of the old one: disks reuse identities.
+    // The file is damaged, or it is a new file that got the inode number of the old one.
     if (read.damage || typeof lines === 'string') return this.#readAll(identity);
     this.#entries = entriesOf(lines, this.#entries);
     this.#last += lines.length;

@@ -1,12 +1,11 @@
 /**
- * Accepted input, stored on disk before the sender gets its acknowledgement. Only the orchestrator writes it; the agent
- * process reads it. The number of handled events is kept in the commit record instead, so that an event is handled
- * exactly when its turn is committed.
- *
+ * Stores accepted input on disk before the sender gets its acknowledgement. Only the orchestrator writes the inbox; the
+ * agent process reads it. The number of the last handled event is in the commit record, so that committing a turn and
+ * marking its event as handled are one write.
  * Invariants: 1. `accept` resolves only when the event is durable. 2. An id is accepted once; the last
  * `rememberedEvents` handled ids stay known after their events are removed. 3. An event is removed only when the commit
- * of its turn is durable. 4. `cancel` resolves only when the mark is durable; the process that handles the event then
- * sees it.
+ * of its turn is durable. 4. `cancel` resolves only when the mark is durable; from then on, the process that handles
+ * the event sees the mark.
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import { refuseOtherInstance } from '../records/metadata.ts';
@@ -24,12 +23,12 @@ import type { StorePorts } from '../store-ports.ts';
 import { entriesOf, headText, lineText, type InboxEntry, type InboxHead, type InboxLine } from './inbox-lines.ts';
 import { readInbox, type InboxContents } from './read-inbox.ts';
 
-/** The event is on disk, from this delivery or from an earlier one. */
+/** The event is durable on disk, from this delivery or from an earlier one. */
 export type Accepted =
   | {
       readonly accepted: true;
       readonly duplicate: false;
-      /** The number of the event in the order of the instance. */
+      /** The position of the event in the inbox of the instance. */
       readonly seq: number;
       readonly pending?: never;
     }
@@ -38,7 +37,7 @@ export type Accepted =
       /** The event had been accepted before; nothing was written. */
       readonly duplicate: true;
       readonly seq?: never;
-      /** The stored event, as long as no committed turn has handled it. */
+      /** The stored event; absent once a committed turn has handled it. */
       readonly pending?: InboxEntry;
     };
 
@@ -49,11 +48,11 @@ export class Inbox {
   readonly #serial: FailStop;
   #head: InboxHead;
   #lines: InboxLine[];
-  /** The events among the lines. */
+  /** The events among the file's lines. */
   #entries: InboxEntry[];
   #log: AppendLog;
   #known: Set<string>;
-  /** The last handled number, as of the last read of the commit record; it only grows. */
+  /** The number of the last handled event, when the commit record was last read. It only grows. */
   #handled: number;
 
   private constructor(
@@ -97,7 +96,8 @@ export class Inbox {
 
     const log = await AppendLog.open(ports.fs, paths.inbox);
     await mendTail(ports, log, read);
-    // A killed process may have written events, or the file itself, without a sync. From now on they count as accepted.
+    // A killed process may have left events, or the file itself, without a sync. From now on these events count as
+    // accepted, so they must be durable.
     await log.sync();
     await ports.fs.syncFolder(paths.folder);
     const inbox = new Inbox(ports, paths, limits, { ...contents, log, handled });
@@ -105,14 +105,14 @@ export class Inbox {
     return inbox;
   }
 
-  /** True after a disk error: the inbox accepts nothing until it is opened again. */
+  /** True after a disk error: every call is rejected until the inbox is opened again. */
   get failed(): boolean {
     return this.#serial.failed;
   }
 
   /**
    * Accepts an event. **Errors** — `E_INBOX_FULL`, retryable; `E_DISK_FULL`, `E_FENCED`, `E_STORE_WRITE`. After each of
-   * them the event is not accepted.
+   * these errors the event is not accepted.
    */
   accept(event: AgentEvent): Promise<Accepted> {
     return this.#serial.run(async () => {
@@ -120,7 +120,7 @@ export class Inbox {
       const entry = { seq: this.#last + 1, event };
       const line = sealLines([lineText(entry)]);
       await this.#makeRoom(line.length);
-      // Synced before it resolves: an acknowledged event must survive.
+      // Resolves only after the sync: an acknowledged event must survive a crash.
       await this.#append(line);
       this.#lines.push(entry);
       this.#entries.push(entry);
@@ -130,9 +130,9 @@ export class Inbox {
   }
 
   /**
-   * Marks a pending event as cancelled. Returns false when no pending event has this id; a second call changes nothing.
-   * The limits do not apply, because an event has at most one mark. **Errors** — `E_DISK_FULL` or `E_STORE_WRITE`, and
-   * then the event is not marked.
+   * Marks a pending event as cancelled. Returns false when no pending event has this id. A second call changes nothing.
+   * The limits of the inbox do not apply, because an event has at most one mark. **Errors** — `E_DISK_FULL` or
+   * `E_STORE_WRITE`; the event is then not marked.
    */
   cancel(eventId: string, reason: string): Promise<boolean> {
     return this.#serial.run(async () => {
@@ -147,8 +147,8 @@ export class Inbox {
   }
 
   /**
-   * Checks the fence before the write, to protect the files of another owner, and after it, because a deleted file
-   * keeps nothing.
+   * Checks the fence twice. The check before the write protects the files of another owner. The check after it detects
+   * that the file was deleted, because such a write is lost.
    */
   async #append(line: Uint8Array): Promise<void> {
     this.#ports.fence?.();
@@ -171,7 +171,7 @@ export class Inbox {
 
   async #findPending(eventId: string): Promise<InboxEntry | undefined> {
     const found = this.#entries.find(({ event }) => event.id === eventId);
-    // Only the commit record knows: the agent process handles events without telling this process.
+    // Read again from the commit record: the agent process handles events without notifying this process.
     if (found && found.seq > this.#handled) this.#handled = await handledUpTo(this.#ports, this.#paths);
     return found && found.seq > this.#handled ? found : undefined;
   }
@@ -188,14 +188,14 @@ export class Inbox {
   }
 
   /**
-   * Removes handled events. A rewrite costs as much as the pending events, so unless `mustBe` is set it waits until
-   * half of all events are handled.
+   * Removes handled events. A rewrite costs as much as the pending events, so it runs only when half of all events are
+   * handled, or when `mustBe` is true.
    */
   async #takeOutHandled(mustBe: boolean): Promise<void> {
     this.#handled = await handledUpTo(this.#ports, this.#paths);
     const count = this.#entries.length - this.#waiting().length;
     if (count <= 0 || (!mustBe && count * 2 < this.#entries.length)) return;
-    // The commit record just read may be in memory only, and the event must not go before its commit is durable.
+    // The commit record just read may not be on disk yet. An event must not be removed before its commit is durable.
     await this.#ports.fs.syncFolder(this.#paths.folder);
     await this.#rewrite();
   }
@@ -207,8 +207,8 @@ export class Inbox {
   }
 
   /**
-   * Skips events that the agent handled before they were durable. A loss of power removed them, and they were never
-   * acknowledged.
+   * Continues after the last handled number. Events up to that number were never acknowledged: the agent handled them
+   * before they were durable, and a power loss removed them.
    */
   async #skipToHandled(): Promise<void> {
     const message = `lines ${this.#last + 1} to ${this.#handled} were handled but are not in the inbox`;
@@ -217,8 +217,8 @@ export class Inbox {
   }
 
   /**
-   * Rewrites the file without handled events. A mark stays until the events before it are removed, so that no number is
-   * missing.
+   * Rewrites the file without handled events. A mark stays until all events before it are removed, so that the numbers
+   * have no gap.
    */
   async #rewrite(): Promise<void> {
     this.#ports.fence?.();

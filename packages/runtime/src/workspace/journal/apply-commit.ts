@@ -1,6 +1,6 @@
 /**
  * Carries out a planned commit in the process that has the files open. `commitPlan` ends at the commit point.
- * `applyCommit` may fail or be interrupted anywhere, and recovery finishes it.
+ * `applyCommit` may fail or be interrupted at any point, and recovery then finishes it.
  */
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import { AppendLog } from '../lines/append-log.ts';
@@ -13,7 +13,7 @@ import { encodeMetadata } from '../records/metadata.ts';
 import type { CommitPlan } from './plan-commit.ts';
 import type { StatesPlan } from './plan-states.ts';
 
-/** Commits the turn; durable when it resolves. The events were synced by `append`. */
+/** Commits the turn; durable when it resolves. `append` has already synced the events. */
 export async function commitPlan(
   { fs }: StorePorts,
   paths: InstancePaths,
@@ -30,13 +30,13 @@ export async function commitPlan(
 async function prepareBase(fs: StorePorts['fs'], paths: InstancePaths, plan: CommitPlan | StatesPlan): Promise<void> {
   if (!('baseBytes' in plan) || !plan.isRewrite) return;
   await prepareFile(fs, paths.base, plan.baseBytes);
-  // The commit record needs the durable name as well as the bytes.
+  // The commit record refers to this file, so its directory entry must be durable too.
   await fs.syncFolder(paths.messages);
 }
 
 /**
- * Applies the committed changes. `putReply` puts the answer into the outbox, durably. The log is cleared last: until
- * then it shows that the commit is not complete (`hasWork`).
+ * Applies the committed changes. `putReply` adds the answer to the outbox, durably. The log is cleared last: a log with
+ * records shows that the commit is not completely applied (`hasWork`).
  */
 export async function applyCommit(
   { fs }: StorePorts,
@@ -48,11 +48,11 @@ export async function applyCommit(
   if (plan.isRewrite) await placeBase(fs, paths, files);
   else await files.base.write(plan.baseBytes);
   await files.archive.write(plan.archiveBytes);
-  // Both are synced before the events are removed: until then base and archive can be rebuilt from the events.
+  // Base and archive are synced before the events are removed: until then, both can be rebuilt from the events.
   await together([files.base.sync(), files.archive.sync()]);
   await placeExtensions(fs, paths, plan.changed, plan.removed);
   await putReply();
-  // Not synced: the commit record already covers the numbers of events that come back after a loss of power.
+  // Not synced: if a power loss brings these events back, the commit record shows that they are already committed.
   await files.events.truncate(0);
   await files.turn.truncate(0);
 }

@@ -1,6 +1,6 @@
 /**
- * Creates the files of a new instance. `metadata.json` comes last: once it exists, all other files exist, so a missing
- * file is never mistaken for an empty one.
+ * Creates the files of a new instance. `metadata.json` is created last. Once it exists, all other files exist, so a
+ * missing file is never mistaken for an empty one.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -12,7 +12,7 @@ import { encodeMetadata, newMetadata, type InstanceMetadata } from '../records/m
 import { refuseLostMetadata } from '../records/read-metadata.ts';
 
 /**
- * Creates the instance; its folder must exist. **Errors** — `E_STORE_CORRUPT` when there is a conversation but no
+ * Creates the instance; its folder must exist. **Errors** — `E_STORE_CORRUPT` when the folder has a conversation but no
  * metadata.
  */
 export async function createInstance(
@@ -26,7 +26,7 @@ export async function createInstance(
   for (const folder of [paths.messages, paths.extensions, paths.scratch]) await fs.makeFolder(folder);
   await closeInstanceFiles(await openInstanceFiles(ports, paths, limits));
   for (const path of [paths.outbox, paths.deadLetters]) await (await fs.openFile(path)).close();
-  // The names of files and folders must be durable before metadata.json, which says that they exist.
+  // Directory entries must be durable before metadata.json, whose existence promises that they exist.
   await fs.syncFolder(paths.messages);
   await fs.syncFolder(paths.folder);
   const metadata = newMetadata(address, ports.clock.now());

@@ -5,10 +5,13 @@ import { readQueue } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { decodeLetter, retryOf, type DeadLetter } from '../records/dead-letter.ts';
 
-/** Events that were given up. The commit of a turn with the error code `E_DEAD_LETTER` adds its event. */
+/** Events that were given up. When a turn is committed with the error code `E_DEAD_LETTER`, its event is added here. */
 export interface DeadLetters {
   list(instance: AgentAddress): Promise<readonly DeadLetter[]>;
-  /** Accepts the event again, as `<id>~retry`, and removes the letter. False when there is no letter with this id. */
+  /**
+   * Accepts the event again, with the id `<id>~retry`, and removes the dead letter. Returns false when no letter has
+   * this id.
+   */
   retry(instance: AgentAddress, eventId: string): Promise<boolean>;
   drop(instance: AgentAddress, eventId: string): Promise<void>;
 }
@@ -34,7 +37,8 @@ export function openDeadLetters(
     async retry(instance, eventId) {
       const letter = (await list(instance)).find(({ event }) => event.id === eventId);
       if (!letter) return false;
-      // In this order: after a crash in between, the letter is still there, and a second retry changes nothing.
+      // Accept first, then remove. After a crash in between, the letter still exists, and accepting the same id again
+      // changes nothing.
       await accept(instance, retryOf(letter));
       await drop(instance, eventId);
       return true;

@@ -1,11 +1,10 @@
 /**
- * Deletes an instance as a whole. The rename of its folder is the moment of the deletion; the contents are removed
- * after it.
- *
+ * Deletes a whole instance. The rename of its folder is the moment of the deletion; the contents are removed
+ * afterwards.
  * Invariants:
- * 1. Nothing in the folder is touched before the rename is durable: after a loss of power everything is there or
- *    nothing.
- * 2. An interrupted deletion is finished: the next owner of the workspace sweeps the rest.
+ * 1. Nothing in the folder is changed before the rename is durable: after a power loss the instance exists completely
+ * or not at all.
+ * 2. An interrupted deletion is finished: the next owner of the workspace sweeps the remaining files.
  */
 import { dirname } from 'node:path';
 import { deletedFolder, type InstancePaths, isAside } from '../layout/instance-paths.ts';
@@ -13,8 +12,8 @@ import type { StorePorts } from '../store-ports.ts';
 import { newUuid } from '../../ports/ids.ts';
 
 /**
- * Resolves with the renamed folder, which is left to remove. The caller holds the lock of the instance, which moves
- * with the folder.
+ * Renames the folder, and resolves with its new path, which the caller has to remove. The caller holds the lock of the
+ * instance; the lock file moves with the folder.
  */
 export async function putAside({ fs }: StorePorts, { folder }: InstancePaths): Promise<string> {
   const instances = dirname(folder);
@@ -25,7 +24,7 @@ export async function putAside({ fs }: StorePorts, { folder }: InstancePaths): P
 }
 
 /**
- * Removes the renamed folder. The instance is deleted already, so a failure is only reported, and the next sweep tries
+ * Removes the renamed folder. The instance is already deleted, so a failure is only reported, and the next sweep tries
  * again.
  */
 export async function removeAside(ports: StorePorts, aside: string): Promise<void> {
@@ -35,11 +34,11 @@ export async function removeAside(ports: StorePorts, aside: string): Promise<voi
   });
 }
 
-/** Removes folders that interrupted deletions and forks left. Only for the owner of the workspace. */
+/** Removes folders that interrupted deletions and forks left. Only the owner of the workspace may call it. */
 export async function sweepAside(ports: StorePorts, instances: string): Promise<void> {
   const left = ((await ports.fs.list(instances)) ?? []).filter(isAside);
   if (left.length === 0) return;
-  // Invariant 1: the process that renamed them may have died before its sync.
+  // Invariant 1: the process that renamed these folders may have died before its sync.
   await ports.fs.syncFolder(instances);
   for (const name of left) await removeAside(ports, `${instances}/${name}`);
 }

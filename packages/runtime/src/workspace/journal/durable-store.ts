@@ -1,4 +1,4 @@
-/** The journal on the real disk, as `memoryStore` is in memory. */
+/** The journal on the real disk; `memoryStore` is its counterpart in memory. */
 import type { StorePlace } from '../layout/instance-paths.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
@@ -12,8 +12,7 @@ export interface DurableStoreOptions extends StorePlace {
 }
 
 /**
- * Opens the journal on the real disk. Warnings go to standard error when `warn` is absent.
- *
+ * Opens the journal on the real disk. Without `warn`, warnings go to standard error.
  * @example const store = await durableStore({ stateRoot: '/var/lib/goondan', workspaceId: 'shop' })
  */
 export function durableStore({ limits, stateRoot, workspaceId, ...ports }: DurableStoreOptions): Promise<Journal> {

@@ -1,7 +1,7 @@
 /**
- * Keeps the results of the last turns of an instance, so that a repeated event gets its answer again. It is bounded in
- * number and bytes. The oldest results are dropped first, and never the newest, because its answer may still have to go
- * into the outbox.
+ * Keeps the results of the last turns of an instance, so that a repeated event gets its answer again. The number of
+ * results and their bytes are bounded. The oldest results are dropped first. The newest is never dropped, because its
+ * answer may still have to go into the outbox.
  */
 import type { TurnResult } from '@goondan/types';
 import type { StoreLimits } from '../limits.ts';

@@ -17,12 +17,17 @@ export interface ForkOptions {
 }
 
 export interface ForkedInstance {
-  /** The last event of the original that counts in the fork; absent when its history is damaged. */
+  /**
+   * The number of the last event of the original that the fork includes; absent when the original's history is damaged.
+   */
   readonly seq?: number;
   readonly messages: number;
-  /** Extensions that start without their state of that moment: it was too long for the archive, or is damaged. */
+  /**
+   * Extensions that start without a state, because their state at that moment was too long for the archive, or is
+   * damaged.
+   */
   readonly unknownStates: readonly string[];
-  /** Damage that was found, each with its effect on the fork. Absent when there is none. */
+  /** One text for each damage found, with its effect on the fork. Absent when nothing is damaged. */
   readonly problems?: readonly string[];
 }
 
@@ -32,9 +37,8 @@ interface Fork {
 }
 
 /**
- * Reads the start of a fork. States that are not archived are known at the newest moment only. Damage is reported in
+ * Reads the start of a fork. States that are not archived are known only at the newest moment. Damage is reported in
  * `problems` as long as every message of the moment has an intact copy.
- *
  * **Errors** — `E_HISTORY_RANGE`; those of reading.
  */
 export async function readFork(
@@ -55,7 +59,7 @@ export async function readFork(
 }
 
 async function readNewest(journal: SalvageSource, from: AgentAddress): Promise<Fork> {
-  // The archive lacks long states, and states committed alone since the last turn.
+  // The archive lacks long states, and states that were committed alone since the last turn.
   const { fold, messages, extensionState, unknownStates, problems } = await salvageConversation(journal, from, true);
   if (messages === undefined) throw await wholeNowhere(journal, from, problems);
   const blamed = fold?.blamed() ?? messages.map(blameSource);
@@ -69,7 +73,7 @@ function toFork(
   problems: readonly string[],
   seq: number | undefined,
 ): Fork {
-  // Ephemeral messages belong to a step or turn that is over here.
+  // Ephemeral messages belong to a step or turn that the fork does not continue.
   const messages = blamed.filter(({ message }) => lifetimeOf(message) === undefined);
   const moment = seq === undefined ? {} : { seq };
   return {
@@ -83,7 +87,7 @@ function toFork(
   };
 }
 
-/** Describes a message without a history: the message itself is the best source of its origin. */
+/** Describes the origin of a message whose history is not readable, from the message alone. */
 function blameSource(message: Message, index: number): BlamedMessage {
   const { source, createdAt: at } = message;
   const step = source.type === 'assistant' ? { stepId: source.stepId } : {};
@@ -98,7 +102,7 @@ function authorOf({ source }: Message): EventAuthor {
   return { kind: 'runtime' };
 }
 
-/** Tells the last moment at which `--at` works. */
+/** Makes the error for a conversation without an intact copy. It names the last moment at which `--at` works. */
 async function wholeNowhere(
   journal: SalvageSource,
   from: AgentAddress,

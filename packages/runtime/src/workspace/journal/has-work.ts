@@ -7,13 +7,13 @@ import type { CommittedTurn } from '../records/metadata.ts';
 import { readMetadata } from '../records/read-metadata.ts';
 
 /**
- * Tells whether an instance must be woken: it has input to handle, a turn or a commit to finish, or answers to deliver.
- * Reads without a lock; the cost depends on the open work, not on the history.
+ * Returns true if an instance must be woken, because it has input to handle, a turn or a commit to finish, or answers
+ * to deliver. Reads without a lock. The cost depends on the open work, not on the history.
  */
 export async function hasWork(ports: StorePorts, paths: InstancePaths, address: AgentAddress): Promise<boolean> {
   for (const path of [paths.events, paths.turn]) {
     const stat = await ports.fs.stat(path);
-    // The log of a turn is cleared last, when its commit is complete.
+    // The log is cleared as the last part of a commit, so a log with records means unfinished work.
     if (stat && stat.size > 0) return true;
   }
   const commit = (await readMetadata(ports, paths.metadata))?.commit;
@@ -22,7 +22,7 @@ export async function hasWork(ports: StorePorts, paths: InstancePaths, address: 
   return (await readQueue(ports, paths.outbox)).length > 0;
 }
 
-/** Tells whether the commit has no log, which would show whether it is complete. */
+/** Returns true if the commit writes no log, so that the log cannot show whether the commit is complete. */
 function isWithoutLog({ after, result }: CommittedTurn, last: number): boolean {
   return result === 'reset' || last - after === 1;
 }

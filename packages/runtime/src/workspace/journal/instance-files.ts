@@ -1,4 +1,4 @@
-/** The open files of one instance, for its one writer. */
+/** The open files of one instance, for its only writer. */
 import { advanceStart } from '../history/advance-start.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
@@ -10,7 +10,7 @@ import type { StorePorts } from '../store-ports.ts';
 export interface InstanceFiles {
   readonly events: AppendLog;
   readonly turn: AppendLog;
-  /** Another file after each rewrite of the base. */
+  /** Replaced by a new file at each rewrite of the base. */
   base: AppendLog;
   readonly archive: RotatingLog;
 }

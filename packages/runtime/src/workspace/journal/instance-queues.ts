@@ -1,4 +1,4 @@
-/** The answers and the dead letters of an instance, kept until they are fetched. */
+/** The queues of an instance: answers and dead letters, kept until they are fetched. */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { decodeLetter, encodeLetter, type DeadLetter } from '../records/dead-letter.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -32,15 +32,16 @@ export class InstanceQueues {
     return this.#outbox.entries;
   }
 
-  /** Rejects when the outbox is full. **Errors** — `E_OUTBOX_FULL`. */
+  /** Throws when the outbox is full. **Errors** — `E_OUTBOX_FULL`. */
   refuseFullOutbox(): void {
     if (this.#outbox.size < this.#limits.outboxEntries) return;
     throw new GoondanError('E_OUTBOX_FULL', `${this.#paths.outbox} holds ${this.#outbox.size} answers nobody fetched`);
   }
 
   /**
-   * Adds the answer of the last commit, if a caller waits for it. It is idempotent, so that it can run again after a
-   * crash. The limit does not apply, because the turn is already committed: it stops the next turn instead.
+   * Adds the answer of the last commit to the outbox, if a caller waits for it. It is idempotent, so that it can run
+   * again after a crash. The outbox limit does not apply here, because the turn is already committed; a full outbox
+   * stops the next turn instead.
    */
   async putReply({ turn }: CommitRecord, finished: FinishedTurns): Promise<void> {
     const result = turn && finished.get(turn.id);
@@ -58,7 +59,8 @@ export class InstanceQueues {
   }
 
   /**
-   * Runs before the commit of the turn that gives the event up: a crash in between only means that it is added again.
+   * Adds a dead letter. It runs before the commit of the turn that gives the event up. A crash in between does no harm:
+   * the letter is added again.
    */
   async putLetter(letter: DeadLetter): Promise<void> {
     const letters = await this.#openLetters();

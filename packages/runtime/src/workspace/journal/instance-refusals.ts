@@ -1,4 +1,4 @@
-/** The errors for an instance that cannot be deleted or created, with the same text in every caller. */
+/** The errors for an instance that cannot be deleted or created. All callers share their texts. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 
 export function unknownInstance({ agentName, instanceKey }: AgentAddress): GoondanError {

@@ -1,6 +1,6 @@
 /**
- * One instance as this process has it open: the inbox if it accepts input, the lock and the writer if it owns the
- * instance. After a disk error a part is opened again at its next use, from the state on disk.
+ * The parts of one instance that this process has open: the inbox if it accepts input, and the lock and the writer if
+ * it owns the instance. After a disk error, the next use opens the failed part again from the state on disk.
  */
 import { dirname } from 'node:path';
 import type { AgentAddress } from '@goondan/types';
@@ -11,7 +11,10 @@ import { takenKey } from './instance-refusals.ts';
 import { InstanceWriter, type WriterContext } from './instance-writer.ts';
 import { newUuid } from '../../ports/ids.ts';
 
-/** Epochs of one lock owner are numbered within the epoch of the lock, so that they also grow from owner to owner. */
+/**
+ * The epoch of a writer is the lock's epoch times this number, plus a counter. So epochs also grow from one lock owner
+ * to the next.
+ */
 const EPOCHS_PER_OWNER = 2 ** 32;
 
 export class InstanceSlot {
@@ -19,14 +22,14 @@ export class InstanceSlot {
   readonly #holder = newUuid();
   #turns: Promise<unknown> = Promise.resolve();
   #inbox: Inbox | undefined;
-  /** Running actions on the inbox. */
+  /** Actions that are using the inbox now. */
   readonly #inboxActions = new Set<Promise<unknown>>();
   #users = 0;
   #writer: InstanceWriter | undefined;
   #lock: Lock | undefined;
   #openings = 0;
 
-  /** Takes a context whose folder of all instances exists and is durable. */
+  /** The folder of all instances must exist and be durable. */
   constructor(context: Omit<WriterContext, 'lock' | 'nextEpoch'>) {
     this.#context = context;
   }
@@ -39,7 +42,7 @@ export class InstanceSlot {
     return this.#context.paths;
   }
 
-  /** The writer as it is, even after a disk error. */
+  /** The writer, even if a disk error has stopped it. */
   get writer(): InstanceWriter | undefined {
     return this.#writer;
   }
@@ -48,13 +51,14 @@ export class InstanceSlot {
     return this.#users === 0 && this.#writer === undefined;
   }
 
-  /** True when nothing is open and no call is about to open something. */
+  /** True when nothing is open and no call is about to open anything. */
   get isClosed(): boolean {
     return this.isIdle && this.#inbox === undefined && this.#lock === undefined;
   }
 
   withInbox<T>(action: (inbox: Inbox) => Promise<T>): Promise<T> {
-    // The action starts in its turn, so that later calls wait for its start, and then runs beside them.
+    // Only the start of the action is queued. Later calls wait for that start, and then run at the same time as the
+    // action.
     const begin = async () => ({ acting: this.#tracked(action(await this.#openInbox())) });
     return this.#using(async () => (await this.#inTurn(begin)).acting);
   }
@@ -65,9 +69,8 @@ export class InstanceSlot {
   }
 
   /**
-   * Runs one action with the writer, and closes the instance after it unless this process had it open before. If the
-   * close fails, the action still counts, and the lock is released at the next use.
-   *
+   * Runs one action with the writer. Closes the instance afterwards, unless this process had it open before. If closing
+   * fails, the action still counts, and the lock is released at the next use.
    * **Errors** — those of `openWriter`.
    */
   withWriter<T>(action: (writer: InstanceWriter) => Promise<T>): Promise<T> {
@@ -84,10 +87,10 @@ export class InstanceSlot {
   }
 
   /**
-   * Runs `action`, which moves the folder away, with the lock and without open files. The lock moves with the folder.
-   *
+   * Holds the lock with no files open and runs `action`, which moves the folder away. The lock file moves with the
+   * folder.
    * **Errors** — `E_LOCKED` while another process owns the instance, `E_STORE_ORDER` while a turn is running in this
-   * process; those of `action`, and then the lock is released.
+   * process; those of `action`, after which the lock is released.
    */
   leave<T>(action: () => Promise<T>): Promise<T> {
     const act = async () => {
@@ -100,7 +103,7 @@ export class InstanceSlot {
       try {
         return await action();
       } finally {
-        // When the folder is gone, there is no lock to release.
+        // If the action moved the folder away, the lock file moved with it and there is nothing to release.
         await this.#releaseLock();
       }
     };
@@ -108,8 +111,7 @@ export class InstanceSlot {
   }
 
   /**
-   * Runs `action`, which creates the complete folder, while the folder does not exist.
-   *
+   * Runs `action`, which creates the complete folder. The folder must not exist before.
    * **Errors** — `E_INSTANCE_EXISTS`; those of `action`.
    */
   arrive<T>(action: () => Promise<T>): Promise<T> {
@@ -121,13 +123,13 @@ export class InstanceSlot {
     return this.#using(() => this.#inTurn(act));
   }
 
-  /** Returns the writer if this process owns the instance; loads it again after a disk error. */
+  /** Returns the writer if this process owns the instance. After a disk error, loads the writer again first. */
   async ownedWriter(): Promise<InstanceWriter | undefined> {
     await this.releaseUnused();
     return this.#writer && (await this.#lock?.isHeld()) ? this.openWriter() : undefined;
   }
 
-  /** Releases a lock whose earlier release failed. */
+  /** Releases the lock, if an earlier release failed. */
   async releaseUnused(): Promise<void> {
     if (this.#lock && !this.#writer) await this.#inTurn(() => this.#releaseUnused());
   }
@@ -202,14 +204,14 @@ export class InstanceSlot {
     return InstanceWriter.load({ ...this.#context, lock, nextEpoch });
   }
 
-  /** Syncs an existing folder too: the process that created it may have died before its sync. */
+  /** Also syncs a folder that exists already: the process that created it may have died before its sync. */
   async #makeFolder(): Promise<void> {
     const { ports, paths } = this.#context;
     await ports.fs.makeFolder(paths.folder);
     await ports.fs.syncFolder(dirname(paths.folder));
   }
 
-  /** Closes the inbox. A failure loses nothing: everything acknowledged is durable. */
+  /** Closes the inbox. If closing fails, nothing is lost: everything acknowledged is durable. */
   async #closeInbox(): Promise<void> {
     await this.#inbox?.close().catch(() => undefined);
     this.#inbox = undefined;
@@ -224,14 +226,14 @@ export class InstanceSlot {
     if (!this.#writer) await this.#releaseLock();
   }
 
-  /** Closes the writer and releases the lock. The lock is still ours when this rejects. */
+  /** Closes the writer and releases the lock. If it rejects, this process still holds the lock. */
   async #giveBack(): Promise<void> {
     await this.#closeWriter();
     await this.#lock?.release();
     this.#lock = undefined;
   }
 
-  /** Releases the lock. If that fails, it stays ours until the next attempt, or until this process ends. */
+  /** Releases the lock. If the release fails, this process holds the lock until the next attempt, or until it exits. */
   async #releaseLock(): Promise<void> {
     const isReleased = await this.#lock?.release().then(
       () => true,

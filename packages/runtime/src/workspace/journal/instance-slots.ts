@@ -1,6 +1,6 @@
 /**
- * The instances this process has open. Instances that are only open to accept input are bounded: the least recently
- * used is closed.
+ * The instances that this process has open. The number of instances open only to accept input is bounded: the least
+ * recently used is closed.
  */
 import type { AgentAddress } from '@goondan/types';
 import { instancePaths, workspaceFolder, type InstancePaths, type JournalLocation } from '../layout/instance-paths.ts';
@@ -31,7 +31,7 @@ export class InstanceSlots {
     return slot;
   }
 
-  /** Returns an open slot and opens none, because a caller may ask about every existing instance. */
+  /** Returns the slot if it is open, and never opens one, because a caller may ask about every existing instance. */
   known(address: AgentAddress): InstanceSlot | undefined {
     return this.#slots.get(keyOf(address));
   }
@@ -50,7 +50,7 @@ export class InstanceSlots {
   async close(address: AgentAddress): Promise<void> {
     const slot = this.#slots.get(keyOf(address));
     await slot?.close();
-    // Not while it is in use again, and not with a lock whose release failed.
+    // Keeps a slot that is in use again, or whose lock could not be released.
     if (slot?.isClosed) this.#slots.delete(keyOf(address));
   }
 

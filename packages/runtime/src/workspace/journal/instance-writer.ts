@@ -1,9 +1,8 @@
 /**
- * The only writer of one instance: implements `open`, `append` and `commit` of the conversation store on disk.
- *
- * Invariants: 1. Records are durable, in order, when `append` resolves. 2. Nothing of a turn is in the base before the
- * commit record says so. 3. Events are handled in the order of acceptance. 4. A writer with an old epoch, or without
- * its lock, changes nothing.
+ * The only writer of one instance. It implements `open`, `append` and `commit` of the conversation store on disk.
+ * Invariants: 1. Records are durable, in order, when `append` resolves. 2. Messages of a turn enter the base only after
+ * the commit record includes the turn. 3. Events are handled in the order of acceptance. 4. A writer with an old epoch,
+ * or without its lock, changes nothing.
  */
 import {
   type AgentAddress,
@@ -62,14 +61,14 @@ export interface WriterContext {
   readonly address: AgentAddress;
   readonly limits: StoreLimits;
   readonly lock: Lock;
-  /** Returns a higher number each time. */
+  /** Returns a higher epoch at each call. */
   nextEpoch(): number;
 }
 
 interface RunningTurn {
   readonly turnId: string;
   readonly epoch: number;
-  /** The handled event, if it came through the inbox. */
+  /** The event that the turn handles, if it came through the inbox. */
   readonly entry: InboxEntry | undefined;
 }
 
@@ -120,7 +119,7 @@ export class InstanceWriter {
     }
   }
 
-  /** True after a disk error: the writer does nothing until it is loaded again. */
+  /** True after a disk error: every call is rejected until the writer is loaded again. */
   get failed(): boolean {
     return this.#serial.failed;
   }
@@ -155,7 +154,8 @@ export class InstanceWriter {
         logRecord(record, { seq: first + index, with: first, turnId, isFirst: at + index === 0, at: now }),
       );
       const { events, turn } = this.#recovered.files;
-      // One sync per changed file: a record counts only when all records before it are durable too.
+      // Syncs each changed file once, before `append` resolves: a record counts only when all records before it are
+      // durable.
       await together([
         appendTexts(
           events,
@@ -191,9 +191,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Commits states alone. Writes nothing when they equal the committed ones.
-   *
-   * **Errors** — `E_FENCED` when there was a commit after `stateVersion`, `E_STORE_ORDER` while a turn is running.
+   * Commits extension states without a turn. Writes nothing when they equal the committed states.
+   * **Errors** — `E_FENCED` when another commit came after `stateVersion`, `E_STORE_ORDER` while a turn is running.
    */
   commitStates(stateVersion: number, states: Readonly<Record<string, JsonValue>>): Promise<number> {
     return this.#run(async () => {
@@ -214,8 +213,7 @@ export class InstanceWriter {
   }
 
   /**
-   * Resets the conversation. Does nothing when it is empty.
-   *
+   * Resets the conversation. Does nothing when the conversation is empty.
    * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE` also when the reset is committed but not yet
    * applied.
    */
@@ -228,12 +226,12 @@ export class InstanceWriter {
       const plan = planReset(this.#metadata, this.#extensions, this.#log.length, ports.clock.now());
       await commitPlan(ports, paths, plan);
       await this.#committed(plan);
-      // No later turn in this process would report the failure.
+      // Reported here, because this process may run no later turn that would report it.
       if (this.failed) throw new GoondanError('E_STORE_WRITE', `The reset of ${paths.folder} is not yet in place`);
     });
   }
 
-  /** Rejects while a turn is running. **Errors** — `E_STORE_ORDER`. */
+  /** Throws while a turn is running. **Errors** — `E_STORE_ORDER`. */
   refuseInTurn(what: string): void {
     if (this.#turn) throw outOfOrder(`Turn ${this.#turn.turnId} is running: only between turns can it ${what}`);
   }
@@ -251,7 +249,7 @@ export class InstanceWriter {
     return this.#serial.run(async () => [...(await this.#inbox.pending(this.#metadata.commit.inbox))]);
   }
 
-  /** Runs one action on the queues, between those on the conversation. */
+  /** Runs one action on the queues, in sequence with the actions on the conversation. */
   withQueues<T>(action: (queues: InstanceQueues) => Promise<T>): Promise<T> {
     return this.#run(() => action(this.#queues));
   }
@@ -280,8 +278,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Rejects a turn whose event is handled and whose result is forgotten: ids are kept longer than results, and the turn
-   * would run again.
+   * Rejects a turn whose event is handled but whose result is no longer kept. Ids are kept longer than results; without
+   * this check the turn would run twice.
    */
   #refuseForgotten(turnId: string): void {
     if (!this.#inbox.wasHandled(turnId)) return;
@@ -303,12 +301,15 @@ export class InstanceWriter {
     return this.#recovered.finished.has(turnIdOf(event.id));
   }
 
-  /** Marks an event as handled without a turn: it was delivered again after its turn was committed. */
+  /** Marks an event as handled without a turn, because an earlier delivery of it already has a committed turn. */
   async #skip(entry: InboxEntry): Promise<void> {
     await this.#amendCommit({ inbox: entry.seq });
   }
 
-  /** Removes the log of a turn whose event is in no inbox: it was never acknowledged, and no process will resume it. */
+  /**
+   * Removes the log of an interrupted turn whose event is in no inbox. The event was never acknowledged, and no process
+   * will resume the turn.
+   */
   async #discardLog(turnId: string | undefined): Promise<void> {
     const { events, turn } = this.#recovered.files;
     await this.#amendCommit({ discarded: logStart(this.#metadata.commit) + this.#log.length });
@@ -367,7 +368,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Runs after the commit, so a failure here does not undo it. The next turn sees the failure, and recovery repairs it.
+   * Runs after the commit, so a failure here does not undo the commit. The next turn is rejected because of the
+   * failure, and recovery repairs it.
    */
   async #apply(action: () => Promise<void>): Promise<void> {
     const { ports, paths } = this.#context;

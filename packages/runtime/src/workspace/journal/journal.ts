@@ -1,7 +1,6 @@
 /**
- * The durable `ConversationStore`, with its inbox, outbox and dead letters: all instances of one workspace, each in its
- * own folder. `docs/storage.md` describes the files and the promises.
- *
+ * The durable `ConversationStore`, with inbox, outbox and dead letters, for all instances of one workspace, each in its
+ * own folder. `docs/storage.md` describes the files and the guarantees.
  * Two kinds of processes share a workspace: the orchestrator accepts input, and each agent process writes its own
  * instance. The first `open` of a conversation takes the lock of the instance and keeps it until `close`. Accepting and
  * reading take no lock.
@@ -43,96 +42,91 @@ import { readSummary, type InstanceSummary } from './read-summary.ts';
 
 export interface Journal extends ConversationStore {
   /**
-   * Accepts an event; durable when it resolves. Idempotent on `event.id`: a second delivery tells whether the event is
-   * still pending.
-   *
+   * Accepts an event; durable when it resolves. Idempotent on `event.id`: for a second delivery, the result says
+   * whether the event is still pending.
    * **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`.
    */
   accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted>;
-  /** Like `read`, but lists damaged files in `problems` and returns the rest. */
+  /** Like `read`, but skips damaged files, lists them in `problems` and returns the rest. */
   readIntact(instance: AgentAddress): Promise<IntactConversation>;
   /**
-   * Marks a pending event as cancelled, durably; `pendingEntries` and a second delivery show the mark. False when no
-   * such event is pending.
-   *
+   * Marks a pending event as cancelled, durably. `pendingEntries` and a second delivery of the event then show the
+   * mark. Returns false when no pending event has this id.
    * **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`.
    */
   cancel(instance: AgentAddress, eventId: string, reason: string): Promise<boolean>;
-  /** Lists accepted events without a committed turn, oldest first. The turn of an event has the id `turn-` + its id. */
+  /**
+   * Lists accepted events without a committed turn, oldest first. The turn of an event has the id `turn-<event id>`.
+   */
   pending(instance: AgentAddress): Promise<readonly AgentEvent[]>;
   /** Lists pending events, each with its number. */
   pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]>;
-  /** Lists the instances with state or input, in no particular order. */
+  /** Lists the instances that have state or input, in no particular order. */
   instances(): Promise<readonly AgentAddress[]>;
-  /** Figures for lists. Cheap, and takes no lock. */
+  /** Returns counts and dates to show in lists. It is cheap and takes no lock. */
   summary(instance: AgentAddress): Promise<InstanceSummary>;
   /**
-   * Tells whether the instance must be woken: it has input to handle, a turn or a commit to finish, or answers to
-   * deliver.
+   * Returns true if the instance must be woken, because it has input to handle, a turn or a commit to finish, or
+   * answers to deliver.
    */
   hasWork(instance: AgentAddress): Promise<boolean>;
-  /** Takes the lock and finishes an interrupted commit, as the first `open` does too. */
+  /** Takes the lock and finishes an interrupted commit. The first `open` does the same. */
   recover(instance: AgentAddress): Promise<void>;
   /**
    * Starts the conversation over, without messages and extension states. Pending events stay. An interrupted turn
-   * starts again from its event, and its earlier effects are forgotten. The archive keeps everything, and records the
-   * reset. Only for the supervisor of the instance, while it has no process.
-   *
-   * **Errors** — `E_LOCKED` while a process owns it; those of recovery. After a disk error call it again: the lock may
-   * not have been released.
+   * starts again from its event, and the effects it had recorded are forgotten. The archive keeps all earlier turns and
+   * records the reset. Only for the supervisor of the instance, while the instance has no process.
+   * **Errors** — `E_LOCKED` while a process owns the instance; those of recovery. After a disk error call it again,
+   * because the lock may not have been released.
    */
   reset(instance: AgentAddress): Promise<void>;
-  /** Tells whether any file of the instance exists, damaged or not. */
+  /** Returns true if any file of the instance exists, damaged or not. */
   has(instance: AgentAddress): Promise<boolean>;
   /**
-   * Deletes everything of an instance: its conversation and archive, input, answers, dead letters, states, `scratch/`,
-   * and the ids of handled events, so that an old id is a new event. Only for the supervisor of the instance, while it
-   * has no process. A crash leaves everything or nothing.
-   *
-   * **Errors** — `E_INSTANCE_UNKNOWN`; `E_INSTANCE_PENDING` when events are pending, unless `force`; `E_LOCKED` while a
-   * process owns it, `E_STORE_ORDER` while a turn runs in this one; those of the disk, and without `force` those of an
-   * unreadable inbox.
+   * Deletes everything of an instance: its conversation and archive, input, answers, dead letters, states and
+   * `scratch/`. The ids of handled events are deleted too, so an old id is accepted as a new event. Only for the
+   * supervisor of the instance, while the instance has no process. After a crash the instance exists completely or not
+   * at all.
+   * **Errors** — `E_INSTANCE_UNKNOWN`; `E_INSTANCE_PENDING` when events are pending, unless `force`; `E_LOCKED` while
+   * another process owns the instance, `E_STORE_ORDER` while a turn runs in this process; those of the disk, and
+   * without `force` those of an unreadable inbox.
    */
   delete(instance: AgentAddress, options?: DeleteOptions): Promise<DeletedInstance>;
   /**
-   * Creates another instance of the same agent that continues from a moment of this conversation. Its first commit has
-   * the messages with their authors, and the states of extensions. Pending input, answers, dead letters, finished turns
-   * and `scratch/` are not copied. A crash leaves everything or nothing. Only for the owner of the workspace, while the
-   * new instance has no process.
-   *
+   * Creates another instance of the same agent that continues from a moment of this conversation. The first commit of
+   * the new instance has the messages with their authors, and the states of extensions. Pending input, answers, dead
+   * letters, finished turns and `scratch/` are not copied. After a crash the new instance exists completely or not at
+   * all. Only for the owner of the workspace, while the new instance has no process.
    * **Errors** — `E_INSTANCE_UNKNOWN`, `E_INSTANCE_EXISTS`, `E_HISTORY_RANGE`; those of reading and of the disk.
    */
   fork(from: AgentAddress, options: ForkOptions): Promise<ForkedInstance>;
-  /** Removes the rest of interrupted deletions and forks. Only for the owner of the workspace. */
+  /** Removes files that interrupted deletions and forks left. Only for the owner of the workspace. */
   sweep(): Promise<void>;
   readonly outbox: ReturnType<typeof openOutbox>;
   readonly deadLetters: DeadLetters;
-  /**
-   * Yields committed turns that are still kept, oldest first. **Errors** — `E_STORE_CORRUPT` also when turns are
-   * missing.
-   */
+  /** Yields the kept committed turns, oldest first. **Errors** — `E_STORE_CORRUPT`, also when turns are missing. */
   archive(instance: AgentAddress): AsyncIterable<ArchivedTurn>;
   /**
-   * Returns committed turns, and the conversation at their start. Source of `readHistory`, `readConversationAt` and
-   * `blame`.
+   * Returns the kept committed turns, and the conversation before the first of them. `readHistory`,
+   * `readConversationAt` and `blame` read from it.
    */
   history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
   openRuntimeEvents(instance: AgentAddress): Promise<LineWriter<JsonObject>>;
-  /** Opens the writer of traces, which are for people, like the runtime events. */
+  /** Opens the writer of traces. Like the runtime events, traces are records for people. */
   openTraces(instance: AgentAddress): Promise<LineWriter<TurnLine>>;
-  /** Returns a folder of the instance for its tools. */
+  /** Returns the folder in which the tools of the instance may keep files. */
   scratchFolder(instance: AgentAddress): string;
-  /** Closes the files and releases the lock, of one instance or of all. */
+  /** Closes the files and releases the lock of one instance, or of all when absent. */
   close(instance?: AgentAddress): Promise<void>;
 }
 
 export interface DeleteOptions {
-  /** Deletes even if pending events are lost, or files are damaged. */
+  /** If true, deletes even if pending events are lost or files are damaged. */
   readonly force?: boolean;
 }
 
 export interface DeletedInstance {
-  /** The number of pending events that were deleted; absent when it cannot be known. */
+  /** The number of pending events that were deleted; absent when the inbox is unreadable. */
   readonly inputs?: number;
 }
 
@@ -188,7 +182,7 @@ export async function openJournal(
     pending: async (instance) => (await pendingEntries(instance)).map(({ event }) => event),
     pendingEntries,
     async hasWork(instance) {
-      // The caller is about to start the process that needs the lock.
+      // The caller is about to start the agent process, which needs the lock.
       await slots.known(instance)?.releaseUnused();
       return hasWork(ports, slots.pathsOf(instance), instance);
     },

@@ -8,8 +8,8 @@ import type { StorePorts } from '../store-ports.ts';
 import { readMetadata } from '../records/read-metadata.ts';
 
 /**
- * Lists the instances that have a folder, in no particular order. A folder without a known owner is left out, with a
- * warning.
+ * Lists the instances that have a folder, in no particular order. Warns about a folder whose instance cannot be
+ * determined, and leaves it out.
  */
 export async function listInstances(ports: StorePorts, folder: string): Promise<AgentAddress[]> {
   const found: AgentAddress[] = [];
@@ -27,7 +27,10 @@ export async function listInstances(ports: StorePorts, folder: string): Promise<
   return found;
 }
 
-/** Reads the address. An instance with only input has no metadata yet; one with damaged metadata is listed anyway. */
+/**
+ * Reads the address of an instance from its files. An instance that has only input has no metadata yet. An instance
+ * with damaged metadata is listed too.
+ */
 async function readAddress(ports: StorePorts, paths: InstancePaths): Promise<AgentAddress | undefined> {
   const whose = (await readWhole(ports, paths)) ?? (await readInboxHead(ports, paths));
   return whose && { agentName: whose.agentName, instanceKey: whose.instanceKey };
@@ -48,8 +51,8 @@ async function readInboxHead({ fs }: StorePorts, { inbox }: InstancePaths): Prom
 }
 
 /**
- * Reads the address from the name of the folder, unless the name is shortened to a hash. A folder without files has no
- * owner yet.
+ * Reads the address from the name of the folder, unless the name is shortened to a hash. Returns `undefined` for a
+ * folder without files, which belongs to no instance yet.
  */
 async function addressOfName(
   { fs }: StorePorts,

@@ -1,22 +1,21 @@
 /**
  * Merges the two files of a turn's log.
- *
- * Records appended together may be in both files, and a crash may have kept only one part. Records after the first
- * missing one were never acknowledged and are cut. A missing record before an acknowledged one is damage.
+ * The records of one append may be split over both files, and a crash may have kept only one part. Records after the
+ * first missing one were never acknowledged and are cut off. A missing record before an acknowledged one is damage.
  */
 import type { LoggedRecord } from '../records/logged-record.ts';
 
 export interface MergedLog {
-  /** In order, without gaps. */
+  /** The records in order, without gaps. */
   readonly log: readonly LoggedRecord[];
-  /** The first number to cut. */
+  /** The number of the first record to cut off; absent if none. */
   readonly cutFrom?: number;
   readonly damage?: string;
 }
 
 /**
- * Merges the records. `after`: the number of the last committed record; lines up to it are from earlier turns and do
- * not count.
+ * Merges the records. `after`: the number of the last committed record. Records up to this number belong to earlier
+ * turns and are ignored.
  */
 export function mergeLog(events: readonly LoggedRecord[], others: readonly LoggedRecord[], after: number): MergedLog {
   const records = [...events, ...others].filter(({ seq }) => seq > after).toSorted((a, b) => a.seq - b.seq);

@@ -4,7 +4,7 @@ import type { InstanceSlots } from './instance-slots.ts';
 import { readQueue, type QueueEntry } from '../lines/durable-queue.ts';
 import type { StorePorts } from '../store-ports.ts';
 
-/** Answers that are not fetched yet. The owner of the instance writes them, like the conversation. */
+/** The outbox: answers that were not fetched yet. Only the owner of the instance writes it. */
 export function openOutbox(ports: StorePorts, slots: InstanceSlots) {
   return {
     /** Adds an entry; durable when it resolves, idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
@@ -13,7 +13,8 @@ export function openOutbox(ports: StorePorts, slots: InstanceSlots) {
       await slots.of(instance).withWriter((writer) => writer.withQueues(add));
     },
     /**
-     * Lists the entries, oldest first. An answer that a caller waits for has the id of its turn as key (`decodeReply`).
+     * Lists the entries, oldest first. The key of an answer that a caller waits for is the id of its turn
+     * (`decodeReply`).
      */
     async pending(instance: AgentAddress): Promise<readonly QueueEntry[]> {
       const slot = slots.of(instance);

@@ -1,6 +1,7 @@
 /**
- * Places a complete instance with its first commit. It is written into a folder aside, which is not listed as an
- * instance, and then renamed into place: a crash leaves everything or nothing. A sweep removes folders left aside.
+ * Creates a complete instance with its first commit. The files are written into a draft folder, which is not listed as
+ * an instance, and the folder is then renamed. After a crash the instance exists completely or not at all. A sweep
+ * removes draft folders that were left.
  */
 import { dirname } from 'node:path';
 import type { AgentAddress } from '@goondan/types';
@@ -15,8 +16,8 @@ import type { CommitPlan } from './plan-commit.ts';
 import { newUuid } from '../../ports/ids.ts';
 
 /**
- * Places the instance; there must be nothing at its path. Durable when it resolves. **Errors** — those of the disk;
- * then check whether it is there.
+ * Creates the instance; nothing may exist at its path. Durable when it resolves. **Errors** — those of the disk; the
+ * caller then has to check whether the instance exists.
  */
 export async function placeInstance(
   ports: StorePorts,
@@ -37,7 +38,7 @@ export async function placeInstance(
   await ports.fs.syncFolder(instances);
 }
 
-/** Writes the draft. Everything is durable when it resolves, except the name of the folder. */
+/** Writes the draft folder. When it resolves, everything but the directory entry of the folder is durable. */
 async function writeDraft(
   ports: StorePorts,
   draft: InstancePaths,

@@ -1,4 +1,4 @@
-/** Decides how `base.jsonl` becomes what the commit record says. Changes nothing. */
+/** Decides how to bring `base.jsonl` to the contents that the commit record describes. Changes nothing. */
 import { checksum } from '../lines/checksum.ts';
 import { encodeMessage, reviveMessage } from '../../messages/message-text.ts';
 import type { LoggedRecord } from '../records/logged-record.ts';
@@ -6,13 +6,16 @@ import { type CommitRecord, type CommittedTurn, matches } from '../records/metad
 
 export type BasePlan =
   | { readonly type: 'done' }
-  /** Cut the file to `from` and append `bytes`. */
+  /** Cut the file off at `from` and append `bytes`. */
   | { readonly type: 'append'; readonly from: number; readonly bytes: Uint8Array }
   /** Rename `base.jsonl.next` to `base.jsonl`. */
   | { readonly type: 'rename' }
   | { readonly type: 'damaged'; readonly problem: string };
 
-/** Plans the base. `next` is `base.jsonl.next`; `log` has the records of the committed turn that are still there. */
+/**
+ * Plans the base. `next`: the bytes of `base.jsonl.next`. `log`: the records of the committed turn that are still in
+ * the log files.
+ */
 export function planBase(
   base: Uint8Array,
   next: Uint8Array | undefined,

@@ -25,12 +25,12 @@ export interface TurnToCommit {
   readonly result: TurnResult | 'reset' | 'fork';
   /** Present when the result is `fork`. */
   readonly fork?: ForkOrigin;
-  /** The handled event, if it came through the inbox. */
+  /** The event that the turn handled, if it came through the inbox. */
   readonly entry: InboxEntry | undefined;
 }
 
 export interface CommitPlan extends StatesPlan {
-  /** The bytes to append to `base.jsonl`, or all of its bytes. */
+  /** The bytes to append to `base.jsonl`, or all of its bytes if it is rewritten. */
   readonly baseBytes: Uint8Array;
   readonly isRewrite: boolean;
   readonly archiveBytes: Uint8Array;
@@ -85,7 +85,10 @@ export function planCommit(
   };
 }
 
-/** Returns the changes of states, including earlier commits of states alone. Absent when there are none. */
+/**
+ * Returns the state changes to archive, including those that were committed alone since the last turn. Returns
+ * `undefined` when no state changed.
+ */
 function archivedStates(
   { statesAlone }: InstanceMetadata['commit'],
   { extensions, changed, removed }: ExtensionsPlan,
@@ -103,17 +106,20 @@ interface Brought {
   readonly text: string;
 }
 
-/** Returns the last record of each message, by message id. */
+/** Returns the last record that contains each message, by message id. */
 function messagesBrought(log: readonly LoggedRecord[]): Map<string, Brought> {
   const brought = new Map<string, Brought>();
   for (const { seq, message } of log) if (message) brought.set(message.id, { seq, text: message.text });
   return brought;
 }
 
-/** Refers to a message by the number of its record, so that it is not stored a second time. */
+/**
+ * Returns the number of the record that contains the message, so that the message is not stored twice, or else the
+ * message.
+ */
 function refer(id: string, text: string, brought: ReadonlyMap<string, Brought>): number | StoredMessage {
   const found = brought.get(id);
-  // Safe: the inverse of encodeMessage, except that dates stay strings on disk.
+  // Safe: encodeMessage made the text; dates are strings in JSON.
   return found?.text === text ? found.seq : (JSON.parse(text) as StoredMessage);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Plans the first commit of a fork, which is like that of a turn. The archive gets an `append` for each message, by its
- * original author and with its original event.
+ * Plans the first commit of a fork. For each message, the archive gets an `append` with the original author and the
+ * original event.
  */
 import type { AgentAddress, JsonValue } from '@goondan/types';
 import type { BlamedMessage } from '../history/blamed-message.ts';
@@ -44,7 +44,7 @@ function forkedRecord(blamed: BlamedMessage, from: ForkOrigin, seq: number): Log
   return { ...logged, text: `${logged.text.slice(0, -1)},"origin":${JSON.stringify(originOf(blamed, from))}}` };
 }
 
-/** Returns the origin of a message; the very first event of one that came with an earlier fork. */
+/** Returns the origin of a message. For a message copied by an earlier fork, it is the event before that fork. */
 function originOf({ origin, turnId, seq, replaced }: BlamedMessage, { instanceKey }: ForkOrigin): EventOrigin {
   if (origin) return origin;
   if (!replaced) return { instanceKey, turnId, seq };

@@ -1,15 +1,14 @@
 /**
- * Plans a reset, which is a commit like that of a turn: the base becomes empty, extensions have no state, and the
- * archive gets a `truncate` by the runtime. Its record is in no log but follows from the commit record. So nothing is
- * written into the log of an interrupted turn before the commit makes that log void.
+ * Plans a reset, which is a commit like that of a turn: the base becomes empty, extensions lose their state, and the
+ * archive gets a `truncate` by the runtime. The record of the `truncate` is not written to the log but computed from
+ * the commit record. So the log of an interrupted turn is not changed before the commit makes it void.
  */
 import { resetLog } from '../records/committed-log.ts';
 import { logStart, type InstanceMetadata } from '../records/metadata.ts';
 import { planCommit, type CommitPlan } from './plan-commit.ts';
 
 /**
- * Plans the reset. `openRecords`: the number of records in the log of an interrupted turn, whose event is still
- * pending.
+ * Plans the reset. `openRecords`: the number of records in the log of an interrupted turn, whose event stays pending.
  */
 export function planReset(
   before: InstanceMetadata,

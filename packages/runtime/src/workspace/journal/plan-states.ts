@@ -1,6 +1,7 @@
 /**
- * Plans a commit of extension states alone. It uses the same commit point and changes nothing else of the instance.
- * Version and archive stay the same, so it is not part of the history. The log of an interrupted turn stays, too.
+ * Plans a commit of extension states alone. It replaces `metadata.json` like every commit and changes nothing else of
+ * the instance. It adds nothing to the version or the archive, so it is not part of the history. The log of an
+ * interrupted turn stays as well.
  */
 import type { JsonValue } from '@goondan/types';
 import { checksum } from '../lines/checksum.ts';
@@ -8,11 +9,11 @@ import type { FileMark, InstanceMetadata } from '../records/metadata.ts';
 
 /** The changes to the files of extension states. */
 export interface ExtensionsPlan {
-  /** The whole new state, by extension name. */
+  /** All states after the commit, by extension name. */
   readonly extensions: ReadonlyMap<string, string>;
   /** Names of states that differ from the committed ones. */
   readonly changed: readonly string[];
-  /** Names of extensions that have no state any more. */
+  /** Names of extensions that no longer have a state. */
   readonly removed: readonly string[];
 }
 
@@ -20,7 +21,7 @@ export interface StatesPlan extends ExtensionsPlan {
   readonly metadata: InstanceMetadata;
 }
 
-/** Returns `undefined` when they equal the committed states. */
+/** Returns `undefined` when the new states equal the committed ones. */
 export function planStates(
   before: InstanceMetadata,
   committed: ReadonlyMap<string, string>,

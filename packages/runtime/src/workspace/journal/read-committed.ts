@@ -1,6 +1,6 @@
 /**
- * Reads the committed conversation for processes that do not own the instance, without a lock and without any change.
- * During a commit of the owner, the base is computed as recovery would do it, or read again.
+ * Reads the committed conversation for processes that do not own the instance. It takes no lock and changes nothing.
+ * While the owner is committing, the base is computed as recovery would do it, or read again.
  */
 import type { AgentAddress, GoondanError, JsonValue, Message } from '@goondan/types';
 import type { ConversationSnapshot } from '../../agent/conversation/conversation-store.ts';
@@ -17,7 +17,7 @@ import { readMetadata, refuseLostMetadata } from '../records/read-metadata.ts';
 
 const ATTEMPTS = 5;
 
-/** The newest moment of a conversation, from its intact files. */
+/** The newest moment of a conversation, read from its intact files. */
 export interface IntactConversation {
   /** Absent when the commit record is damaged. */
   readonly version?: number;
@@ -25,9 +25,9 @@ export interface IntactConversation {
   /** Absent when the base or the commit record is damaged. */
   readonly messages?: readonly Message[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** Extensions with a damaged file. */
+  /** Extensions whose state file is damaged. */
   readonly lostStates: readonly string[];
-  /** One `E_STORE_CORRUPT` per damaged file; those of states come last, in the order of `lostStates`. */
+  /** One `E_STORE_CORRUPT` per damaged file. The errors of state files come last, in the order of `lostStates`. */
   readonly problems: readonly GoondanError[];
 }
 
@@ -90,7 +90,7 @@ async function readAt(
   };
 }
 
-/** Returns the base after the plan is carried out. */
+/** Returns the base as it will be after the plan is carried out. */
 function afterwards(base: Uint8Array, next: Uint8Array | undefined, plan: BasePlan): Uint8Array {
   if (plan.type === 'append') return Buffer.concat([base.subarray(0, plan.from), plan.bytes]);
   return plan.type === 'rename' && next ? next : base;

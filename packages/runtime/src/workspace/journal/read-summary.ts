@@ -1,4 +1,7 @@
-/** Reads the figures of an instance for lists. Takes no lock, and reads neither the conversation nor the archive. */
+/**
+ * Reads the counts and dates of an instance for lists. Takes no lock, and reads neither the conversation nor the
+ * archive.
+ */
 import type { AgentAddress } from '@goondan/types';
 import { InboxReader } from '../inbox/inbox-reader.ts';
 import type { InstancePaths } from '../layout/instance-paths.ts';
@@ -13,14 +16,14 @@ export interface InstanceSummary {
   /** The number of accepted events without a committed turn. */
   readonly pending: number;
   readonly deadLetters: number;
-  /** Absent until a turn was opened. */
+  /** Absent until the instance opened its first turn. */
   readonly createdAt?: Date;
-  /** The time of the last commit of a turn or reset; at first the same as `createdAt`. */
+  /** The time of the last turn or reset that was committed; before the first commit, the same as `createdAt`. */
   readonly updatedAt?: Date;
 }
 
 /**
- * Reads the figures; all zero when the instance does not exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`,
+ * Reads the summary; all counts are 0 when the instance does not exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`,
  * `E_STORE_INSTANCE`, …
  */
 export async function readSummary(

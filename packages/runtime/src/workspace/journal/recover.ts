@@ -1,9 +1,8 @@
 /**
- * Opens an instance, whatever happened before. First, everything visible is made durable: a killed process may have
- * left writes that are only in memory, and nothing may be deleted because of them.
- *
- * Then an unfinished commit is completed: base, archive, extension state, answer. The log of an uncommitted turn is
- * kept. Damage that a crash cannot cause is `E_STORE_CORRUPT`, and then nothing was changed.
+ * Opens an instance after any kind of crash. First, it syncs every file: a killed process may have left writes that are
+ * only in memory, and nothing may be deleted because of such a write.
+ * Then an unfinished commit is completed: base, archive, extension states, answer. The log of an uncommitted turn is
+ * kept. For damage that a crash cannot cause, it throws `E_STORE_CORRUPT` and changes nothing.
  */
 import { archiveTexts } from '../archive/archive-lines.ts';
 import { readTail, type ArchiveTail } from '../archive/read-tail.ts';
@@ -73,13 +72,13 @@ interface Found {
   readonly archive: ArchiveTail;
   readonly base: BasePlan;
   readonly extensions: ExtensionFiles;
-  /** The records of the committed turn that are still there. */
+  /** The records of the committed turn that are still in the log files. */
   readonly committed: readonly LoggedRecord[];
-  /** The records of the turn after it. */
+  /** The records of the uncommitted turn after it. */
   readonly open: MergedLog;
 }
 
-/** Reads everything and rejects damage that a crash cannot cause, before any change. */
+/** Reads all files. Rejects damage that a crash cannot cause, before anything is changed. */
 async function look(ports: StorePorts, paths: InstancePaths, commit: CommitRecord): Promise<Found> {
   const { fs } = ports;
   const events = await readLog(ports, paths.events);
@@ -115,13 +114,13 @@ async function readLog(ports: StorePorts, path: string): Promise<ReadLines> {
 }
 
 /**
- * Runs before any new name: after a loss of power, a renamed file must not come back in place of a new one, or lose its
- * name to it.
+ * Syncs the directories before any file is created or renamed. Otherwise a power loss could undo an earlier rename and
+ * mix up the old and the new file.
  */
 async function makeNamesDurable({ fs }: StorePorts, paths: InstancePaths): Promise<void> {
   await together([paths.messages, paths.extensions, paths.folder].map((folder) => fs.syncFolder(folder)));
   if (await fs.stat(paths.archive)) return;
-  // A crash interrupted the rotation of the archive, so the next file is created here.
+  // A crash interrupted the rotation of the archive before the next file was created, so it is created here.
   const next = await fs.openFile(paths.archive);
   await next.close();
   await fs.syncFolder(paths.messages);
@@ -155,14 +154,15 @@ async function finishArchive(
   const { archive, committed, extensions } = found;
   await mendTail(ports, files.archive.current, archive.read);
   const texts = archive.last < commit.base.seq ? archiveTexts(commit, committed, archive.last, extensions.texts) : [];
-  // No rotation here: the first lines of this turn may be in the current file.
+  // Writes without rotating: the first lines of this turn may be in the current file, and a turn must not span two
+  // files.
   if (texts.length > 0) await files.archive.current.write(sealLines(texts));
   await files.archive.sync();
 }
 
 /**
- * Reads the results of the last turns. The very last one is always included, however long its lines are, because its
- * answer may still have to be delivered.
+ * Reads the results of the last turns. The newest is always included, however long its lines are, because its answer
+ * may still have to be delivered.
  */
 async function lastResults(
   { fs }: StorePorts,
@@ -177,7 +177,7 @@ async function lastResults(
   return new FinishedTurns(limits, [...(tail?.finished ?? []), ...(last?.finished ?? [])]);
 }
 
-/** Runs last, when nothing needs the leftovers. */
+/** Removes leftover files. Runs last, when no other part of recovery needs them. */
 async function clearLeftovers(
   ports: StorePorts,
   paths: InstancePaths,
@@ -195,7 +195,7 @@ async function clearLeftovers(
     await cutFrom(files.turn, turn, open.cutFrom);
   }
   if (open.cutFrom !== undefined) {
-    // Cut records must not come back behind later writes.
+    // Syncs the cut: after a power loss, removed records must not reappear after later writes.
     await together([files.events.sync(), files.turn.sync()]);
     const message = `cut records from ${open.cutFrom} on: a crash had interrupted the write they came with`;
     ports.warn({ path: paths.events, message });

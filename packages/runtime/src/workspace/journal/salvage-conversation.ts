@@ -1,6 +1,6 @@
 /**
- * Reads the newest moment of a conversation from intact files: those of the last commit, and the history. Each of the
- * two has all messages.
+ * Reads the newest moment of a conversation from the intact files: those of the last commit, and those of the history.
+ * Either source has all messages.
  */
 import type { AgentAddress, GoondanError, JsonValue, Message } from '@goondan/types';
 import { foldHistory } from '../history/fold-history.ts';
@@ -10,24 +10,23 @@ import type { Journal } from './journal.ts';
 import type { IntactConversation } from './read-committed.ts';
 
 export interface SalvagedConversation {
-  /** The commit; absent when it is not known. */
+  /** The number of the commit; absent when it is not known. */
   readonly version?: number;
   /** Absent when no intact copy exists. */
   readonly messages?: readonly Message[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** Extensions whose state is intact neither on disk nor in the history. */
+  /** Extensions whose state has no intact copy, neither in its file nor in the history. */
   readonly unknownStates: readonly string[];
-  /** The complete history, if it was read and is intact. */
+  /** The fold of the complete history, if it was read and is intact. */
   readonly fold?: HistoryFold;
-  /** The damage with its effects, each beginning with a code. Empty when nothing is damaged. */
+  /** One text for each damage, with an error code and the effect. Empty when nothing is damaged. */
   readonly problems: readonly string[];
 }
 
 export type SalvageSource = Pick<Journal, 'history' | 'readIntact'>;
 
 /**
- * Reads the history if `withHistory` is set, or if another file is damaged.
- *
+ * Reads the last commit. Also reads the history if `withHistory` is true, or if another file is damaged.
  * **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`.
  */
 export async function salvageConversation(
@@ -40,7 +39,7 @@ export async function salvageConversation(
   const isNeeded = !withHistory && intact.problems.length > 0;
   const { fold, problem } = isNeeded ? await readWholeHistory(source, instance) : before;
   const isFolded = fold !== undefined && (withHistory || intact.messages === undefined);
-  // The swarm may have committed another turn between the two reads.
+  // The swarm may have committed another turn between the read of the files and the read of the history.
   const isOther = isFolded && fold.version !== intact.version;
   const states = isOther ? fold.states() : mendStates(intact, fold);
   const { messages, version } = isFolded ? { messages: fold.messages(), version: fold.version } : intact;
@@ -60,14 +59,14 @@ export async function salvageConversation(
   };
 }
 
-/** Describes the damage and its effect in one line. */
+/** Describes a damage and its effect (`then`) in one line. */
 export function describeDamage({ code, message }: GoondanError, then = ''): string {
   return `${code}: ${message}${then === '' ? '' : `. ${then}`}`;
 }
 
 /**
- * Reads the history. Without a commit record nothing can check its end; then it counts as intact if it has at least one
- * event.
+ * Reads the history. Without a commit record, the end of the history cannot be checked; then the history counts as
+ * intact if it has at least one event.
  */
 async function readWholeHistory(
   source: SalvageSource,
@@ -83,7 +82,7 @@ async function readWholeHistory(
   }
 }
 
-/** Takes the states from disk, and a damaged one from the history. */
+/** Returns the states from their files, and for a damaged file the state from the history. */
 function mendStates({ extensionState, lostStates }: IntactConversation, fold: HistoryFold | undefined) {
   const archived = new Map(Object.entries(fold?.states().known ?? {}));
   const mended = [...archived].filter(([name]) => lostStates.includes(name));

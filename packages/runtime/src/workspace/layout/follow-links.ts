@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Returns the absolute path with all links resolved, as far as the path exists. */
+/** Returns the absolute path with all symbolic links resolved, as far as the path exists. */
 export function followLinks(path: string): string {
   try {
     return realpathSync(path);

@@ -9,7 +9,7 @@ export interface JournalLocation {
   readonly workspaceId: string;
 }
 
-/** A workspace, and the ports of its files; those of the system when absent. */
+/** A workspace, and the ports for its files; the system's ports when absent. */
 export interface StorePlace extends JournalLocation, Partial<StorePorts> {}
 
 /** The paths of the files of one agent instance. */
@@ -35,8 +35,8 @@ export interface InstancePaths {
 }
 
 /**
- * Expects a resolved path, without a slash at its end. Does without `node:path`, which a starting agent process would
- * load only for this.
+ * Expects a resolved path without a trailing slash. It does not import `node:path`, because a starting agent process
+ * would load that module only for this function.
  */
 export function workspaceFolder(stateRoot: string, workspaceId: string): string {
   return `${stateRoot}/workspaces/${workspaceId}`;
@@ -46,35 +46,35 @@ export function instancesFolder(workspace: string): string {
   return `${workspace}/instances`;
 }
 
-/** Returns the file that names the owner of the workspace. */
+/** Returns the path of the file that names the owner of the workspace. */
 export function ownerPath(workspace: string): string {
   return `${workspace}/orchestrator.json`;
 }
 
 /**
- * Returns the file that is locked as long as an orchestrator runs the workspace. It is created once, never renamed,
- * never removed.
+ * Returns the path of the file that stays locked while an orchestrator runs the workspace. The file is created once,
+ * and never renamed or removed.
  */
 export function workspaceLockPath(workspace: string): string {
   return `${workspace}/workspace.lock`;
 }
 
-/** Returns the file about the last swarm of the workspace. */
+/** Returns the path of the record about the last swarm of the workspace. */
 export function swarmRecordPath(workspace: string): string {
   return `${workspace}/swarm.json`;
 }
 
-/** Returns the log of all processes of the workspace, for people. */
+/** Returns the path of the log of all processes of the workspace, for people. */
 export function swarmLogPath(workspace: string): string {
   return `${workspace}/logs/swarm.jsonl`;
 }
 
-/** Returns the file of approval requests. */
+/** Returns the path of the approval requests. */
 export function approvalsPath(workspace: string): string {
   return `${workspace}/approvals.jsonl`;
 }
 
-/** Returns the folder with the layers of each agent at its last start, one file per agent. */
+/** Returns the folder that stores the layers of each agent at its last start, one file per agent. */
 export function layersFolder(workspace: string): string {
   return `${workspace}/layers`;
 }
@@ -87,7 +87,7 @@ export function instancePaths(workspace: string, { agentName, instanceKey }: Age
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }
 
-/** Returns the paths inside a folder whose owner is not known yet. */
+/** Returns the paths inside a folder, without knowing which instance the folder belongs to. */
 export function pathsIn(folder: string): InstancePaths {
   const messages = `${folder}/messages`;
   const extensions = `${folder}/extensions`;
@@ -112,7 +112,7 @@ export function pathsIn(folder: string): InstancePaths {
   };
 }
 
-/** Returns the new name of a deleted instance's folder until it is removed. No instance has such a name. */
+/** Returns the name that a deleted instance's folder has until it is removed. No instance can have this name. */
 export function deletedFolder(instances: string, id: string): string {
   return `${instances}/${DELETED}${id}`;
 }
@@ -122,7 +122,7 @@ export function draftFolder(instances: string, id: string): string {
   return `${instances}/${DRAFT}${id}`;
 }
 
-/** Tells whether a folder is no longer, or not yet, an instance. */
+/** Returns true if the folder holds a deleted instance or a draft. */
 export function isAside(name: string): boolean {
   return name.startsWith(DELETED) || name.startsWith(DRAFT);
 }

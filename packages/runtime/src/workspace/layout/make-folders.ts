@@ -2,8 +2,8 @@ import { dirname } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
 
 /**
- * Makes a folder and its missing parents. All names from `root` down are durable when it resolves. Existing folders are
- * synced too, because the process that made them may have died before its sync.
+ * Makes a folder and its missing parents. All directory entries from `root` down are durable when it resolves. Existing
+ * folders are synced too, because the process that made them may have died before its sync.
  */
 export async function makeFolders(fs: Fs, root: string, path: string): Promise<void> {
   const parent = dirname(path);

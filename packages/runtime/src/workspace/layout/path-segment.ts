@@ -1,8 +1,7 @@
 /**
  * The only function that turns a name from outside into a part of a path.
- *
- * Two names never share a segment. A safe name stays unchanged, and every other name gets its hash at the end. A safe
- * name that ends like such a hash gets one too.
+ * Two names never get the same segment. A safe name stays unchanged, and every other name gets its hash as a suffix. A
+ * safe name that already ends like such a hash also gets its own hash.
  */
 import { sha256 } from '../../json/sha256.ts';
 
@@ -10,8 +9,7 @@ const SAFE = /^[a-z0-9_][a-z0-9_-]{0,63}$/;
 const LOOKS_HASHED = /-[0-9a-f]{16}$/;
 
 /**
- * Uses lower case only, because some disks ignore case.
- *
+ * Returns the segment, in lower case only, because some file systems ignore case.
  * @example pathSegment('default') // 'default'
  * @example pathSegment('a/b') // 'a-b-c14cddc033f64b9d'
  */

@@ -4,7 +4,7 @@ export interface WorkspaceNames {
   /** `Swarm.spec.workspace`, if set. */
   readonly workspace?: string;
   readonly swarmName: string;
-  /** The path with all links resolved, so that a bundle has one workspace under all its paths. */
+  /** The path with all symbolic links resolved, so that a bundle has the same workspace under every path to it. */
   readonly bundleRealPath: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A file that grows at its end. The bytes of a failed append are cut off at once if possible: after a failed sync the
- * system may show bytes that never reach the disk. The owner stops using the log in any case (`FailStop`).
+ * An append-only file. The bytes of a failed append are cut off at once if possible, because after a failed sync the
+ * system may show bytes that never reach the disk. In any case, the owner stops using the log (`FailStop`).
  */
 import type { Fs, OpenFile } from '../../ports/fs.ts';
 
@@ -26,7 +26,8 @@ export class AppendLog {
   }
 
   /**
-   * Appends bytes. They are durable when it resolves, and removed when it rejects, unless the disk refuses even that.
+   * Appends bytes. If it resolves, they are durable. If it rejects, they were removed, unless the disk rejects even the
+   * removal.
    */
   async append(bytes: Uint8Array): Promise<void> {
     const before = this.#size;

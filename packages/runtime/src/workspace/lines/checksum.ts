@@ -1,9 +1,9 @@
 /**
- * Returns the CRC-32, to detect errors of disks; an attacker can write files anyway. It can be continued: `checksum(b,
- * checksum(a))` is the checksum of a followed by b, so an append does not need to read the file.
- *
- * Uses Bun's own function, with the same result as `node:zlib`: importing that costs every agent process 8 ms, and the
- * first Nodes of version 20 do not have it.
+ * Returns the CRC-32. It detects disk errors, but does not protect against attackers, who can recompute it. It can be
+ * continued: `checksum(b, checksum(a))` is the checksum of a followed by b, so an append does not need to read the
+ * file.
+ * Uses Bun's own function, which returns the same as `node:zlib`. Importing `node:zlib` costs every agent process 8 ms,
+ * and early releases of Node 20 lack the function.
  */
 import { isBun } from '../../ports/is-bun.ts';
 
@@ -12,14 +12,14 @@ export function checksum(bytes: Uint8Array | string, before = 0): number {
   return checksumByTable(typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes, before);
 }
 
-/** Computes the same in plain JavaScript, for Node. */
+/** Computes the same checksum in plain JavaScript, for Node. */
 export function checksumByTable(bytes: Uint8Array, before = 0): number {
   let rest = ~before;
   for (const byte of bytes) rest = (table[(rest ^ byte) & 0xff] ?? 0) ^ (rest >>> 8);
   return ~rest >>> 0;
 }
 
-/** The polynomial of IEEE 802.3, with its bits in reverse order. */
+/** The CRC-32 polynomial of IEEE 802.3, bit-reversed. */
 const POLYNOMIAL = 0xed_b8_83_20;
 
 const table = Int32Array.from({ length: 256 }, (_, byte) => {

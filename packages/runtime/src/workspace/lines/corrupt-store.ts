@@ -7,7 +7,7 @@ export function isCorrupt(error: unknown): error is GoondanError {
   return GoondanError.is(error) && error.code === 'E_STORE_CORRUPT';
 }
 
-/** Copies the damaged file aside and returns the error to throw; the original is not touched. */
+/** Copies the damaged file aside and returns the error to throw. The original file stays unchanged. */
 export async function corruptStore(ports: StorePorts, path: string, problem: string): Promise<GoondanError> {
   let where: string;
   try {

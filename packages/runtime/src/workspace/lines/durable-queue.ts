@@ -1,9 +1,8 @@
 /**
- * A bounded, ordered set of entries on disk: answers to deliver, dead letters, approval requests. One line adds an
- * entry, another removes it. When most lines belong to removed entries, the file is rewritten.
- *
- * `add` is idempotent on the key, also for the last `REMEMBERED` removed keys: a commit that is finished again does not
- * deliver its answer twice.
+ * A bounded, ordered set of entries on disk: answers to deliver, dead letters, approval requests. Each line either adds
+ * or removes an entry. When most lines belong to removed entries, the file is rewritten.
+ * `add` is idempotent on the key, also for the last `REMEMBERED` removed keys. So a commit that recovery applies a
+ * second time does not deliver its answer twice.
  */
 import type { JsonValue } from '@goondan/types';
 import type { StorePorts } from '../store-ports.ts';
@@ -52,14 +51,17 @@ export class DurableQueue {
     return Array.from(this.#entries, ([key, value]) => ({ key, value }));
   }
 
-  /** Adds an entry; durable when it resolves. Does nothing when the key exists, or was removed lately. */
+  /** Adds an entry; durable when it resolves. Does nothing when the key exists, or was removed recently. */
   async add(key: string, value: JsonValue): Promise<void> {
     if (this.#entries.has(key) || this.#removed.includes(key)) return;
     await this.#append(JSON.stringify({ seq: this.#lines + 1, key, value }));
     this.#entries.set(key, value);
   }
 
-  /** Adds an entry or replaces the one with this key, even a removed one; durable when it resolves. */
+  /**
+   * Adds an entry, or replaces the entry with this key. It also adds a key that was removed before. Durable when it
+   * resolves.
+   */
   async put(key: string, value: JsonValue): Promise<void> {
     await this.#append(JSON.stringify({ seq: this.#lines + 1, key, value }));
     this.#entries.set(key, value);
@@ -111,7 +113,7 @@ function replayQueue(lines: readonly StoredLine[]): { entries: Map<string, JsonV
   const entries = new Map<string, JsonValue>();
   const removed: string[] = [];
   for (const { fields } of lines) {
-    // Safe: this file sealed the line; it has either a key with a value, or the removed keys.
+    // Safe: the checksum was verified, and only this file writes such lines: a key with a value, or removed keys.
     const line = fields as { key?: string; value?: JsonValue; removed?: string[] };
     if (line.key !== undefined) entries.set(line.key, line.value ?? null);
     for (const key of line.removed ?? []) {

@@ -1,6 +1,6 @@
 /**
- * Runs actions one after the other, and stops for good at the first disk error: from then on this process may be wrong
- * about its files. The owner has to open the files again and read them.
+ * Runs actions one after the other. After the first disk error it rejects all further actions, because what this
+ * process knows about its files may be wrong. The owner has to open and read the files again.
  */
 import { GoondanError, type ErrorCode } from '@goondan/types';
 
@@ -19,12 +19,12 @@ export class FailStop {
     return this.#failure !== undefined;
   }
 
-  /** Resolves when all actions so far have ended. */
+  /** Resolves when all actions started so far have ended. */
   async settle(): Promise<void> {
     await this.#last;
   }
 
-  /** Stops after a failure that must not reject the action it happened in. */
+  /** Rejects all later actions, as after a disk error, but lets the current action succeed. */
   stop(failure: unknown): void {
     this.#failure = failure ?? new Error('stopped');
   }
@@ -35,7 +35,7 @@ export class FailStop {
     return result;
   }
 
-  /** Runs one action. Only a disk error stops the later ones, not another rejection. */
+  /** Runs one action. Only a disk error stops later actions; any other rejection does not. */
   async #attempt<T>(action: () => Promise<T>): Promise<T> {
     if (this.failed) throw this.#refusal();
     try {

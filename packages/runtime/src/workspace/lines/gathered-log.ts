@@ -1,9 +1,9 @@
 /**
  * Writes lines for people to a file: the runtime events of an instance and the traces of its turns.
- *
- * 1. No caller waits for it or fails with it: a failed write is reported, and the next line counts the lost lines.
+ * 1. Callers neither wait for a write nor fail with it. A failed write is reported, and the next line counts the lost
+ * lines.
  * 2. Lines are written in order, several at a time.
- * 3. At most `MOST_WAITING` lines wait; above that the newest is dropped and counted.
+ * 3. At most `MOST_WAITING` lines are queued; above that, the newest is dropped and counted.
  */
 import type { Clock } from '../../ports/clock.ts';
 
@@ -14,17 +14,17 @@ export interface LineWriter<Line> {
 }
 
 export interface GatheredLogDeps<Line> {
-  /** Called at the first line, and again after a failed write. */
+  /** Opens the file: at the first line, and again after a failed write. */
   readonly open: () => Promise<LineWriter<Line>>;
   readonly clock: Clock;
-  /** The line that tells how many lines were dropped before it. */
+  /** Makes the line that says how many lines were dropped before it. */
   readonly noteOf: (count: number, time: string) => Line;
-  /** Called once each time that writing stops working. */
+  /** Called once whenever writing starts to fail. */
   readonly report: (problem: string) => void;
 }
 
 const MOST_WAITING = 1_000;
-/** The time during which lines are gathered. */
+/** How long lines are collected before they are written together. */
 const GATHER_MS = 20;
 
 export class GatheredLog<Line> {
@@ -46,7 +46,7 @@ export class GatheredLog<Line> {
     this.#callOff ??= this.#deps.clock.after(GATHER_MS, () => void this.flush());
   }
 
-  /** Resolves when all lines so far are written to the system or dropped. Never rejects. */
+  /** Resolves when all lines so far are handed to the operating system or dropped. Never rejects. */
   flush(): Promise<void> {
     this.#callOff?.();
     this.#callOff = undefined;

@@ -3,8 +3,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Fs } from '../../ports/fs.ts';
 
 /**
- * Copies a damaged file to `<name>.corrupt-<time>` and returns that path; the original stays. A second opening of the
- * same damage makes no second copy. Returns `undefined` when there is nothing to copy.
+ * Copies a damaged file to `<name>.corrupt-<time>` and returns the path of the copy. The original stays. If an equal
+ * copy exists, no second one is made. Returns `undefined` when there is nothing to copy.
  */
 export async function keepAside(fs: Fs, clock: Clock, path: string): Promise<string | undefined> {
   const bytes = await fs.read(path);

@@ -1,13 +1,12 @@
-/** Opens a file of sealed lines for more writes. */
+/** Opens a file of sealed lines for further writes. */
 import type { StorePorts } from '../store-ports.ts';
 import { AppendLog } from './append-log.ts';
 import { corruptStore } from './corrupt-store.ts';
 import { readLines, type ReadLines, type StoredLine } from './read-lines.ts';
 
 /**
- * Opens the lines. They are durable, even those that a killed process had not synced.
- *
- * **Errors** — no such file, or damage beyond a torn tail: `E_STORE_CORRUPT`, with the file kept aside.
+ * Opens the file. All its lines are durable when it resolves, even lines that a killed process had not synced.
+ * **Errors** — `E_STORE_CORRUPT`, with a copy kept aside, when the file is missing or has more damage than a torn tail.
  */
 export async function openLines(
   ports: StorePorts,
@@ -28,7 +27,7 @@ export async function openLines(
   return { lines: read.lines, log };
 }
 
-/** Cuts a torn tail. Not durable before `sync`. */
+/** Cuts off a torn tail. Not durable before `sync`. */
 export async function mendTail(ports: StorePorts, log: AppendLog, read: ReadLines): Promise<void> {
   if (!read.torn) return;
   const message = `cut ${log.size - read.end} bytes of a write that a crash had interrupted`;

@@ -1,6 +1,6 @@
 /**
- * Reads sealed lines and separates three cases: intact lines; a torn tail, which a crash leaves of the last write and
- * which may be cut; and damage, which a crash cannot cause and which must be reported.
+ * Reads sealed lines and distinguishes three cases: intact lines; a torn tail, which an interrupted last write leaves
+ * and which may be cut off; and damage, which a crash cannot cause and which must be reported.
  */
 import type { JsonObject } from '@goondan/types';
 import { checksum } from './checksum.ts';
@@ -9,16 +9,16 @@ import { SEAL_LENGTH } from './seal-lines.ts';
 export interface StoredLine {
   readonly seq: number;
   readonly start: number;
-  /** Without `b` and `crc`, which belong to the line's old place. */
+  /** The fields without `b` and `crc`, which are valid only at the line's old position. */
   readonly fields: JsonObject;
 }
 
 export interface ReadLines {
   readonly lines: readonly StoredLine[];
-  /** The end of the intact lines. The rest is torn. */
+  /** The offset after the last intact line; the bytes after it are torn. */
   readonly end: number;
   readonly torn: boolean;
-  /** A description of the damage; absent for a torn tail. */
+  /** A description of the damage. A torn tail is not damage. */
   readonly damage?: string;
 }
 
@@ -26,14 +26,17 @@ const NEWLINE = 0x0a;
 const SEAL = /^,"crc":"[0-9a-f]{8}"\}$/;
 const decoder = new TextDecoder();
 
-/** Reads lines. `from`: the start of a line; `after`: a number that every line must exceed. */
+/**
+ * Reads lines. `from`: the offset of the first line. `after`: a number that must be lower than the number of every
+ * line.
+ */
 export function readLines(bytes: Uint8Array, from = 0, after = -1): ReadLines {
   const lines: StoredLine[] = [];
   let start = from;
   let seq = after;
   while (start < bytes.length) {
     const stop = lineEnd(bytes, start);
-    // A line without its line break was not written completely, even if only the break is missing.
+    // A line without its line break was not written completely, even if only the line break is missing.
     const line = stop === bytes.length ? undefined : decodeLine(bytes.subarray(start, stop), start);
     if (!line) return { ...classifyTail(bytes, start), lines, end: start };
     if (line.seq <= seq) {
@@ -73,8 +76,8 @@ function decodeLine(bytes: Uint8Array, start: number): (StoredLine & { readonly 
 
 /**
  * Classifies the bytes after the last intact line. A crash can leave two things of the last write: its beginning,
- * without a line break at the end, or a gap of zeros, possibly with intact lines of the same write behind it. An intact
- * line of a later write proves that the bad line had been synced once.
+ * without a line break at the end, or a gap of zeros, possibly followed by intact lines of the same write. An intact
+ * line of a later write proves that the bad line was synced before, so it is damage.
  */
 function classifyTail(bytes: Uint8Array, bad: number): { torn: boolean; damage?: string } {
   let start = bad;

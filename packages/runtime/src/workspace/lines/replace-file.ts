@@ -1,6 +1,6 @@
 /**
- * Replaces the contents of a file, so that a crash leaves the old or the new ones. It has two halves: all files of one
- * commit are prepared side by side before the first is put in place.
+ * Replaces the contents of a file atomically: after a crash the file has the old or the new contents. Replacing has two
+ * steps, so that all files of one commit are prepared before the first one is renamed.
  */
 import { dirname } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
@@ -15,10 +15,10 @@ export async function replaceFile(fs: Fs, path: string, bytes: Uint8Array): Prom
 export async function prepareFile(fs: Fs, path: string, bytes: Uint8Array): Promise<void> {
   const file = await fs.openFile(nextOf(path));
   try {
-    // A crash may have left a file with this name.
+    // A crash may have left a longer file with this name.
     await file.truncate(0);
     await file.append(bytes);
-    // Without this sync the name could reach the disk before the bytes.
+    // Without this sync, the rename could reach the disk before the bytes.
     await file.sync();
   } finally {
     await file.close();
@@ -26,11 +26,11 @@ export async function prepareFile(fs: Fs, path: string, bytes: Uint8Array): Prom
 }
 
 /**
- * Renames the prepared file into place; durable when it resolves. When it rejects, a loss of power may leave the old or
- * the new contents.
+ * Renames the prepared file to `path`; durable when it resolves. If it rejects, a power loss may leave the old or the
+ * new contents.
  */
 export async function putInPlace(fs: Fs, path: string): Promise<void> {
   await fs.rename(nextOf(path), path);
-  // Without this sync a loss of power could bring the old contents back.
+  // Without this sync, a power loss could undo the rename.
   await fs.syncFolder(dirname(path));
 }

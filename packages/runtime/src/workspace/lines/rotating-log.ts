@@ -4,7 +4,7 @@ import type { Fs } from '../../ports/fs.ts';
 import type { RotationLimits } from '../limits.ts';
 import { AppendLog } from './append-log.ts';
 
-/** Called before an old file is deleted; false keeps this file and all younger ones. */
+/** Called before an old file is deleted. If it returns false, this file and all newer ones are kept. */
 export type LetGo = (path: string) => Promise<boolean>;
 
 export class RotatingLog {
@@ -34,7 +34,7 @@ export class RotatingLog {
     return this.#log;
   }
 
-  /** Writes bytes; not durable before `sync`, and earlier writes must be synced. One write is never split. */
+  /** Writes bytes; not durable before `sync`. Earlier writes must be synced before. One write never spans two files. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#log.size >= this.#limits.bytes) await this.#rotate();
     await this.#log.write(bytes);
@@ -54,16 +54,17 @@ export class RotatingLog {
     const older = await rotatedFiles(this.#fs, path);
     await this.#log.close();
     await this.#fs.rename(path, numbered(path, numberOf(path, older.at(-1)) + 1));
-    // The full file must be durable under its new name before another file takes the old name.
+    // The rename of the full file must be durable before a new file gets the old name.
     await this.#fs.syncFolder(folder);
     this.#log = await AppendLog.open(this.#fs, path);
-    // Bytes in the new file are durable only together with its name.
+    // Bytes in the new file are durable only together with its directory entry.
     await this.#fs.syncFolder(folder);
     const tooMany = Math.max(0, older.length + 1 - this.#limits.files);
     for (const old of older.slice(0, tooMany)) {
       if (!(await this.#letGo(old))) return;
       await this.#fs.remove(old);
-      // In order: a loss of power must not bring an older file back alone.
+      // Syncs after each deletion, so that a power loss cannot bring back an older file while a newer one stays
+      // deleted.
       if (tooMany > 1) await this.#fs.syncFolder(folder);
     }
   }
@@ -80,7 +81,7 @@ function numbered(path: string, number: number): string {
   return path.replace(/\.jsonl$/, `.${String(number).padStart(6, '0')}.jsonl`);
 }
 
-/** Returns 0 when `other` is not a rotated file of `path`. */
+/** Returns the number of the rotated file `other`, or 0 when `other` is not a rotated file of `path`. */
 function numberOf(path: string, other: string | undefined): number {
   if (other === undefined) return 0;
   const stem = `${basename(path, '.jsonl')}.`;

@@ -1,11 +1,11 @@
 /**
- * Makes JSON lines checkable. Each line has the checksum of itself as its last field, `crc`. All lines of a write
- * except the first also have `b`, the number of bytes since the start of that write. A write that a loss of power tore
- * can leave a gap followed by intact lines, and `b` tells that gap from damage to older lines.
+ * Makes JSON lines verifiable. The last field of each line, `crc`, is the checksum of the line. All lines of a write
+ * except the first also have `b`, the number of bytes since the start of that write. A power loss during a write can
+ * leave a gap followed by intact lines. `b` distinguishes such a gap from damage to older lines.
  */
 import { checksum } from './checksum.ts';
 
-/** The length of a seal, `,"crc":"01234567"}`. */
+/** The length of the end of a sealed line, `,"crc":"01234567"}`. */
 export const SEAL_LENGTH = 18;
 
 /** Takes JSON texts of objects and returns the bytes of one write, one line per text. */

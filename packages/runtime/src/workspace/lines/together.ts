@@ -1,6 +1,6 @@
 /**
- * Waits for all actions, then throws the first error. Unlike `Promise.all` it leaves no action running after an error,
- * so that a repair has the files for itself.
+ * Waits until all actions have settled, then throws the first error. Unlike `Promise.all`, it leaves no action running
+ * after an error, so nothing else writes to the files during a repair.
  */
 export async function together(actions: readonly Promise<unknown>[]): Promise<void> {
   const outcomes = await Promise.allSettled(actions);

@@ -1,10 +1,9 @@
 /**
- * Allows one writer at a time, by a file that names its owner: process id, start time of the process, epoch.
- *
- * Two processes cannot both get it. The owner of epoch n+1 creates `<lock>.<n+1>`, which only one process can, and then
- * checks that the lock is still at epoch n and without an owner. Then it renames its file over the lock. While that
- * file exists no other process gets past n+1, and after the rename the lock has an owner. Nothing is synced: after a
- * loss of power no owner is alive.
+ * Allows one writer at a time, by a lock file that names its owner: process id, start time of the process, epoch.
+ * Two processes cannot both get the lock. The process that wants epoch n+1 creates the claim `<lock>.<n+1>`, which only
+ * one process can do, and then checks that the lock still has epoch n and no owner. Then it renames its claim to the
+ * lock. While the claim exists, no other process can take epoch n+1, and after the rename the lock has an owner.
+ * Nothing is synced: after a power loss no owner is alive.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
@@ -13,16 +12,16 @@ import type { ProcessIdentity, Processes } from '../../ports/processes.ts';
 export interface Lock {
   /** Higher than the epoch of every earlier owner. */
   readonly epoch: number;
-  /** The owner before, if it died without releasing the lock. */
+  /** The previous owner, if it died without releasing the lock. */
   readonly previous?: LockOwner;
-  /** Reads the file: false once another process took over. */
+  /** Reads the lock file. Returns false once another process has taken the lock. */
   isHeld(): Promise<boolean>;
   release(): Promise<void>;
 }
 
 interface LockFile {
   readonly epoch: number;
-  /** `null` after a release. */
+  /** `null` after the lock was released. */
   readonly owner: LockOwner | null;
 }
 
@@ -37,19 +36,19 @@ export interface LockSeeker {
   readonly fs: Fs;
   readonly processes: Processes;
   /**
-   * Identifies the caller within this process. A lock with the same name is left from an earlier attempt of the same
+   * Identifies the caller within this process. A lock with the same `holder` was left by an earlier attempt of the same
    * caller.
    */
   readonly holder: string;
-  /** The locked thing, for error messages. */
+  /** The thing that is locked, for error messages. */
   readonly what: string;
-  /** Describes the owner, for rejected processes and for the next owner. `before`: the owner that died. */
+  /** Describes the owner, for rejected processes and for the next owner. `before`: the previous owner, if it died. */
   readonly about?: (before: LockOwner | undefined) => JsonValue;
   /** The error for a rejected process; `E_LOCKED` when absent. */
   readonly refusal?: (owner: LockOwner) => GoondanError;
 }
 
-/** Takes the lock. **Errors** — `E_LOCKED`, with the owner, while that process lives. */
+/** Takes the lock. **Errors** — `E_LOCKED`, naming the owner, while the owner is alive. */
 export async function acquireLock(seeker: LockSeeker, path: string): Promise<Lock> {
   const { fs } = seeker;
   const abandoned: string[] = [];
@@ -61,13 +60,14 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
     const previous = found.owner ?? undefined;
     const mine = { epoch, owner: newOwner(seeker, previous) };
     if (!(await fs.createNew(claim, encodeLock(mine)))) {
-      // Rejects if the maker of the claim lives. A dead maker loses this epoch, and the next one is free.
+      // Rejects if the process that made the claim is alive. If it is dead, this epoch is skipped and the next one is
+      // tried.
       await readUnowned(seeker, claim);
       abandoned.push(claim);
       continue;
     }
     if (await putClaimInPlace(fs, claim, path, found.epoch)) {
-      // A leftover does no harm: its maker is dead.
+      // A claim left by a dead process does no harm, so failures are ignored.
       for (const leftover of abandoned) await fs.remove(leftover).catch(() => undefined);
       return { ...heldLock(fs, path, mine), ...(previous && { previous }) };
     }
@@ -76,14 +76,16 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
   }
 }
 
-/** Returns false when another process had the lock since `epoch`: then the claim names the wrong previous owner. */
+/**
+ * Returns false when another process had the lock since `epoch`, because the claim then names the wrong previous owner.
+ */
 async function putClaimInPlace(fs: Fs, claim: string, path: string, epoch: number): Promise<boolean> {
   try {
     const isUnchanged = (await readLock(fs, path)).epoch === epoch;
     await (isUnchanged ? fs.rename(claim, path) : fs.remove(claim));
     return isUnchanged;
   } catch (error) {
-    // While this process lives, its claim would keep all others away.
+    // While this process is alive, its claim would reject all other processes.
     await fs.remove(claim).catch(() => undefined);
     throw error;
   }
@@ -113,7 +115,7 @@ function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
     isHeld,
     async release() {
       if (!(await isHeld())) return;
-      // The epoch is kept: that of the next owner must be higher.
+      // Keeps the epoch, because the epoch of the next owner must be higher.
       const claim = `${path}.${mine.epoch}`;
       await fs.createNew(claim, encodeLock({ ...mine, owner: null }));
       await fs.rename(claim, path);
@@ -136,7 +138,7 @@ function encodeLock(lock: LockFile): Uint8Array {
   return Buffer.from(JSON.stringify(lock));
 }
 
-/** Reads the lock file. An unreadable one was torn by a loss of power, so its writer is gone. */
+/** Reads the lock file. An unreadable file was torn by a power loss, so its writer is dead. */
 async function readLock(fs: Fs, path: string): Promise<LockFile> {
   const none = { epoch: 0, owner: null };
   const bytes = await fs.read(path);

@@ -1,9 +1,8 @@
 /**
- * `workspace.lock`: an orchestrator holds the `flock` of this file for its whole life. The file is created once and
- * never renamed or removed, so all processes that want the workspace use the same file. Its text names the holder and
- * is written in place.
- *
- * Invariant: while the lock is held and `isInPlace`, no other process holds this workspace.
+ * Holds `workspace.lock`: an orchestrator holds the `flock` of this file for its whole life. The file is created once
+ * and never renamed or removed, so all processes that want the workspace lock the same file. Its text names the holder
+ * and is written in place.
+ * Invariant: while the lock is held and `isInPlace` returns true, no other process holds this workspace.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
@@ -11,16 +10,19 @@ import type { Flock } from '../../ports/flock.ts';
 
 export interface LockRequest {
   readonly path: string;
-  /** The lock function; absent with `--no-flock`, when the file is only watched. */
+  /** The lock function; absent with `--no-flock`, when the file is only checked for being replaced. */
   readonly flock: Flock | undefined;
-  /** Names the owner, for rejected starts. */
+  /** Names the owner, for the error of rejected starts. */
   readonly text: string;
-  /** Makes the error for a rejected start. `readHolder`: the text of the holder; empty when it is not written yet. */
+  /**
+   * Makes the error for a rejected start. `readHolder` returns the text of the holder; empty when it is not written
+   * yet.
+   */
   readonly refusal: (readHolder: () => string) => Promise<GoondanError>;
 }
 
 const FILE_MODE = 0o600;
-/** Attempts when another process removes the folder while this one opens the file. */
+/** The number of attempts, in case another process removes the folder while this one opens the file. */
 const MOST_ATTEMPTS = 10;
 const LONGEST_TEXT = 4096;
 
@@ -43,8 +45,8 @@ export async function lockWorkspace(request: LockRequest) {
 }
 
 /**
- * Opens the file, not through a link, which could lead two names to two files. Node and Bun open every file
- * close-on-exec, so no child inherits the lock.
+ * Opens the file, but does not follow a symbolic link, because the link could later point to another file. Node and Bun
+ * open every file close-on-exec, so no child inherits the lock.
  */
 function open(path: string): number {
   try {
@@ -59,7 +61,7 @@ function open(path: string): number {
   }
 }
 
-/** Rejects other kinds of files: a pipe can be locked, too, but reading it blocks for ever. */
+/** Rejects anything but a regular file: a pipe can be locked too, but reading it blocks forever. */
 function refuseOtherKind(descriptor: number, path: string): void {
   if (fstatSync(descriptor).isFile()) return;
   throw new GoondanError('E_STATE_ROOT', `${path} is not a regular file.`, {
@@ -79,15 +81,15 @@ async function takeLock(descriptor: number, { path, flock, refusal }: LockReques
 }
 
 function heldLock(descriptor: number, { path, text, flock }: LockRequest) {
-  // Without the lock several processes may be here at once, and the text belongs to none of them.
+  // Without `flock`, several processes may run this at once, so none of them reads or writes the text.
   const isAlone = flock !== undefined;
   const before = isAlone ? readText(descriptor) : '';
   if (isAlone) writeText(descriptor, text);
   let isOpen = true;
   return {
-    /** The text of the holder before, unless it released the lock. */
+    /** The text of the previous holder, unless it released the lock. */
     before,
-    /** Returns false once the file was removed or replaced: another process may own the workspace then. */
+    /** Returns false once the file was removed or replaced, because another process may own the workspace then. */
     isInPlace: () => isSameFile(descriptor, path),
     release(): void {
       if (!isOpen) return;
@@ -105,7 +107,7 @@ function isSameFile(descriptor: number, path: string): boolean {
     return ino === own.ino && dev === own.dev;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // Every other error says nothing about the file.
+    // Any other error does not show whether the file was replaced.
     return code !== 'ENOENT' && code !== 'ENOTDIR';
   }
 }
@@ -119,12 +121,12 @@ function readText(descriptor: number): string {
   }
 }
 
-/** Writes the text, which is optional: a full disk does not prevent the ownership of a workspace. */
+/** Writes the text. A failure is ignored: even with a full disk a process can own a workspace. */
 function writeText(descriptor: number, text: string): void {
   try {
     ftruncateSync(descriptor, 0);
     writeSync(descriptor, text, 0);
   } catch {
-    // A rejected start is then not told who holds it.
+    // The error of a rejected start then does not name the holder.
   }
 }

@@ -1,4 +1,4 @@
-/** The files of a log, opened on demand and again after a failure. */
+/** The files of a log, opened on demand and reopened after a failure. */
 import { dirname } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
 import { makeFolders } from '../layout/make-folders.ts';
@@ -19,7 +19,7 @@ export class LogFile {
     this.#limits = limits;
   }
 
-  /** Writes the text; a part of it may be written when it rejects. */
+  /** Writes the text. If it rejects, a part of the text may have been written. */
   async write(text: string): Promise<void> {
     try {
       this.#log ??= await this.#open();
@@ -41,7 +41,7 @@ export class LogFile {
     const log = await RotatingLog.open(this.#fs, this.path, this.#limits);
     const { size } = log.current;
     const last = size > 0 ? await this.#fs.read(this.path, size - 1, 1) : undefined;
-    // A crash or a full disk may have left half a line; the next line starts on its own.
+    // A crash or a full disk may have left a partial line; this line break ends it.
     if (last && last[0] !== 0x0a) await log.write(Buffer.from('\n'));
     return log;
   }

@@ -2,13 +2,13 @@
 import { logLine } from '../../ipc/from-agent.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 
-/** A longer line loses its data and the end of its message. */
+/** A longer line is written without its data and with a shortened message. */
 const LONGEST_LINE = 64 * 1024;
 const LONGEST_MESSAGE = 16 * 1024;
 
 /**
- * Returns `undefined` when the line cannot be written as JSON, or is too long even without its data and the rest of its
- * message.
+ * Returns `undefined` when the line cannot be written as JSON, or is too long even without its data and with a
+ * shortened message.
  */
 export function encodeLine(line: LogLine): string | undefined {
   try {
@@ -23,7 +23,7 @@ export function encodeLine(line: LogLine): string | undefined {
   }
 }
 
-/** Makes the line in place of dropped lines. */
+/** Makes the line that replaces dropped lines. */
 export function droppedText(lines: number, now: Date): string {
   const line: LogLine = {
     time: now.toISOString(),
@@ -37,7 +37,7 @@ export function droppedText(lines: number, now: Date): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** Returns `undefined` for a partial line that a crash or a full disk left. */
+/** Returns `undefined` for a partial line, which a crash or a full disk can leave. */
 export function decodeLine(text: string): LogLine | undefined {
   try {
     return logLine(JSON.parse(text));

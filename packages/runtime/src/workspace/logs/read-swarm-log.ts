@@ -1,4 +1,4 @@
-/** Reads the last lines of a swarm's log, also while it is being written. */
+/** Reads the last lines of a swarm's log, even while the swarm writes it. */
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import { swarmLogPath, workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
@@ -15,8 +15,8 @@ export interface LogQuestion {
 }
 
 /**
- * Returns the lines, oldest first. Reads file after file, the newest first, until there are enough. **Errors** —
- * `E_STORE_READ`.
+ * Returns the lines, oldest first. Reads the newest file first, then older files until it has enough lines. **Errors**
+ * — `E_STORE_READ`.
  */
 export async function readSwarmLog(
   { fs = systemFs, stateRoot, workspaceId }: StorePlace,
@@ -40,8 +40,8 @@ function isAskedFor(line: LogLine, { agent, instance, traceId }: LogQuestion): b
 }
 
 /**
- * Yields the lines of each file. The current file is read first, and the names of rotated files after it: by then it
- * may be among them, with newer ones.
+ * Yields the lines of each file, newest file first. The current file is read before the rotated files are listed; if it
+ * was rotated in between, it and newer files in the list are skipped.
  */
 async function* filesBackwards(fs: Fs, path: string): AsyncGenerator<readonly string[]> {
   const current = await readSnapshot(fs, path);
@@ -57,7 +57,7 @@ async function* filesBackwards(fs: Fs, path: string): AsyncGenerator<readonly st
 
 const ATTEMPTS = 5;
 
-/** Reads the file together with its identity, because another file may take its name meanwhile. */
+/** Reads the file together with its inode number, because another file may get its name meanwhile. */
 async function readSnapshot(
   fs: Fs,
   path: string,

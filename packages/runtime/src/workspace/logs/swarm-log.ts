@@ -1,11 +1,10 @@
 /**
  * The log of a running swarm on disk, for people: one JSON object per line, in files of bounded size and number.
- *
- * Invariants: 1. `write` never throws and never waits: lines go into a bounded buffer and are written from there in
- * small parts. 2. Lines that do not fit or cannot be written are dropped and counted, and a line in their place says
- * so.
- * 3. After a disk error writing is tried again, with a pause. Nothing is synced: a loss of power may lose the last
- * lines, but no state. Secrets are masked already.
+ * Invariants: 1. `write` never throws and never waits: lines go into a bounded buffer, and are written to disk from
+ * there. 2. Lines that do not fit or cannot be written are dropped and counted, and a line in their place says how
+ * many.
+ * 3. After a disk error, writing is retried after a pause. Nothing is synced: a power loss may lose the last lines, but
+ * no state. Callers must have masked secrets before.
  */
 import { type Clock, sleep, systemClock, waitAtMost } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
@@ -17,7 +16,7 @@ import { LogFile } from './log-file.ts';
 
 export const defaultSwarmLogLimits = {
   files: { bytes: 8 * 1024 * 1024, files: 4 },
-  /** Characters that may wait to be written; lines above this are dropped. */
+  /** The number of buffered characters; lines above it are dropped. */
   waiting: 1024 * 1024,
 };
 
@@ -25,10 +24,10 @@ const CHARACTERS_AT_ONCE = 64 * 1024;
 const PAUSE_MS = 1000;
 const CLOSE_MS = 2000;
 
-/** Lines, or the number of lines dropped here. */
+/** A buffered line, or the number of lines dropped at this point. */
 type Waiting = string | { dropped: number };
 
-/** Creates the files at the first line. */
+/** Writes the log. The files are created at the first line. */
 export class SwarmLog {
   readonly #clock: Clock;
   readonly #limits: typeof defaultSwarmLogLimits;
@@ -42,7 +41,7 @@ export class SwarmLog {
   #isFailing = false;
   #isClosed = false;
 
-  /** Opens nothing yet. `place.warn` is called once each time that the log becomes unwritable. */
+  /** Opens no file yet. `place.warn` is called once whenever the log becomes unwritable. */
   constructor(place: StorePlace, limits: typeof defaultSwarmLogLimits = defaultSwarmLogLimits) {
     const { stateRoot, workspaceId, fs = systemFs, clock = systemClock, warn } = place;
     const path = swarmLogPath(workspaceFolder(stateRoot, workspaceId));
@@ -60,7 +59,7 @@ export class SwarmLog {
     if (!this.#pause) this.#startWriting();
   }
 
-  /** Writes the remaining lines, as far as the disk allows within 2 s. Never rejects. Later lines are dropped. */
+  /** Writes the buffered lines, as far as the disk allows within 2 s. Never rejects. Later lines are dropped. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -87,7 +86,7 @@ export class SwarmLog {
   }
 
   async #writeAll(): Promise<void> {
-    // Lines written in the same tick are written to the file together.
+    // Waits a tick, so that lines of the same tick are written to the file together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const taken = this.#take();
@@ -118,7 +117,7 @@ export class SwarmLog {
   }
 
   /**
-   * Counts the lines of a failed write as dropped: it is unknown how much of them arrived, so they are not written
+   * Counts the lines of a failed write as dropped. It is unknown how much of them was written, so they are not written
    * again.
    */
   #putOff(taken: readonly Waiting[], error: unknown): void {

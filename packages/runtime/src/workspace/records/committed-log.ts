@@ -1,8 +1,8 @@
-/** The records of the last committed turn, from which an unfinished commit is completed. */
+/** The records of the last committed turn. Recovery needs them to complete an unfinished commit. */
 import { logRecord, type LoggedRecord } from './logged-record.ts';
 import type { CommitRecord, CommittedTurn } from './metadata.ts';
 
-/** Selects them from the records of both log files that are still there. */
+/** Selects the records of the committed turn from the records that are still in the two log files. */
 export function committedLog(
   commit: CommitRecord,
   eventRecords: readonly LoggedRecord[],
@@ -15,12 +15,12 @@ export function committedLog(
     .toSorted((a, b) => a.seq - b.seq);
 }
 
-/** Tells whether no record is missing. */
+/** Returns true if no record of the turn is missing. */
 export function isWholeLog({ turn, base }: CommitRecord, log: readonly LoggedRecord[]): boolean {
   return log.length === base.seq - (turn?.after ?? 0) - 1;
 }
 
-/** Returns the one record of a reset. It is in no file: it follows from the commit. */
+/** Returns the only record of a reset. It is stored in no file, but computed from the commit. */
 export function resetLog({ id, after, at }: Pick<CommittedTurn, 'id' | 'after' | 'at'>): readonly LoggedRecord[] {
   const seq = after + 1;
   const record = { type: 'message', event: { type: 'truncate' }, author: { kind: 'runtime' } } as const;

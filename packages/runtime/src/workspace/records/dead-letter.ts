@@ -1,4 +1,4 @@
-/** Events that crashed their agent again and again: kept for a person to inspect, retry or drop. */
+/** Events whose turns crashed the agent process repeatedly; kept for a person to inspect, retry or drop. */
 import type { AgentEvent, JsonValue } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import type { Stored } from '../../messages/message-text.ts';
@@ -11,23 +11,23 @@ export interface DeadLetter {
   readonly reason: string;
 }
 
-/** Counts how often the turn of this log was resumed after a crash. */
+/** Returns how often the turn of this log was resumed after a crash. */
 export function countCrashes(log: readonly TurnRecord[]): number {
   return log.filter((record) => record.type === 'resumed' && record.isExcused !== true).length;
 }
 
-/** Makes the event of a retry. It is a new event, because the old id was handled. */
+/** Makes the event for a retry. It gets a new id, because the old id counts as handled. */
 export function retryOf({ event }: DeadLetter): AgentEvent {
   return { ...event, id: `${event.id}~retry` };
 }
 
 export function encodeLetter(letter: DeadLetter): JsonValue {
-  // Safe: events are JSON except for their date, which becomes a string here.
+  // Safe: events are JSON except for their dates, which become strings here.
   return JSON.parse(JSON.stringify(letter)) as JsonValue;
 }
 
 export function decodeLetter({ value }: QueueEntry): DeadLetter {
-  // Safe: the value is sealed, and encodeLetter made it.
+  // Safe: the checksum was verified, and encodeLetter made the value.
   const { event, deadAt, ...rest } = value as unknown as StoredLetter;
   return { ...rest, deadAt: new Date(deadAt), event: { ...event, createdAt: new Date(event.createdAt) } };
 }

@@ -1,6 +1,6 @@
 /**
- * Stores the states of extensions on disk. `<name>.json.next` is written before the commit and renamed after it. In
- * between, the checksum in the commit record tells which of the two files counts.
+ * Stores the states of extensions on disk. `<name>.json.next` is written before the commit and renamed to `<name>.json`
+ * after it. In between, the checksum in the commit record decides which of the two files is valid.
  */
 import { join } from 'node:path';
 import type { JsonValue } from '@goondan/types';
@@ -13,7 +13,7 @@ import { type CommitRecord, matches } from './metadata.ts';
 export interface ExtensionFiles {
   /** The committed states by extension name. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Names of extensions whose `.next` file counts. */
+  /** Names of extensions whose `.next` file is the valid one. */
   readonly toRename: readonly string[];
   /** The path of the first file that does not match the commit record. */
   readonly damaged?: string;
@@ -42,7 +42,10 @@ export async function readExtensionFiles(fs: Fs, paths: InstancePaths, commit: C
   return { texts, toRename, lost, ...(first !== undefined && { damaged: paths.extension(first) }) };
 }
 
-/** Runs before the commit. The names are made durable too, because the commit record needs them. */
+/**
+ * Writes the `.next` files, before the commit. Also syncs the directory, so that the files the commit record refers to
+ * exist after a crash.
+ */
 export async function prepareExtensions(
   fs: Fs,
   paths: InstancePaths,
@@ -55,8 +58,8 @@ export async function prepareExtensions(
 }
 
 /**
- * Runs after the commit. Durable when it resolves: the next commit writes new `.next` files, and must not overwrite one
- * that still counts.
+ * Renames the `.next` files, after the commit. Durable when it resolves: the next commit writes new `.next` files and
+ * must not overwrite one that is still needed.
  */
 export async function placeExtensions(
   fs: Fs,
@@ -69,7 +72,7 @@ export async function placeExtensions(
   if (changed.length + removed.length > 0) await fs.syncFolder(paths.extensions);
 }
 
-/** Runs after recovery: removes files that no commit names. Copies kept aside stay. */
+/** Removes files that the commit does not refer to, after recovery. Copies kept aside stay. */
 export async function removeStrayExtensions(fs: Fs, paths: InstancePaths, commit: CommitRecord): Promise<void> {
   const expected = new Set(Object.keys(commit.extensions).map((name) => paths.extension(name)));
   for (const name of (await fs.list(paths.extensions)) ?? []) {

@@ -1,6 +1,6 @@
 /**
  * The records of a running turn as lines of two files: message records in `events.jsonl`, all others in `turn.jsonl`.
- * Both share one sequence of numbers, which continues from turn to turn, so that the two files can be merged in order.
+ * Both files share one sequence of numbers, which continues from turn to turn, so that they can be merged in order.
  */
 import type { JsonObject, MessageEvent } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
@@ -11,11 +11,11 @@ export interface LoggedRecord {
   readonly seq: number;
   readonly turnId: string | undefined;
   readonly record: TurnRecord;
-  /** The number of the first record in the same append. */
+  /** The number of the first record that was appended in the same call. */
   readonly with: number;
-  /** The line before its seal. Empty for a record that was read back, unless it is a message record. */
+  /** The line before it is sealed. Empty for a record read from disk, unless it is a message record. */
   readonly text: string;
-  /** The message of the record, as the base stores it. */
+  /** The message of the record, in the form that the base stores. */
   readonly message?: { readonly id: string; readonly text: string } | undefined;
 }
 
@@ -23,13 +23,13 @@ export interface LoggedRecord {
 export interface EventOrigin {
   readonly instanceKey: string;
   readonly turnId: string;
-  /** The number that `gdn history` shows there. */
+  /** The number of that event, as `gdn history` shows it for the original conversation. */
   readonly seq: number;
-  /** The messages that it had replaced there. */
+  /** The messages that this message had replaced in the original conversation. */
   readonly replaced?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
-/** The place of a record in the log of its turn. */
+/** The position of a record in the log of its turn. */
 export interface RecordPlace {
   readonly seq: number;
   readonly with: number;
@@ -39,7 +39,7 @@ export interface RecordPlace {
   readonly at: number;
 }
 
-/** Makes the line of a record. Every message line names its turn; otherwise only the first line of a turn does. */
+/** Makes the line of a record. Every message line names its turn; of the other lines, only the first of a turn does. */
 export function logRecord(record: TurnRecord, place: RecordPlace): LoggedRecord {
   const { seq, turnId, isFirst, at } = place;
   const together = place.with === seq ? {} : { with: place.with };
@@ -61,7 +61,7 @@ function eventText(event: MessageEvent, message: string | undefined): string {
 }
 
 export function readEventLine(line: StoredLine): LoggedRecord {
-  // Safe: logRecord sealed the line.
+  // Safe: the checksum was verified, and only logRecord writes these lines.
   const stored = line.fields as unknown as StoredEventLine;
   const event = reviveEvent(stored.event);
   const step = stored.step === undefined ? {} : { stepId: stored.step };
@@ -70,7 +70,7 @@ export function readEventLine(line: StoredLine): LoggedRecord {
     turnId: stored.turn,
     with: stored.with ?? line.seq,
     record: { type: 'message', event, author: stored.author, ...step },
-    // Computed on demand: only the completion of a commit needs them.
+    // Computed on demand, because only the completion of a commit needs the text.
     get text() {
       return JSON.stringify(line.fields);
     },
@@ -91,7 +91,8 @@ export function readTurnLine(line: StoredLine): LoggedRecord {
     turn?: string;
     with?: number;
   };
-  // Safe: logRecord sealed the line, so the rest is the given record. Only `message` records contain a date.
+  // Safe: the checksum was verified, and only logRecord writes these lines, so the remaining fields are the record.
+  // Only `message` records contain a date.
   return { seq, turnId: turn, with: together, record: record as unknown as TurnRecord, text: '' };
 }
 

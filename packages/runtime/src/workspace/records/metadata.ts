@@ -1,6 +1,6 @@
 /**
  * `metadata.json`: the identity of an instance and, in `commit`, its last commit. Replacing this file is the only
- * commit point. Everything else is prepared before it, or can be done again from it.
+ * commit point. All other files are prepared before it, or can be rebuilt from it.
  */
 import {
   type AgentAddress,
@@ -19,7 +19,7 @@ export const FORMAT_VERSION = 1;
 
 export interface InstanceMetadata {
   readonly formatVersion: number;
-  /** The result of the last turn. The lock and `turn.jsonl` tell whether a turn is running now. */
+  /** The result of the last turn. To find out whether a turn is running now, read the lock and `turn.jsonl`. */
   readonly status: 'idle' | 'failed';
   readonly agentName: string;
   readonly instanceKey: string;
@@ -29,48 +29,50 @@ export interface InstanceMetadata {
 }
 
 export interface CommitRecord {
-  /** The number of commits; 0 before the first. */
+  /** The number of commits so far; 0 before the first. */
   readonly version: number;
   /** Absent before the first commit. */
   readonly turn?: CommittedTurn;
   readonly base: BaseMark;
   /** The number of messages in the base. */
   readonly messages: number;
-  /** The base before this commit, which is on disk until the commit is applied. */
+  /** The base before this commit; it stays on disk until the commit is applied. */
   readonly previous: BaseMark;
-  /** Records up to this number belong to turns that were given up without a commit. Absent when there are none. */
+  /**
+   * Records up to this number belong to turns that were given up without a commit. Absent when no turn was given up.
+   */
   readonly discarded?: number;
   /** The number of the last inbox line that a committed turn handled. */
   readonly inbox: number;
   /** Marks by extension name. */
   readonly extensions: Readonly<Record<string, FileMark>>;
   /**
-   * Commits of states alone. They change neither version nor base, and are not in the archive: the next turn archives
-   * their changes. Absent before the first one.
+   * Commits of states alone. They change neither the version nor the base, and are not in the archive; the next turn
+   * archives their changes. Absent before the first such commit.
    */
   readonly statesAlone?: {
     /** The number of such commits. */
     readonly count: number;
-    /** Extensions whose state they changed or removed since the last turn. */
+    /** Extensions whose state was changed or removed by such commits since the last turn. */
     readonly unarchived: readonly string[];
   };
 }
 
-/** The data to finish an unfinished commit, together with the log of the turn. */
+/** The data that recovery needs, together with the log of the turn, to finish an unfinished commit. */
 export interface CommittedTurn {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The number before its first record. */
+  /** The number before the turn's first record. */
   readonly after: number;
-  /** The number of message records in its log, including void ones. */
+  /** The number of message records in the turn's log, including void ones. */
   readonly events: number;
   /**
-   * The additions to the base: numbers of message records, or messages without a record. `rewrite`: the complete new
-   * base was written to `base.jsonl.next` before the commit.
+   * The messages added to the base: the numbers of their records, or messages without a record. `rewrite` means that
+   * the complete new base was written to `base.jsonl.next` before the commit.
    */
   readonly base: 'rewrite' | readonly (number | StoredMessage)[];
-  /** `reset`: a reset of the conversation, not a turn. `fork`: the start of a forked conversation. */
+  /** `reset` marks a reset of the conversation, and `fork` the start of a forked conversation; neither is a turn. */
   readonly result: StoredResult | 'reset' | 'fork';
   /** Extensions whose state changed or was removed. Absent when there are none. */
   readonly states?: { readonly changed: readonly string[]; readonly removed: readonly string[] };
@@ -81,25 +83,25 @@ export interface CommittedTurn {
 }
 
 /**
- * The origin of a forked conversation: an instance key of the same agent, and the number of an event. The number is
- * absent when the history was damaged.
+ * The origin of a forked conversation: the instance key of the original, which has the same agent, and the number of an
+ * event. The number is absent when the original's history was damaged.
  */
 export interface ForkOrigin {
   readonly instanceKey: string;
   readonly seq?: number;
 }
 
-/** A result with its response message as the number of its record, or in full when no record has it. */
+/** A result that stores its response message as the number of a record, or in full when no record contains it. */
 export type StoredResult = Omit<TurnResult, 'turnId' | 'responseMessage'> & {
   readonly response?: number | StoredMessage;
 };
 
-/** Returns the number before the first record of the running or next turn. */
+/** Returns the number before the first record of the running or the next turn. */
 export function logStart({ base, discarded }: CommitRecord): number {
   return discarded ?? base.seq;
 }
 
-/** Returns a number that grows with every commit. */
+/** Returns a number that increases with every commit, including commits of states alone. */
 export function stateVersionOf({ version, statesAlone }: CommitRecord): number {
   return version + (statesAlone?.count ?? 0);
 }
@@ -114,7 +116,7 @@ export function matches(bytes: Uint8Array, mark: FileMark): boolean {
 }
 
 export interface BaseMark extends FileMark {
-  /** The number of the last record included in the base. */
+  /** The number of the last record that the base includes. */
   readonly seq: number;
 }
 
@@ -137,13 +139,12 @@ export function encodeMetadata(metadata: InstanceMetadata): Uint8Array {
 
 /**
  * Returns `undefined` when the bytes are damaged.
- *
- * **Errors** — a format of another version: `E_STORE_FORMAT`.
+ * **Errors** — `E_STORE_FORMAT` when another version wrote the format.
  */
 export function decodeMetadata(path: string, bytes: Uint8Array): InstanceMetadata | undefined {
   const { lines, damage, torn } = readLines(bytes);
   const isWhole = !damage && !torn && lines.length === 1;
-  // Another version may use another seal, so the version is read even from bytes that fail the check.
+  // Another version may seal lines differently, so the version is read even from bytes whose checksum does not match.
   const fields = isWhole && lines[0] ? lines[0].fields : parseLoosely(bytes);
   const formatVersion = fields?.['formatVersion'];
   if (typeof formatVersion === 'number' && formatVersion !== FORMAT_VERSION) {
@@ -152,7 +153,7 @@ export function decodeMetadata(path: string, bytes: Uint8Array): InstanceMetadat
   }
   if (!isWhole || !fields) return undefined;
   const { seq: _, ...metadata } = fields;
-  // Safe: encodeMetadata sealed it, in the format of this version.
+  // Safe: the checksum was verified, and encodeMetadata wrote it in this version's format.
   return metadata as unknown as InstanceMetadata;
 }
 
@@ -165,7 +166,7 @@ function parseLoosely(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** Rejects the folder of another instance. **Errors** — `E_STORE_INSTANCE`. */
+/** Throws if the folder belongs to another instance. **Errors** — `E_STORE_INSTANCE`. */
 export function refuseOtherInstance(path: string, wanted: AgentAddress, found: AgentAddress): void {
   if (found.agentName === wanted.agentName && found.instanceKey === wanted.instanceKey) return;
   const names = ({ agentName, instanceKey }: AgentAddress) => `agent ${agentName}, key ${JSON.stringify(instanceKey)}`;

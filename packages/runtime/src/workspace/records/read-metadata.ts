@@ -3,7 +3,9 @@ import type { StorePorts } from '../store-ports.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { decodeMetadata, type InstanceMetadata } from './metadata.ts';
 
-/** Returns `undefined` when there is no file. **Errors** — `E_STORE_CORRUPT`, `E_STORE_FORMAT`, `E_STORE_READ`. */
+/**
+ * Returns `undefined` when the file does not exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_FORMAT`, `E_STORE_READ`.
+ */
 export async function readMetadata(ports: StorePorts, path: string): Promise<InstanceMetadata | undefined> {
   const bytes = await ports.fs.read(path);
   if (!bytes) return undefined;
@@ -12,7 +14,10 @@ export async function readMetadata(ports: StorePorts, path: string): Promise<Ins
   return metadata;
 }
 
-/** Rejects a conversation without metadata: it is damaged, not new. **Errors** — `E_STORE_CORRUPT`. */
+/**
+ * Throws if an instance has a conversation but no metadata: the instance is damaged, not new. **Errors** —
+ * `E_STORE_CORRUPT`.
+ */
 export async function refuseLostMetadata(ports: StorePorts, paths: InstancePaths): Promise<void> {
   for (const path of [paths.base, paths.events, paths.turn, paths.archive]) {
     const stat = await ports.fs.stat(path);

@@ -1,4 +1,7 @@
-/** An answer that a caller waits for: put into the outbox at the commit of the turn, kept until it is acknowledged. */
+/**
+ * An answer that a caller waits for. It is added to the outbox when the turn is committed, and kept until the caller
+ * acknowledges it.
+ */
 import type { JsonValue, ReplyAddress, TurnResult } from '@goondan/types';
 import { reviveMessage, type StoredMessage } from '../../messages/message-text.ts';
 
@@ -12,7 +15,7 @@ export function encodeReply(reply: Reply): JsonValue {
   return JSON.parse(JSON.stringify(reply)) as JsonValue;
 }
 
-/** Returns `undefined` for any other entry of the outbox. */
+/** Returns `undefined` if the outbox entry is not an answer to a caller. */
 export function decodeReply(value: JsonValue): Reply | undefined {
   if (!value || typeof value !== 'object' || !('replyTo' in value) || !('result' in value)) return undefined;
   // Safe: only encodeReply makes values with these two fields.

@@ -1,4 +1,4 @@
-/** The checker: the conditions that must hold after any number of crashes, once all pending events are handled. */
+/** Checks the conditions that must hold after any number of crashes, once all pending events are handled. */
 import type { AgentAddress, JsonValue, Message, TurnResult } from '@goondan/types';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { HistoryFold } from '../history/history-fold.ts';
@@ -48,7 +48,7 @@ function isTurn(archived: ArchivedTurn): archived is Turn {
   return typeof archived.result === 'object';
 }
 
-/** Returns the acknowledged inputs, and the one that was sent without an acknowledgement if it was handled anyway. */
+/** Returns the acknowledged inputs, and an unacknowledged input if it was handled anyway. */
 function inputsOf(
   { inputs }: Workload,
   { sent, acknowledged }: World,
@@ -71,8 +71,8 @@ function checkOrder(inputs: readonly Input[], turns: readonly Turn[]): void {
 }
 
 /**
- * Checks that there is a reset only where one was tried. It may have been tried before the turn of an event that was
- * lost without an acknowledgement. After an acknowledged reset the next turn starts with no messages.
+ * Checks that a reset is in the history only where one was attempted. An attempt may precede the turn of an
+ * unacknowledged event that was lost. After an acknowledged reset, the next turn must start with no messages.
  */
 function checkResets(
   { inputs }: Workload,
@@ -134,7 +134,7 @@ function checkToolResult({ data }: Message, turnId: string, world: World): void 
   }
 }
 
-/** Checks that an effect without permission to repeat happened at most once, or once more after a reset. */
+/** Checks that an effect that must not be repeated happened at most once, or once more after a reset. */
 function checkEffects({ inputs }: Workload, { effects }: World): void {
   const once = new Set<string>();
   for (const { event, script } of inputs) {
@@ -155,7 +155,7 @@ function checkEffects({ inputs }: Workload, { effects }: World): void {
   }
 }
 
-/** Checks that the base equals the fold of its history and has nothing but messages. */
+/** Checks that the base equals the fold of its history and contains only messages. */
 async function checkConversation(
   { fs }: StorePorts,
   journal: Journal,
@@ -209,21 +209,21 @@ async function checkExtensionState(
 }
 
 /**
- * Tells whether the states of a turn's last step are kept. They are, unless the turn is a dead letter whose last step
- * has no record.
+ * Returns true if the states of a turn's last step must be kept. It returns false for a dead letter whose last step has
+ * no record.
  */
 function keepsState({ turnId, result, states }: Turn, { script }: Input, world: World): boolean {
   if (result.error?.code !== 'E_DEAD_LETTER') return true;
   const seal = sealOf(`${turnId}-step-${script.steps.length - 1}`);
-  // A state without an acknowledgement may be there or not.
+  // An unacknowledged state may exist or not.
   const changed = [...Object.keys(states?.set ?? {}), ...(states?.removed ?? [])];
   return isRecordedSinceReset(world, turnId, seal) || changed.some((name) => name !== BETWEEN);
 }
 
 /**
- * Checks states committed alone: after the acknowledgement they are there until the next reset, and in the archive from
- * the next turn on. A state may be there or not if its commit was not acknowledged, or if an interrupted turn did not
- * read it.
+ * Checks states that were committed alone. An acknowledged state must exist until the next reset, and must be in the
+ * archive from the next turn on. A state may exist or not if its commit was not acknowledged, or if an interrupted turn
+ * did not read it.
  */
 async function checkStatesBetween(
   journal: Journal,
@@ -232,7 +232,7 @@ async function checkStatesBetween(
   { stateTries, statesKept }: World,
 ): Promise<void> {
   const wasTried = (name: string) => stateTries.includes(name);
-  // An event without an acknowledgement may have been lost with its turn.
+  // An unacknowledged event may have been lost together with its turn.
   const turns = archive.map(({ turnId }) => statesBefore(turnId));
   const always = stateTries.filter((name) => name.startsWith(statesBefore('')) && !turns.includes(name));
   let possible: readonly (JsonValue | undefined)[] = [undefined];
@@ -257,7 +257,7 @@ function ofTurns({ [BETWEEN]: _, ...states }: Readonly<Record<string, JsonValue>
   return states;
 }
 
-/** Checks that an answer is there until it was fetched, and not after. */
+/** Checks that an answer exists until it is fetched, and not afterwards. */
 async function checkAnswers(
   journal: Journal,
   instance: AgentAddress,

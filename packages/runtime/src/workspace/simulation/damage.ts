@@ -1,7 +1,7 @@
 /**
- * Damages every file of an instance in every way a disk or a person can, and checks the result of opening it. Either
- * the conversation is the same, with a warning if the end of a log is missing, or there is an error with a code, and
- * the damaged file is kept aside. A conversation must never become shorter without a report.
+ * Damages every file of an instance in every way a disk or a person can, then opens the instance and checks the result.
+ * Either the conversation is unchanged, with a warning if the end of a log is missing; or opening fails with an error
+ * code, and the damaged file is copied aside. A conversation must never become shorter without a report.
  */
 import { GoondanError } from '@goondan/types';
 import { openJournal, type Journal } from '../journal/journal.ts';
@@ -14,7 +14,7 @@ import { newWorld } from './world.ts';
 
 export interface DamageReport {
   readonly cases: number;
-  /** The count of each result: a code, `repaired`, or `unharmed`. */
+  /** How often each outcome occurred: an error code, `repaired`, or `unharmed`. */
   readonly endings: ReadonlyMap<string, number>;
   readonly problems: readonly string[];
 }
@@ -24,7 +24,7 @@ export interface Damage {
   readonly file: string;
   /** The damaged contents; `undefined` deletes the file. */
   readonly bytes: Uint8Array | undefined;
-  /** True when a log is cut between two lines, which cannot be detected. */
+  /** True when a log is cut off between two lines, which cannot be detected. */
   readonly isInvisible: boolean;
 }
 
@@ -34,7 +34,7 @@ const paths = instancePaths(
   damagedInstance,
 );
 
-/** Makes an instance with contents in every file: committed turns, an interrupted one, a pending one. */
+/** Makes an instance with contents in every file: committed turns, an interrupted turn, and a pending event. */
 export async function makeInstance(): Promise<SimulatedDisk> {
   const disk = SimulatedDisk.empty();
   const ports = simulatedMachine(disk, 1);
@@ -51,7 +51,7 @@ export async function makeInstance(): Promise<SimulatedDisk> {
     const replyTo = { target: 'client', correlationId: String(index) };
     const event = { ...sample.event, id: `e${index}`, instanceKey: 'default', replyTo };
     await journal.accept(damagedInstance, event);
-    // The first turn is given up at once, the third stops in the middle, the fourth never starts.
+    // The first turn is given up at once, the third is interrupted, and the fourth never starts.
     const input = { ...sample, instance: damagedInstance, event, script };
     if (index < 3) await runTurn(journal, input, index === 0, index === 2);
   }
@@ -114,7 +114,7 @@ function changed(bytes: Uint8Array, from: number, to: number, change: (byte: num
   return copy;
 }
 
-/** Tries all cases, or every `step`th. */
+/** Tries all cases, or every `step`th case. */
 export async function tryDamages(step = 1): Promise<DamageReport> {
   const disk = await makeInstance();
   const sound = await observe(simulatedMachine(disk.copy(), 2));

@@ -1,10 +1,10 @@
-/** Disks that fail while the process lives on, or under a process that dies while others live on. */
+/** Simulated disks that fail: while the process continues, or while one process dies and others continue. */
 import type { Fs, OpenFile } from '../../ports/fs.ts';
 
-/** Called before every operation; the operation rejects with the error it throws. */
+/** Called before every operation. If it throws, the operation rejects with that error. */
 export type Trouble = (operation: string) => void;
 
-/** Makes a disk that fails. A failing write still writes its first half, as on a full disk. */
+/** Makes a disk that fails when `trouble` throws. A failing write still writes its first half, as on a full disk. */
 export function failingFs(fs: Fs, trouble: Trouble): Fs {
   const meet = <T>(operation: string, action: () => Promise<T>): Promise<T> => {
     try {
@@ -51,7 +51,7 @@ function failingFile(file: OpenFile, trouble: Trouble): OpenFile {
   };
 }
 
-/** Makes an error as the system reports it. */
+/** Makes an error like those of the operating system. */
 export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: simulated`), { code });
 }

@@ -1,6 +1,6 @@
 /**
- * Simulates one life of the machine, from its start to its end or to a crash: finish pending work, then serve the
- * client.
+ * Simulates one life of the machine, from its start to its end or to a crash. First it finishes pending work, then it
+ * serves the client.
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import { openJournal, type Journal } from '../journal/journal.ts';
@@ -17,14 +17,14 @@ export interface Life {
   readonly world: World;
   /** The number of inputs the client sends. */
   readonly inputs: number;
-  /** True when the conversations are read before they are recovered. */
+  /** If true, conversations are also read before they are recovered. */
   readonly isWatched: boolean;
-  /** Whether to continue after an error, as the runner of turns does after a temporary one. */
+  /** Returns true if the simulation continues after this error, as the turn runner does after a temporary error. */
   readonly survives?: (error: unknown) => boolean;
 }
 
 export async function live(life: Life): Promise<void> {
-  // Two journals, as in production: the orchestrator's accepts, the agent's runs turns.
+  // Opens two journals, as in production: the orchestrator's journal accepts input, and the agent's journal runs turns.
   const orchestrator = await openJournal(life.ports, simulatedLocation, simulatedLimits);
   const agent = await openJournal(life.ports, simulatedLocation, simulatedLimits);
   await serve(orchestrator, agent, life);
@@ -61,8 +61,8 @@ class Client {
   readonly #life: Life;
   #isSending = false;
   /**
-   * Events that were handled, and lost before their acknowledgement. They are accepted again, and skipped when their
-   * turn comes.
+   * Events that were handled but lost before they were acknowledged. They are accepted again and then skipped, because
+   * their turns are already committed.
    */
   readonly #lost = new Set<string>();
 
@@ -75,7 +75,10 @@ class Client {
     return this.#next !== undefined;
   }
 
-  /** Sends an input without an acknowledgement again after a crash: the client cannot know whether it arrived. */
+  /**
+   * Sends the next input. After a crash, sends an unacknowledged input again, because the client cannot know whether it
+   * arrived.
+   */
   async sendNext(): Promise<void> {
     const input = this.#next;
     if (!input || this.#isSending) return;
@@ -95,7 +98,7 @@ class Client {
     if (!duplicate && isHandled(input.event.id)) this.#lost.add(input.event.id);
     world.acknowledged.push(input.event.id);
     if (!input.isSentTwice) return;
-    // A late duplicate of every input so far, whatever its state.
+    // Sends a late duplicate of every input so far, handled or not.
     for (const { instance, event } of workload.inputs.slice(0, world.acknowledged.length)) {
       const again = await this.#orchestrator.accept(instance, event);
       if (!again.duplicate) throw new Error(`${event.id} was accepted twice`);
@@ -114,7 +117,7 @@ class Client {
   }
 }
 
-/** Runs until no instance has work left: the turn of one may have sent input to another. */
+/** Runs turns until no instance has work left, because the turn of one instance may have sent input to another. */
 async function drain(orchestrator: Journal, agent: Journal, life: Life, client: Client): Promise<void> {
   let rounds = 0;
   for (let isIdle = false; !isIdle;) {
@@ -141,7 +144,7 @@ async function runTurn(agent: Journal, input: Input, { workload, world }: Life, 
   const meanwhile = () => client.sendDuringTurn();
   const committed = world.committed.length;
   await runScriptedTurn({ store: agent, world, input, crashesBeforeDeadLetter, meanwhile });
-  // A duplicate event makes no turn.
+  // A duplicate event does not start a turn.
   const isTurn = world.committed.length > committed;
   const name = statesAfter(`turn-${input.event.id}`);
   if (!isTurn || input.setsState === 'never' || input.setsState === 'before') return;
@@ -150,7 +153,8 @@ async function runTurn(agent: Journal, input: Input, { workload, world }: Life, 
 }
 
 /**
- * Sets a state as `register` does, also in a process that resumes an interrupted turn. Rejected while a turn is open.
+ * Sets a state as `register` does, also in a process that resumes an interrupted turn. The store rejects it while a
+ * turn is open.
  */
 async function setStateBefore(agent: Journal, input: Input, { world }: Life): Promise<void> {
   try {
@@ -169,7 +173,8 @@ async function setState(agent: Journal, { instance }: Input, name: string, world
 }
 
 /**
- * Starts a turn that is in no inbox. Rejected when a turn of the inbox was interrupted, because that turn comes first.
+ * Starts a turn whose event is in no inbox. The store rejects it if a turn of the inbox was interrupted, because that
+ * turn must be resumed first.
  */
 async function leaveStray(agent: Journal, { instance, event }: Input): Promise<void> {
   try {
@@ -181,7 +186,7 @@ async function leaveStray(agent: Journal, { instance, event }: Input): Promise<v
   }
 }
 
-/** Resets before the turn, which may have begun already. */
+/** Resets the instance before this input's turn runs, even if an earlier process has begun the turn. */
 async function resetInstead(orchestrator: Journal, agent: Journal, input: Input, life: Life): Promise<void> {
   const { workload, world } = life;
   const name = resetBefore(`turn-${input.event.id}`);
@@ -191,8 +196,8 @@ async function resetInstead(orchestrator: Journal, agent: Journal, input: Input,
 }
 
 /**
- * Resets as the orchestrator does: the agent process ends, wherever its turn is, and the instance is reset. Repeats
- * after a disk error.
+ * Resets as the orchestrator does: ends the agent process, even in the middle of a turn, and resets the instance.
+ * Repeats the reset after a disk error.
  */
 async function reset(
   orchestrator: Journal,
@@ -248,7 +253,7 @@ function inputOf(workload: Workload, event: AgentEvent): Input {
   return input;
 }
 
-/** Checks that a reader before recovery sees the result of the recovery. */
+/** Checks that a read before recovery returns the same as a read after it. */
 async function checkReadWithoutLock(agent: Journal, instance: AgentAddress): Promise<void> {
   const before = JSON.stringify(await agent.read(instance));
   await agent.recover(instance);

@@ -1,9 +1,9 @@
-/** A process that tries to own a workspace on request, and keeps it until it is asked to release it or dies. */
+/** Runs in a child process that takes a workspace on request, and owns it until it is told to release it or dies. */
 import { GoondanError } from '@goondan/types';
 import { ownWorkspace, type WorkspaceOwner } from '../swarms/own-workspace.ts';
 
 export type OwnerOrder =
-  /** `at`: milliseconds since 1970, so that several try at the same moment. */
+  /** `at`: the time to try, in milliseconds since 1970, so that several processes try at the same moment. */
   | { readonly do: 'own'; readonly stateRoot: string; readonly runTag: string; readonly at: number }
   | { readonly do: 'release' }
   /** Starts a child that outlives this process. */
@@ -18,7 +18,7 @@ export interface OwnerAnswer {
 let owner: WorkspaceOwner | undefined;
 
 process.on('message', (order: OwnerOrder) => void obey(order).then((answer) => process.send?.(answer)));
-// The test is gone, so this process ends too.
+// The test process has exited, so this process exits too.
 process.on('disconnect', () => process.exit());
 process.send?.({});
 

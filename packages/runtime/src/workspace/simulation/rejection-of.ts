@@ -1,4 +1,4 @@
-/** Returns the error a promise rejects with; throws when it resolves. For tests. */
+/** Returns the error that a promise rejects with; throws when the promise resolves. For tests. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   const resolved = Symbol();
   const outcome = await promise.then(

@@ -1,6 +1,6 @@
 /**
- * A minimal turn loop that follows the resume rule: recorded effects are returned and not repeated, recorded steps are
- * skipped, and an interrupted part is done again. It uses everything of the store that the real loop uses.
+ * A minimal turn loop that follows the resume rules: it returns recorded effects without repeating them, skips recorded
+ * steps, and runs interrupted parts again. It uses every part of the store that the real turn loop uses.
  */
 import { type AgentAddress, createAssistantMessage, createSystemMessage, createUserMessage } from '@goondan/types';
 import type { JsonValue, Message, MessageEvent, ToolResultPart, TurnResult } from '@goondan/types';
@@ -90,7 +90,7 @@ class ScriptedTurn {
     await this.#append(record({ type: 'append', message }, { kind: 'input' }));
   }
 
-  /** Runs a step. An incomplete one runs again under another id, as in the runtime. */
+  /** Runs a step. An incomplete step runs again under another id, as in the runtime. */
   async #step(index: number, script: StepScript): Promise<Message> {
     if (script.outcome !== 'completed')
       await this.#attempt(index, script, `${this.#turnId}-step-${index}-first`, script.outcome);
@@ -137,7 +137,7 @@ class ScriptedTurn {
     return reply;
   }
 
-  /** The states of the last record; without one, the committed states. */
+  /** The states in the last record; the committed states when the turn has no record. */
   get #states(): Record<string, JsonValue> {
     const sealed = this.#log.findLast((each) => each.type === 'entered' || each.type === 'step');
     return { ...(sealed && 'extensionState' in sealed ? sealed.extensionState : this.#opened.extensionState) };
@@ -167,8 +167,8 @@ class ScriptedTurn {
   }
 
   /**
-   * Runs an effect, unless its record exists. After a crash with an unknown outcome it runs again only with
-   * `mayRepeat`.
+   * Runs an effect, unless its record exists. If a crash left its outcome unknown, it runs again only if `mayRepeat` is
+   * true.
    */
   async #effect(key: string, mayRepeat: boolean): Promise<string> {
     const { world } = this.#run;
@@ -185,11 +185,12 @@ class ScriptedTurn {
   }
 
   /**
-   * Tells whether the record of this effect must exist. A reset that removes such records removes everything else too.
+   * Returns true if the record of this effect must exist. A reset that removed such records also removed everything
+   * else.
    */
   #mustKnow(key: string): boolean {
     const { world } = this.#run;
-    // A state set outside of turns may have come after the reset.
+    // A state set outside of turns is ignored, because it may have been set after the reset.
     const states = Object.keys(this.#opened.extensionState).filter((name) => name !== BETWEEN);
     const isReset = this.#base.length + states.length === 0;
     return isReset ? isRecordedSinceReset(world, this.#turnId, key) : world.recorded.includes(key);
@@ -232,7 +233,7 @@ class ScriptedTurn {
     this.#log.push(...records);
   }
 
-  /** Yields at some point in the middle of other work. */
+  /** Waits a random number of ticks, so that other work runs in between. */
   async #meanwhile(): Promise<void> {
     for (let tick = 0; tick < this.#run.input.ticks; tick += 1) await Promise.resolve();
     await this.#run.meanwhile();

@@ -1,4 +1,4 @@
-/** A thread that simulates the seeds it is sent. */
+/** A worker thread that simulates each seed it receives. */
 import { simulate } from './simulate.ts';
 
 declare const self: Worker;

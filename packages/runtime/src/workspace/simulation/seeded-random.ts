@@ -1,4 +1,4 @@
-/** A source of numbers that depends on the seed alone, so that a failure can be replayed. */
+/** A random number generator that depends only on its seed, so that a failure can be reproduced. */
 export interface Random {
   /** Returns a number from 0 up to but not including `limit`. */
   below(limit: number): number;
@@ -19,7 +19,7 @@ export function seededRandom(...seeds: readonly number[]): Random {
     chance: (probability) => next() / 2 ** 32 < probability,
     pick<T>(choices: readonly T[]): T {
       const index = next() % choices.length;
-      // Safe unless `choices` is empty, which is a mistake of the caller.
+      // Safe unless `choices` is empty, which is an error of the caller.
       return choices[index] as T;
     },
   };

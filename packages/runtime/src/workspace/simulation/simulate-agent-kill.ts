@@ -1,4 +1,4 @@
-/** Kills the agent process at each of its operations, while the orchestrator lives on and accepts input. */
+/** Kills the agent process at each of its disk operations, while the orchestrator keeps running and accepting input. */
 import { openJournal } from '../journal/journal.ts';
 import { check } from './check.ts';
 import { failingFs } from './failing-fs.ts';
@@ -13,7 +13,7 @@ export interface AgentKillReport {
   readonly problems: readonly string[];
 }
 
-/** Kills at all operations, or at every `step`th. */
+/** Tries all operations, or every `step`th operation. */
 export async function simulateAgentKill(seed: number, step = 1): Promise<AgentKillReport> {
   const problems: string[] = [];
   for (let kills = 0; ; kills += 1) {
@@ -27,7 +27,7 @@ export async function simulateAgentKill(seed: number, step = 1): Promise<AgentKi
   }
 }
 
-/** Returns false when the agent ended before operation `at`. */
+/** Returns false when the agent finished before operation `at`. */
 async function killAgentAt(seed: number, at: number): Promise<boolean> {
   const workload = makeWorkload(seed);
   const world = newWorld();

@@ -1,6 +1,6 @@
 /**
- * The orchestrator removes handled events from an inbox while the commit of one of them is visible but not yet durable.
- * Random workloads rarely hit this short moment, so here the sync of the commit hangs.
+ * Simulates an orchestrator that removes handled events from an inbox while the commit of one of them is visible but
+ * not yet durable. Random workloads rarely hit this short moment, so here the sync of the commit never ends.
  */
 import type { Fs } from '../../ports/fs.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
@@ -16,7 +16,7 @@ import { momentOf, newWorld, worldAt, type Moment, type World } from './world.ts
 
 const TRIES = 20;
 
-/** Returns the problems and the number of tried crashes. */
+/** Returns the problems, and the number of crashes that were tried. */
 export async function simulateCommitRace(): Promise<{
   readonly crashes: number;
   readonly problems: readonly string[];
@@ -72,7 +72,7 @@ function threeInputs(): Workload {
   return { seed: 0, instances: [instance], inputs, syncTicks: 0, crashesBeforeDeadLetter: 9 };
 }
 
-/** Commits a second turn: the commit is renamed into place, and the sync of the folder never ends. */
+/** Commits a second turn up to the rename of the commit record; the sync of the folder never ends. */
 async function commitAndHang(
   disk: SimulatedDisk,
   workload: Workload,

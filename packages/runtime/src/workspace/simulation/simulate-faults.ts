@@ -1,5 +1,6 @@
 /**
- * Lets one operation of a workload fail while the process lives on: nothing may be lost, and the work must continue.
+ * Lets one operation of a workload fail while the process keeps running. Nothing may be lost, and later work must
+ * succeed.
  */
 import { GoondanError } from '@goondan/types';
 import { check } from './check.ts';
@@ -12,12 +13,14 @@ import { newWorld } from './world.ts';
 
 export interface FaultReport {
   readonly faults: number;
-  /** The count of each reported code. */
+  /** How often each error code was reported. */
   readonly codes: ReadonlyMap<string, number>;
   readonly problems: readonly string[];
 }
 
-/** Lets operations fail; `often` is the number of failures in a row. Tries all operations, or every `step`th. */
+/**
+ * Lets operations fail. `often`: the number of failures in a row. Tries all operations, or every `step`th operation.
+ */
 export async function simulateFaults(seed: number, code: string, often: number, step = 1): Promise<FaultReport> {
   const codes = new Map<string, number>();
   const problems: string[] = [];
@@ -61,7 +64,7 @@ async function liveThroughFault(
   const survives = (error: unknown) => {
     if (!(error instanceof GoondanError)) return false;
     codes.set(error.code, (codes.get(error.code) ?? 0) + 1);
-    // Locked: the release of the lock failed, and must be repeated at the next use.
+    // `E_LOCKED`: the release of the lock failed, and must be repeated at the next use.
     return ['E_DISK_FULL', 'E_LOCKED', 'E_STORE_READ', 'E_STORE_WRITE'].includes(error.code);
   };
   for (let number = 1; ; number += 1) {
@@ -70,7 +73,7 @@ async function liveThroughFault(
       await live({ ports, workload, world, inputs: workload.inputs.length, isWatched: false, survives });
       break;
     } catch (error) {
-      // The journal itself could not be opened or closed, so its process is started again.
+      // The journal could not be opened or closed, so its process is restarted.
       if (!survives(error)) throw error;
     }
   }

@@ -3,7 +3,7 @@ import type { SimulationReport, Violation } from './simulate.ts';
 
 export interface SeedsToSimulate {
   readonly from: number;
-  /** Seeds are added until this many crash points were tried. */
+  /** More seeds are simulated until this many crash points were tried. */
   readonly crashPoints: number;
   readonly threads: number;
   readonly onProgress?: (crashPoints: number) => void;

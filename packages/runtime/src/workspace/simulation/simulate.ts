@@ -1,6 +1,6 @@
 /**
- * Crashes one workload at each of its operations, and again at an operation of the next life; then checks. Each crash
- * point has a name, and `replay` repeats it exactly.
+ * Crashes one workload at each of its operations, and once more during the following recovery, and then checks the
+ * result. Each crash point has a name, and `replay` repeats it exactly.
  */
 import { check } from './check.ts';
 import { live, type Life } from './live.ts';
@@ -12,7 +12,7 @@ import { momentOf, newWorld, worldAt, type Moment, type World } from './world.ts
 
 export interface CrashPoint {
   readonly seed: number;
-  /** The operation of the workload after which the first crash comes, from 0. */
+  /** The number of the operation after which the first crash happens, from 0. */
   readonly operation: number;
   readonly mode: CrashMode;
 }
@@ -23,7 +23,7 @@ export interface Violation {
 }
 
 export interface SimulationReport {
-  /** First crashes, of both modes. Each was followed by a second crash during the recovery. */
+  /** The number of first crashes, of both modes. Each first crash was followed by a second one during the recovery. */
   readonly crashPoints: number;
   readonly violations: readonly Violation[];
 }
@@ -33,7 +33,7 @@ interface Snapshot {
   readonly moment: Moment;
 }
 
-/** Simulates one seed; stops at the first violation if `stopAtFirst`. */
+/** Simulates one seed. If `stopAtFirst` is true, stops at the first violation. */
 export async function simulate(seed: number, stopAtFirst = false): Promise<SimulationReport> {
   const workload = makeWorkload(seed);
   const world = newWorld();
@@ -52,7 +52,7 @@ export async function simulate(seed: number, stopAtFirst = false): Promise<Simul
   return { crashPoints, violations };
 }
 
-/** Returns the problem at one crash point, or `undefined`. */
+/** Returns the problem found at one crash point, or `undefined`. */
 export async function replay(point: CrashPoint): Promise<string | undefined> {
   const workload = makeWorkload(point.seed);
   const world = newWorld();
@@ -69,12 +69,12 @@ async function crashTwice(
   world: World,
 ): Promise<string | undefined> {
   const random = seededRandom(seed, operation, mode === 'kill' ? 0 : 1);
-  // The last check covers most of what an earlier read does, so only every other point has one.
+  // The final check covers most of what this additional read checks, so only every other point has the read.
   const isWatched = operation % 2 === (mode === 'kill' ? 0 : 1);
   try {
     const disk = first.disk.crash(mode, random);
     const worldThen = worldAt(world, first.moment);
-    // In most cases the second crash comes during the recovery.
+    // Usually no further input is sent, so that the second crash happens during the recovery.
     const inputs = first.moment.acknowledged + (random.chance(0.25) ? 1 : 0);
     const machine = simulatedMachine(disk, 2);
     const second = await liveOn(disk, { ports: machine, workload, world: worldThen, inputs, isWatched }, random);
@@ -83,7 +83,7 @@ async function crashTwice(
     const lastDisk = second.disk.crash(random.pick(['kill', 'power']), random);
     const lastWorld = worldAt(worldThen, second.moment);
     const last = { ports: simulatedMachine(lastDisk, 3), workload, world: lastWorld, isWatched: false };
-    // Shows that work continues, and that unacknowledged input can be sent again.
+    // Sends further input in some cases, to show that work continues and that unacknowledged input can be sent again.
     await liveOn(lastDisk, { ...last, inputs: inputs + (random.chance(0.6) ? 1 : 0) }, random);
     await check(simulatedMachine(lastDisk, 103), workload, lastWorld);
     return undefined;
@@ -92,7 +92,7 @@ async function crashTwice(
   }
 }
 
-/** Lives on and returns one random moment of that life. */
+/** Runs another life on this disk, and returns a snapshot of one random moment of it. */
 async function liveOn(disk: SimulatedDisk, life: Life, random: Random): Promise<Snapshot> {
   setSyncTicks(disk, life.workload, random);
   let moments = 1;
@@ -110,7 +110,7 @@ function setSyncTicks(disk: SimulatedDisk, { syncTicks }: Workload, random: Rand
   if (syncTicks > 0) disk.syncTicks = () => random.below(syncTicks);
 }
 
-/** Simulates the first life, without a crash: disk and world after every operation. */
+/** Runs the first life without a crash, and returns snapshots of disk and world after every operation. */
 async function liveAndRemember(workload: Workload, world: World): Promise<readonly Snapshot[]> {
   const disk = SimulatedDisk.empty();
   setSyncTicks(disk, workload, seededRandom(workload.seed, 2));

@@ -1,10 +1,9 @@
 /**
- * A disk that promises exactly what the `Fs` port promises. It keeps for every file and folder the durable contents and
- * the changes since the last sync, so that a crash can keep any of them.
- *
- * `crash` returns the disk that the next process finds. A killed process loses no write, but may have died inside its
- * last one. A loss of power keeps the first few unsynced changes of each file, with the next one torn at any byte or
- * with a gap of zeros. It also keeps the first few unsynced names of each folder, or any of them.
+ * A simulated disk that guarantees exactly what the `Fs` port guarantees. For every file and folder it keeps the
+ * durable contents and the changes since the last sync, so that a crash can keep any of these changes.
+ * `crash` returns the disk that the next process finds. A killed process loses no completed write, but its last write
+ * may be partial. A power loss keeps the first few unsynced changes of each file; the next change may be torn at any
+ * byte or replaced by a gap of zeros. It also keeps the first few unsynced names of each folder, or any of them.
  */
 import type { Fs, OpenFile } from '../../ports/fs.ts';
 import type { Random } from './seeded-random.ts';
@@ -14,7 +13,7 @@ export type CrashMode = 'kill' | 'power';
 type FileChange =
   { readonly type: 'append'; readonly bytes: Uint8Array } | { readonly type: 'truncate'; readonly size: number };
 
-/** A name that points to a node, or to nothing. A rename is two of these in one change. */
+/** Names that point to a node or to nothing. A rename changes two names in one change. */
 type NameChange = readonly { readonly name: string; readonly node: number | undefined }[];
 
 interface FileNode {
@@ -46,9 +45,9 @@ export class SimulatedDisk implements Fs {
   #nextNode: number;
   /** The file of the last operation, if it was a write. */
   #lastWritten: number | undefined;
-  /** Called after every operation that changed something: a possible moment for a crash. */
+  /** Called after every operation that changed something, because a crash may happen there. */
   afterOperation: (() => void) | undefined;
-  /** The length of the next sync, while other work happens. A sync covers the changes before its start. */
+  /** Returns how many ticks the next sync takes, while other work runs. A sync covers only changes before its start. */
   syncTicks: () => number = () => 0;
 
   private constructor(nodes: Map<number, Node>, nextNode: number, lastWritten?: number) {
@@ -61,7 +60,7 @@ export class SimulatedDisk implements Fs {
     return new SimulatedDisk(new Map([[ROOT, emptyFolder()]]), ROOT + 1);
   }
 
-  /** Nodes are never changed, only replaced, so a copy is cheap. */
+  /** Copies the disk. Nodes are never changed, only replaced, so a copy is cheap. */
   copy(): SimulatedDisk {
     return new SimulatedDisk(new Map(this.#nodes), this.#nextNode, this.#lastWritten);
   }
@@ -131,7 +130,7 @@ export class SimulatedDisk implements Fs {
     this.#setNames(path, [{ name: nameOf(path), node: undefined }]);
   }
 
-  /** Removes one name after the other, so that a crash may come between any two. */
+  /** Removes one name after the other, so that a crash may happen between any two removals. */
   async removeFolder(path: string): Promise<void> {
     const id = this.#find(path);
     if (id === undefined) return;
@@ -243,7 +242,7 @@ export class SimulatedDisk implements Fs {
   }
 }
 
-/** Makes everything up to and including `last` durable; later changes are not yet. */
+/** Makes all changes up to and including `last` durable; later changes stay unsynced. */
 function synced(node: Node, last: FileChange | NameChange | undefined): Node {
   if (node.type === 'file') {
     const { durable, live, changes } = node;

@@ -1,4 +1,4 @@
-/** The ports of one life of a machine: all earlier processes are dead, and time goes on. */
+/** The ports of one life of a machine. All earlier processes are dead, and the clock continues. */
 import type { Clock } from '../../ports/clock.ts';
 import type { Fs } from '../../ports/fs.ts';
 import type { Processes } from '../../ports/processes.ts';
@@ -7,7 +7,7 @@ import type { StorePorts, StoreWarning } from '../store-ports.ts';
 
 export const simulatedLocation = { stateRoot: '/state', workspaceId: 'simulation' };
 
-/** Small enough to reach every limit. */
+/** Limits that are low enough for a workload to reach every one of them. */
 export const simulatedLimits: StoreLimits = {
   ...defaultLimits,
   inboxCompactionBytes: 300,

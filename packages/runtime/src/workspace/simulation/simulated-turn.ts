@@ -22,7 +22,7 @@ export function simpleEvent(id: string, more: Partial<AgentEvent> = {}): AgentEv
   };
 }
 
-/** Makes the input and an answer, as the records of one step. */
+/** Makes the records of one step: the input and an answer. */
 export function simpleRecords(eventId: string, text = `answer to ${eventId}`): [TurnRecord, TurnRecord, TurnRecord] {
   const stepId = `step-${eventId}`;
   const input = createUserMessage(`input of ${eventId}`, {}, { id: `input-${eventId}` });
@@ -41,7 +41,7 @@ export function messagesOf(records: readonly TurnRecord[]): Message[] {
   );
 }
 
-/** Opens, appends and commits. */
+/** Opens a turn, appends its records and commits it. */
 export async function runSimpleTurn(
   store: ConversationStore,
   instance: AgentAddress,

@@ -5,11 +5,11 @@ import { seededRandom, type Random } from './seeded-random.ts';
 export interface Workload {
   readonly seed: number;
   readonly instances: readonly AgentAddress[];
-  /** In the order of sending; the client sends the next input after the acknowledgement of the last. */
+  /** Inputs in the order of sending. The client sends the next input after the previous one was acknowledged. */
   readonly inputs: readonly Input[];
-  /** The maximum length of a sync, during which other work happens. */
+  /** The maximum number of ticks of a sync, during which other work runs. */
   readonly syncTicks: number;
-  /** A turn that was resumed this often is given up. */
+  /** A turn that was resumed this many times is given up. */
   readonly crashesBeforeDeadLetter: number;
 }
 
@@ -17,25 +17,27 @@ export interface Input {
   readonly instance: AgentAddress;
   readonly event: AgentEvent;
   readonly script: TurnScript;
-  /** Starts a turn that is in no inbox before the turn of this input, and never finishes it. */
+  /** If true, another turn, whose event is in no inbox, is started before this input's turn and never finished. */
   readonly isAfterStray: boolean;
-  /** A reset of the conversation: before or after the turn, or during it after this many writes. */
+  /** When the conversation is reset: before the turn, after it, or during it after this many writes. */
   readonly reset: 'none' | 'before' | 'after' | { readonly afterWrites: number };
-  /** True when it is sent during the turn before it. */
+  /** If true, the input is sent during the previous turn. */
   readonly isSentDuringTurn: boolean;
-  /** The delay of other actions during its turn. */
+  /** The number of ticks by which other actions are delayed during this input's turn. */
   readonly ticks: number;
-  /** The client sends it and all inputs before it a second time, although they were acknowledged. */
+  /** If true, the client sends this input and all inputs before it a second time, although they were acknowledged. */
   readonly isSentTwice: boolean;
-  /** True when its answer is fetched and acknowledged. */
+  /** If true, the answer is fetched and acknowledged. */
   readonly isAnswerFetched: boolean;
-  /** When an extension sets a state outside a turn: before its own turn, which may be resumed, or after it. */
+  /**
+   * When an extension sets a state outside a turn: before the turn of this input, which may be resumed, or after it.
+   */
   readonly setsState: 'never' | 'before' | 'after' | 'both';
 }
 
 export interface TurnScript {
   readonly steps: readonly StepScript[];
-  /** True when an extension appends a note before `next()`. */
+  /** If true, an extension appends a note before `next()`. */
   readonly note: boolean;
   /** The change that an extension makes to the conversation after `next()`. */
   readonly edit: 'none' | 'remove' | 'replace' | 'truncate';
@@ -46,7 +48,7 @@ export interface TurnScript {
 export interface StepScript {
   readonly outcome: 'completed' | 'dropped' | 'kept';
   readonly tools: readonly { readonly isIdempotent: boolean }[];
-  /** True when the messages of the step and its record go to the store in one call. */
+  /** If true, the messages of the step and its record are appended in one call. */
   readonly isOneWrite: boolean;
 }
 
@@ -124,7 +126,7 @@ function makeScript(random: Random): TurnScript {
 /** The name of the state that is set outside of turns. */
 export const BETWEEN = 'between';
 
-/** Returns the extension state after a turn of this script. */
+/** Returns the extension states after a turn with this script. */
 export function stateAfter(
   state: Readonly<Record<string, JsonValue>>,
   { state: change }: TurnScript,

@@ -1,6 +1,6 @@
 /**
- * Everything outside the crashing machine that remembers: the client, and the places where effects happen. A reset is
- * noted among the effects and their records, because it may have made the agent forget earlier ones.
+ * Everything outside the crashing machine that keeps its memory: the client, and the places where effects happen. A
+ * reset is added to the effects and their records, because the agent may forget everything before it.
  */
 export interface World {
   /** Event ids in the order of sending. */
@@ -13,17 +13,17 @@ export interface World {
   readonly recorded: string[];
   /** Turns with an acknowledged commit. */
   readonly committed: string[];
-  /** Answers that the client has and acknowledged; the acknowledgement may have been lost. */
+  /** Answers that the client fetched and acknowledged; the acknowledgement may have been lost in a crash. */
   readonly fetched: string[];
-  /** Names of acknowledged resets. */
+  /** Names of acknowledged resets, as `resetBefore` makes them. */
   readonly resets: string[];
-  /** Turns before or after which a commit of states alone was tried. */
+  /** Turns before or after which a commit of states alone was attempted. */
   readonly stateTries: string[];
   /** Acknowledged commits of states alone. */
   readonly statesKept: string[];
 }
 
-/** Everything in a world only grows, so its lengths describe a moment. */
+/** The lengths of a world's lists. The lists only grow, so their lengths describe a moment. */
 export type Moment = Readonly<Record<keyof World, number>>;
 
 export function newWorld(): World {
@@ -74,7 +74,7 @@ export function noteReset({ effects, recorded }: World, name: string): void {
   recorded.push(name);
 }
 
-/** Names a reset by the turn before or after which it comes. */
+/** Makes the name of a reset from the turn before or after which it happens. */
 export function resetBefore(turnId: string): string {
   return `reset before ${turnId}`;
 }
@@ -83,7 +83,7 @@ export function resetAfter(turnId: string): string {
   return `reset after ${turnId}`;
 }
 
-/** Names a commit of states alone by the turn before or after which it comes. */
+/** Makes the name of a commit of states alone from the turn before or after which it happens. */
 export function statesBefore(turnId: string): string {
   return `states before ${turnId}`;
 }
@@ -92,12 +92,12 @@ export function statesAfter(turnId: string): string {
   return `states after ${turnId}`;
 }
 
-/** Names the acknowledged record that ends a step. */
+/** Makes the name of the acknowledged record that ends a step. */
 export function sealOf(stepId: string): string {
   return `${stepId}-seal`;
 }
 
-/** Tells whether the record of this effect was acknowledged, without a later reset that may have removed it. */
+/** Returns true if the record of this effect was acknowledged, and no later reset may have removed the record. */
 export function isRecordedSinceReset({ recorded }: World, turnId: string, effect: string): boolean {
   return recorded.lastIndexOf(effect) > recorded.lastIndexOf(resetBefore(turnId));
 }

@@ -1,6 +1,6 @@
 /**
  * Writes a history with every kind of turn into a store, and returns the expected conversation after each event. The
- * expectation is computed here, separately from all readers of histories: a test that shares code with the tested part
+ * expectation is computed here, without the code that reads histories: a test that shares code with the code under test
  * shares its mistakes.
  */
 import {
@@ -24,11 +24,11 @@ export interface ExpectedEvent {
 }
 
 export interface ExpectedHistory {
-  /** The events that count, in order: the first is number 1. */
+  /** The events that count, in order. The first event has number 1. */
   readonly events: readonly ExpectedEvent[];
-  /** The conversation after each number of events, from 0 on. */
+  /** The conversation after each event, by the number of the event; 0 is the empty conversation. */
   readonly conversations: readonly (readonly Message[])[];
-  /** The committed extension states after each number of events. */
+  /** The committed extension states after each event, by the number of the event. */
   readonly states: readonly Readonly<Record<string, JsonValue>>[];
   readonly turnIds: readonly string[];
 }
@@ -115,7 +115,7 @@ class HistoryWriter implements ExpectedHistory {
     this.states.push(this.#statesNow);
   }
 
-  /** Ends a turn. Its changes to the states count from its last event on. */
+  /** Ends a turn. Its state changes take effect at its last event. */
   #end(turnId: string, states: Readonly<Record<string, JsonValue>>): void {
     this.turnIds.push(turnId);
     this.states[this.states.length - 1] = states;
@@ -130,9 +130,7 @@ interface Counted {
   readonly messages: readonly Message[];
 }
 
-/**
- * The log of one turn: input, layers that change things, and steps that are completed, dropped, kept or interrupted.
- */
+/** The log of one turn: the input, changes by layers, and steps that are completed, dropped, kept or interrupted. */
 class TurnDraft {
   readonly records: TurnRecord[] = [];
   counted: Counted[] = [];
@@ -189,7 +187,7 @@ class TurnDraft {
     const id = choice === 4 ? target.id : undefined;
     this.#emit({ type: 'replace', targetId: target.id, message: this.#text('other', id) }, author, stepId);
     if (choice < 6) return;
-    // Removes messages as a summary does.
+    // Removes several messages, as an extension that writes summaries does.
     for (const { id: gone } of this.#messages.slice(-2 - random.below(3), -1)) {
       this.#emit({ type: 'remove', targetId: gone }, author, stepId);
     }

@@ -1,13 +1,13 @@
 /**
- * The newest description of each agent, for commands that do not run it (`gdn explain`). Kept in `<workspace>/layers`,
- * one file per agent; nothing reads it to run an agent.
- *
+ * Stores the newest description of each agent, for commands that do not run the agent (`gdn explain`). Each agent has
+ * one file in `<workspace>/layers`. The runtime never reads these files to run an agent.
  * Invariants:
- * 1. Recording never waits and never fails a start: problems are warnings.
- * 2. One write at a time, and at most one waiting description per agent: a newer one replaces it.
- * 3. A description that is written already is not written again, so such a start needs no write. The time at which
- *    tools were seen makes no difference.
- * 4. Tools that an extension offered before stay until its current ones are known (`keep-known-tools.ts`).
+ * 1. Recording never delays or fails a start: problems are reported as warnings.
+ * 2. Descriptions are written one at a time. Each agent has at most one queued description, and a newer one replaces
+ * it.
+ * 3. An unchanged description is not written again. A different time at which tools were seen does not count as a
+ * change.
+ * 4. Tools that an extension offered earlier stay until its current tools are known (`keep-known-tools.ts`).
  */
 import { type AgentDescription, agentDescription } from '../../ipc/from-agent.ts';
 import { type Check, flag, name, object, optional, text } from '../../ipc/check/shape.ts';
@@ -19,20 +19,20 @@ import { codedFs } from '../../ports/coded-fs.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { keepKnownTools } from './keep-known-tools.ts';
 
-/** A description with the `partsDigest` of the declarations at that time. */
+/** A description of an agent, and the `partsDigest` of its declarations at that time. */
 export interface LoadedAgent extends AgentDescription {
   readonly digest: string;
-  /** True when only tools of extensions are known: a server was tested before the agent's first start. */
+  /** True when only the tools of extensions are known, because a server was tested before the agent's first start. */
   readonly neverStarted?: boolean;
 }
 
 export interface RecordedAgent extends LoadedAgent {
-  /** The time at which an agent with this description first got ready in that run. */
+  /** The time at which an agent with this description first became ready in that run. */
   readonly recordedAt: string;
 }
 
 const FORMAT_VERSION = 1;
-/** More than the largest frame in which an agent can send it. */
+/** Larger than the largest frame in which an agent can send its description. */
 const LONGEST_FILE = 16 * 1024 * 1024;
 
 export function recordDescriptions(place: StorePlace) {
@@ -41,7 +41,7 @@ export function recordDescriptions(place: StorePlace) {
   const workspace = workspaceFolder(stateRoot, workspaceId);
   const waiting = new Map<string, LoadedAgent>();
   const written = new Map<string, string>();
-  /** The last recorded description, from this run or an earlier one. */
+  /** The last recorded description of each agent, from this run or an earlier one. */
   const known = new Map<string, LoadedAgent | undefined>();
   let writing: Promise<void> | undefined;
   return {
@@ -49,19 +49,19 @@ export function recordDescriptions(place: StorePlace) {
       waiting.set(agentName, loaded);
       writing ??= writeAll();
     },
-    /** Resolves when every recorded description is on disk, or a warning was given. */
+    /** Resolves when every recorded description is on disk, or its failure was reported as a warning. */
     settled: async () => writing,
   };
 
   async function writeAll(): Promise<void> {
-    // Not in the tick in which an agent got ready.
+    // Starts writing in a later tick than the one in which the agent became ready.
     await Promise.resolve();
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       const [agentName, loaded] = next;
       waiting.delete(agentName);
       await write(agentName, loaded);
     }
-    // In the same tick as the last check: a later record starts another round.
+    // Set in the same tick as the last check, so that a later call of `record` starts another round.
     writing = undefined;
   }
 
@@ -86,7 +86,9 @@ export function recordDescriptions(place: StorePlace) {
   }
 }
 
-/** Returns `undefined` when the agent never got ready, or the file has another format. **Errors** — `E_STORE_READ`. */
+/**
+ * Returns `undefined` when the agent never became ready, or the file has another format. **Errors** — `E_STORE_READ`.
+ */
 export async function readDescription(
   { stateRoot, workspaceId, fs = systemFs }: StorePlace,
   agentName: string,
@@ -101,7 +103,7 @@ export async function readDescription(
     const { digest, recordedAt, neverStarted } = header;
     return { ...agentDescription(value), digest, recordedAt, ...(neverStarted !== undefined && { neverStarted }) };
   } catch {
-    // The file is only for display, so a damaged one counts as missing.
+    // The file is only for display, so a damaged file counts as missing.
     return undefined;
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { AgentAddress } from '@goondan/types';
 import { instancePaths, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
 
-/** Tells whether any file of a conversation was ever written. Pending input does not count. */
+/** Returns true if any file of a conversation was ever written. Pending input does not count. */
 export function hasConversation({ stateRoot, workspaceId }: JournalLocation, address: AgentAddress): boolean {
   const { metadata, base } = instancePaths(workspaceFolder(stateRoot, workspaceId), address);
   return existsSync(metadata) || existsSync(base);

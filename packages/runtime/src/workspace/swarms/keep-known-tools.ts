@@ -1,8 +1,8 @@
 import type { AgentDescription } from '../../ipc/from-agent.ts';
 
 /**
- * Adds to a description the tools that extensions offered before, where the current ones are not known yet: a server is
- * connected later than its agent starts. Pure.
+ * Adds tools that extensions offered earlier to a description, where the current tools are not known yet, because a
+ * server connects after its agent has started. Pure.
  */
 export function keepKnownTools<Described extends AgentDescription>(
   description: Described,
@@ -15,7 +15,7 @@ export function keepKnownTools<Described extends AgentDescription>(
   if (kept.length === 0) return description;
   const { unknown: _, ...rest } = description;
   const left = unknown.filter((extension) => !kept.some((tool) => tool.extension === extension));
-  // The same fields, with more tools.
+  // Safe: the result has the same fields as the argument; only its tools differ.
   return {
     ...rest,
     tools: [...tools, ...kept.map(({ name }) => name)],

@@ -1,4 +1,4 @@
-/** Lists the swarms of a folder by their stored records: the folder is not read, and need not exist. */
+/** Lists the swarms of a bundle folder by their stored records. The bundle folder is not read and need not exist. */
 import { statSync } from 'node:fs';
 import { followLinks } from '../layout/follow-links.ts';
 import { swarmLogPath, workspaceFolder } from '../layout/instance-paths.ts';
@@ -11,7 +11,9 @@ export interface KnownSwarm {
   readonly workspaceId: string;
 }
 
-/** Lists the last one to log first. A name appears twice when the swarm was moved to another workspace. */
+/**
+ * Lists the swarm with the newest log line first. A name appears twice when the swarm was moved to another workspace.
+ */
 export function listKnownSwarms(stateRoot: string, folder: string): KnownSwarm[] {
   const real = followLinks(folder);
   return workspaceIds(stateRoot)
@@ -27,7 +29,8 @@ export function listKnownSwarms(stateRoot: string, folder: string): KnownSwarm[]
 function namesIn(record: SwarmRecord | undefined, workspaceId: string, folder: string): string[] {
   const recorded = recordedRuns(record).filter((run) => run.folder === folder);
   if (recorded.length > 0) return recorded.map(({ swarm }) => swarm);
-  // An older version stored no folder, and a record may be lost; but a generated id ends in a hash of the folder.
+  // Records of older versions have no folder, and a record may be lost. But a generated workspace id ends in a hash of
+  // the folder.
   const ending = `-${shortHash(folder)}`;
   if (record?.folder !== undefined || !workspaceId.endsWith(ending)) return [];
   return [record?.swarm ?? workspaceId.slice(0, -ending.length)];

@@ -5,20 +5,20 @@ import { readSwarmRecord } from './swarm-record.ts';
 
 export interface ListedWorkspace {
   readonly workspaceId: string;
-  /** The swarm that last ran there, if known. */
+  /** The name of the swarm that last ran in the workspace, if known. */
   readonly swarm?: string;
   /** The number of conversations, including damaged ones. */
   readonly instances: number;
-  /** The time of the newest change; absent without conversations. */
+  /** The time of the newest commit or deletion; absent when there are no conversations. */
   readonly updatedAt?: Date;
 }
 
-/** Conversations per workspace that are checked for `updatedAt`. */
+/** The number of conversations per workspace that are checked for `updatedAt`. */
 const MOST_LOOKED_AT = 10_000;
 /** The format of ids from `workspaceId`. */
 const ID = /^[a-z0-9_][a-z0-9_-]{0,127}$/;
 
-/** Lists them in no particular order. Other files, and folders without permission, are left out. */
+/** Lists the workspaces in no particular order. Leaves out other files, and folders that this process may not read. */
 export function listWorkspaces(stateRoot: string): ListedWorkspace[] {
   return workspaceIds(stateRoot).map((workspaceId) => {
     const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
@@ -34,18 +34,21 @@ export function listWorkspaces(stateRoot: string): ListedWorkspace[] {
   });
 }
 
-/** Lists only the ids. */
+/** Lists only the ids of the workspaces. */
 export function workspaceIds(stateRoot: string): string[] {
   return foldersIn(workspaceFolder(stateRoot, '')).filter((name) => ID.test(name));
 }
 
-/** Returns the time at which a conversation was last created or deleted. `undefined` when there never was one. */
+/**
+ * Returns the time at which a conversation was last created or deleted, or `undefined` when the workspace never had
+ * one.
+ */
 export function instancesChangedAt(stateRoot: string, workspaceId: string): number | undefined {
   const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
   return statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Returns the time of the last commit, which is when the metadata was replaced. */
+/** Returns the time of an instance's last commit, which is the time of its metadata file. */
 function changed(folder: string, name: string): number {
   return statSync(pathsIn(`${folder}/${name}`).metadata, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,12 +1,11 @@
 /**
- * Ensures one orchestrator per workspace. It holds the `flock` of `workspace.lock`, which works for all processes of
- * the machine. `orchestrator.json` names the owner, and tells the next owner which run it was; without `flock` that
- * file is the lock.
- *
- * Invariants: 1. While an owner lives there is no other, even if its process is not visible or `orchestrator.json` is
- * damaged. 2. An owner whose lock file was removed or replaced notices it: `isLost`. 3. A run that did not end by
- * `release` is reported to every later owner until one ends by `release`, within the limit, because each owner may die
- * before its cleanup.
+ * Ensures that a workspace has one orchestrator. The orchestrator holds the `flock` of `workspace.lock`, which excludes
+ * all other processes of the machine. `orchestrator.json` names the owner and its run, for the next owner. Without
+ * `flock`, `orchestrator.json` itself is the lock.
+ * Invariants: 1. While an owner is alive there is no other, even if its process is not visible or `orchestrator.json`
+ * is damaged. 2. An owner whose lock file was removed or replaced detects it by `isLost`. 3. A run that did not end
+ * with `release` is reported to every later owner, up to a limit, until a run ends with `release`, because each owner
+ * may die before its cleanup is done.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { hostname } from 'node:os';
@@ -23,11 +22,11 @@ import { lockWorkspace } from '../lock/lock-workspace.ts';
 import { newUuid } from '../../ports/ids.ts';
 
 export interface WorkspacePlace extends StorePlace {
-  /** False for a file system without `flock`: then an owner whose process is not visible counts as dead. */
+  /** False on a file system without `flock`. An owner whose process is not visible then counts as dead. */
   readonly flock?: Flock | false;
 }
 
-/** The description of an orchestrator, written by itself. */
+/** An orchestrator's description of itself. */
 export interface SwarmRun {
   readonly swarm: string;
   /** The tag in the environment of every process of the run. */
@@ -35,23 +34,26 @@ export interface SwarmRun {
   readonly controlSocket?: string;
 }
 
-/** A run that ended without releasing the workspace. Some of its processes may be left. */
+/** A run that ended without releasing the workspace. Some of its processes may still be running. */
 export interface BrokenRun {
   readonly pid: number;
   readonly runTag: string;
 }
 
 export interface WorkspaceOwner {
-  /** The run before, if it was interrupted. */
+  /** The previous run, if it ended without releasing the workspace. */
   readonly previous?: BrokenRun;
-  /** Earlier runs whose cleanup is not certain, newest first. At most 8. */
+  /** Earlier runs whose processes may not all have been ended, newest first. At most 8. */
   readonly earlier: readonly BrokenRun[];
   /**
-   * Tells whether the lock file was removed or replaced: then another process may own the workspace, and nothing may be
-   * written to it. Costs 2 µs.
+   * Returns true if the lock file was removed or replaced. Another process may then own the workspace, so this process
+   * must not write to it. Costs 2 µs.
    */
   isLost(): boolean;
-  /** Releases the workspace after the whole run has ended: the next owner gets no report of a broken run. */
+  /**
+   * Releases the workspace. Call it after all processes of the run have ended: the next owner then gets no report of a
+   * broken run.
+   */
   release(): Promise<void>;
 }
 
@@ -66,7 +68,7 @@ interface OwnerRecord extends SwarmRun {
 }
 
 /**
- * Takes the workspace. **Errors** — `E_SWARM_RUNNING`, with the owner if it can be read; `E_STATE_ROOT` when the file
+ * Takes the workspace. **Errors** — `E_SWARM_RUNNING`, naming the owner if it is known; `E_STATE_ROOT` when the file
  * system has no `flock`; `E_DISK_FULL`, `E_STORE_READ`, `E_STORE_WRITE`.
  */
 export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promise<WorkspaceOwner> {
@@ -101,7 +103,10 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
     throw error;
   }
 
-  /** Reads the runs that broke off. `orchestrator.json` may have been removed or damaged during the last one. */
+  /**
+   * Returns the runs that ended without a release. `orchestrator.json` may have been removed or damaged during the last
+   * run.
+   */
   function brokenOf(before: LockOwner | undefined): readonly BrokenRun[] {
     if (before !== undefined) return brokenRuns(before);
     const last = decodeHolder(held.before);
@@ -109,7 +114,7 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
   }
 }
 
-/** The text of `workspace.lock`. */
+/** The contents of `workspace.lock`. */
 interface Holder extends ProcessIdentity, Pick<SwarmRun, 'swarm' | 'runTag'> {
   readonly since: string;
   readonly host: string;
@@ -135,8 +140,8 @@ const READ_AGAIN_MS = 20;
 const MOST_READS = 10;
 
 /**
- * Reads the holder. One that has just locked the file writes its name next; until then the text of a dead one may be
- * there.
+ * Reads the holder of the lock. A new holder writes its name only after it has locked the file; until then the file may
+ * still name a dead holder.
  */
 async function readHolder(readText: () => string, processes: Processes): Promise<Holder | undefined> {
   for (let read = 1; ; read += 1) {
@@ -192,6 +197,6 @@ function encodeRecord({ broken, ...record }: OwnerRecord): JsonValue {
 export function decodeRecord({ about }: LockOwner): OwnerRecord | undefined {
   if (!about || typeof about !== 'object' || !('formatVersion' in about)) return undefined;
   if (about['formatVersion'] !== FORMAT_VERSION) return undefined;
-  // Safe: the lock file appears complete or not at all, and only encodeRecord writes this version.
+  // Safe: the lock file is replaced atomically, and only encodeRecord writes this version.
   return about as unknown as OwnerRecord;
 }

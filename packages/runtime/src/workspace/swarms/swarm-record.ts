@@ -1,6 +1,7 @@
 /**
- * The last swarm of a workspace, and its folder. Commands find a swarm by it, even if the bundle has changed. Kept in
- * `<workspace>/swarm.json`. Nothing reads it to run a swarm, so a problem with it is only a warning.
+ * Stores the last swarm of a workspace, and its bundle folder, in `<workspace>/swarm.json`. Commands use it to find a
+ * swarm even if the bundle has changed. The runtime never reads it to run a swarm, so a problem with it is only a
+ * warning.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
@@ -12,20 +13,21 @@ import { replaceFile } from '../lines/replace-file.ts';
 
 export interface SwarmRecord {
   readonly swarm: string;
-  /** The real path of its bundle. Absent when an older version wrote the record. */
+  /** The real path of the swarm's bundle. Absent when an older version wrote the record. */
   readonly folder?: string;
-  /** Swarms that ran here earlier, newest first: bundles that name the same workspace share it. At most 15. */
+  /**
+   * Swarms that ran in this workspace earlier, newest first. Several bundles share a workspace if they name the same
+   * one. At most 15.
+   */
   readonly earlier?: readonly Required<Omit<SwarmRecord, 'earlier'>>[];
 }
 
 const FORMAT_VERSION = 1;
-/** Longer files have another format: sixteen paths fit. */
+/** Sixteen paths fit into this size, so a longer file has another format. */
 const LONGEST_FILE = 131_072;
 const MOST_EARLIER = 15;
 
-/**
- * Writes the record, only for the owner of the workspace. Never rejects. Writes nothing when the record is the same.
- */
+/** Writes the record, unless it is unchanged. Only the owner of the workspace may call it. Never rejects. */
 export async function recordSwarm(
   { fs = systemFs, warn, ...place }: StorePlace,
   run: Pick<SwarmRecord, 'swarm' | 'folder'>,
@@ -46,14 +48,14 @@ export async function recordSwarm(
   }
 }
 
-/** Lists every swarm known to have run there, with its folder; newest first. */
+/** Lists every swarm known to have run in the workspace, with its folder; newest first. */
 export function recordedRuns(record: SwarmRecord | undefined): readonly Required<Omit<SwarmRecord, 'earlier'>>[] {
   if (record === undefined) return [];
   const { swarm, folder, earlier = [] } = record;
   return folder === undefined ? earlier : [{ swarm, folder }, ...earlier];
 }
 
-/** Returns `undefined` when no run is recorded there, or the file has another format. */
+/** Returns `undefined` when no run is recorded, or the file has another format. */
 export function readSwarmRecord({ stateRoot, workspaceId }: JournalLocation): SwarmRecord | undefined {
   const path = swarmRecordPath(workspaceFolder(stateRoot, workspaceId));
   try {
@@ -61,7 +63,7 @@ export function readSwarmRecord({ stateRoot, workspaceId }: JournalLocation): Sw
     if (stats === undefined || !stats.isFile() || stats.size > LONGEST_FILE) return undefined;
     return swarmRecord(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
-    // A damaged file counts as missing: in most cases the name of the workspace's folder is enough.
+    // A damaged file counts as missing: the name of the workspace's folder usually identifies the swarm as well.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the turn or trace for an id, or for the beginning of one, by file names if possible. An id that does not fit
- * into a name, or that of a span, is searched in the files, newest first.
+ * Finds the turn or trace for an id or a prefix of an id, by file names if possible. Ids that are too long for a file
+ * name, and ids of spans, are searched inside the files, newest first.
  */
 import { GoondanError } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
@@ -10,13 +10,13 @@ import { pathSegment } from '../layout/path-segment.ts';
 import type { TraceFile } from './list-trace-files.ts';
 import { readTraceSummary } from './read-trace-file.ts';
 
-/** Files to open in a search. */
+/** The maximum number of files to open in a search. */
 const MOST_OPENED = 2_000;
 
 export interface FoundTrace {
-  /** The trace as in the names of its files. */
+  /** The trace id, in the form used in file names. */
   readonly trace: string;
-  /** The span of the turn; absent when the whole trace is meant. */
+  /** The turn, in the form used in file names; absent when the whole trace is meant. */
   readonly turn?: string;
 }
 
@@ -33,7 +33,10 @@ export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string)
   );
 }
 
-/** Finds the latest turn that no other agent requested, else the latest of all. **Errors** — `E_TRACE_UNKNOWN`. */
+/**
+ * Finds the latest turn that was not requested by another agent, or else the latest turn. **Errors** —
+ * `E_TRACE_UNKNOWN`.
+ */
 export async function findLatestTurn(fs: Fs, files: readonly TraceFile[]): Promise<FoundTrace> {
   let latest: FoundTrace | undefined;
   for (const { path, trace } of files.slice(0, MOST_OPENED)) {
@@ -92,7 +95,7 @@ export function unknownTrace(id: string): GoondanError {
 /** The number of candidates in an error message. */
 const MOST_NAMED = 5;
 
-/** Lists each candidate by a text that is unique to it. */
+/** Makes the error that lists each candidate by a text that identifies it uniquely. */
 function ambiguous(id: string, traces: readonly string[], turns: readonly Meant[]): GoondanError {
   const idOf = ({ turnId, spanId }: TurnSummary) =>
     turns.filter(({ turn }) => turn.turnId === turnId).length > 1 || spanId.startsWith(id) ? spanId : turnId;

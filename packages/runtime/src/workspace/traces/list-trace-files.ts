@@ -8,7 +8,7 @@ export interface TraceFile extends TraceName {
   readonly path: string;
 }
 
-/** Lists the files, newest first. `workspace`: its folder. */
+/** Lists the files, newest first. `workspace`: the folder of the workspace. */
 export async function listTraceFiles(fs: Fs, workspace: string): Promise<TraceFile[]> {
   const instances = instancesFolder(workspace);
   const files: TraceFile[] = [];

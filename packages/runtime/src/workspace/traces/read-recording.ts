@@ -1,6 +1,6 @@
 /**
  * Reads everything that a replay of a turn needs: its recording, the conversation and extension states before it, and
- * its results. Takes no lock and changes nothing, also while the swarm runs.
+ * its results. Takes no lock and changes nothing, so it also works while the swarm runs.
  */
 import type { StoredMessageEvent } from '../../messages/message-text.ts';
 import { GoondanError, type JsonValue, type MessageEvent } from '@goondan/types';
@@ -17,27 +17,26 @@ import { findLatestTurn, findTrace, isOfAgent, unknownTrace } from './find-trace
 import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 
-/** A recorded turn, with the conversation and the states before it. */
+/** A recorded turn, with the conversation and the extension states before it. */
 export interface KeptRecording extends Omit<ConversationAt, 'seq'> {
   readonly turn: TurnSummary;
-  /** In order. The last run made the result, and can be replayed. */
+  /** The runs of the turn in order. The last run produced the result, and is the one that can be replayed. */
   readonly runs: readonly KeptRun[];
-  /** The known states of extensions. */
+  /** The extension states after the turn, as far as they are known. */
   readonly stateAfter: Readonly<Record<string, JsonValue>>;
 }
 
-/** The turn as run by one process. Most turns have one run. */
+/** A turn as executed by one process. A turn that was resumed has several runs. */
 export interface KeptRun extends RecordedRun {
-  /** The message events of the turn that counted when the run began. */
+  /** The message events of the turn that already counted when the run began. */
   readonly events: readonly StoredMessageEvent[];
   /** Creation times of messages by id. */
   readonly times: Readonly<Record<string, string>>;
 }
 
 /**
- * Reads a recording. `id` is as for `readTurnTrace`. The id of a trace means its last turn that no other agent
- * requested. Without an id it is the latest such turn.
- *
+ * Reads a recording. `id`: as for `readTurnTrace`. For a trace id, reads the last turn of the trace that was not
+ * requested by another agent. Without an id, reads the latest such turn.
  * **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`, `E_REPLAY_UNFINISHED`, `E_REPLAY_INCOMPLETE`, those of reading.
  */
 export async function readRecording(place: StorePlace, history: HistorySource, id?: string): Promise<KeptRecording> {
@@ -68,7 +67,7 @@ async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefi
     found.turn === undefined
       ? (turns.find(({ turn }) => !isOfAgent(turn)) ?? turns[0])
       : turns.find(({ turn }) => turn.spanId === found.turn);
-  // The file may have been deleted since it was found.
+  // The file was found, but may have been deleted since.
   if (wanted === undefined) throw unknownTrace(id ?? 'last');
   return wanted;
 }
@@ -95,7 +94,7 @@ async function readAround(
 function keptRun(run: RecordedRun, after: RecordedRun | undefined, { events }: ArchivedTurn): KeptRun {
   const counted = events.filter(({ counts }) => counts).slice(0, run.recording?.resumePoint?.events ?? 0);
   const end = after === undefined ? Number.POSITIVE_INFINITY : Date.parse(after.startedAt);
-  // A later run makes a message again with the same id: the version that existed at that time counts.
+  // A later run creates a message again with the same id, so only messages created by the end of this run are used.
   const made = events.flatMap(({ event, at }) => (at.getTime() <= end && 'message' in event ? [event.message] : []));
   const times = Object.fromEntries(made.map(({ id, createdAt }) => [id, createdAt.toISOString()]));
   return { ...run, events: counted.map(({ event }) => storedEvent(event)), times };

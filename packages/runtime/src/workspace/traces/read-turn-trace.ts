@@ -1,4 +1,4 @@
-/** Reads recorded turns, for `gdn trace`, a page or a program. Takes no lock, also while the swarm runs. */
+/** Reads recorded turns, for `gdn trace`, Studio or a program. Takes no lock, so it also works while the swarm runs. */
 import { GoondanError } from '@goondan/types';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { assembleTrace } from '../../trace/assemble-trace.ts';
@@ -11,7 +11,7 @@ import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
 import { readTraceFile, readTraceSummary } from './read-trace-file.ts';
 
 export interface ListTurnsOptions {
-  /** At most this many; 20 when absent. */
+  /** The maximum number of turns; 20 when absent. */
   readonly last?: number;
   readonly agentName?: string;
   readonly instanceKey?: string;
@@ -34,18 +34,18 @@ export async function listTurns(place: StorePlace, options: ListTurnsOptions = {
 
 export interface ReadTrace {
   readonly traceId: string;
-  /** The requested turn, or the turns of the trace that no other agent requested; oldest first. */
+  /** The requested turn, or the turns of the trace that were not requested by another agent; oldest first. */
   readonly turns: readonly TurnTrace[];
 }
 
-/** Turns of one trace; the newest above this are left out. */
+/** The maximum number of turns of one trace; the newest above it are left out. */
 const MOST_TURNS = 500;
 
 /**
- * Reads a turn, or all turns of a trace, with the turns of other agents inside the calls that requested them.
- *
- * **Rules** — `id` is the id of a turn, a trace, a turn's span or its event, or a unique beginning of one. Without it,
- * the latest turn that no other agent requested is read.
+ * Reads a turn, or all turns of a trace. A turn that another agent requested is nested inside the call that requested
+ * it.
+ * **Rules** — `id` is the id of a turn, a trace, a turn's span or its event, or a unique prefix of such an id. Without
+ * an id, reads the latest turn that was not requested by another agent.
  * **Errors** — `E_TRACE_UNKNOWN`; `E_TRACE_AMBIGUOUS` with the candidates; `E_STORE_READ`.
  */
 export async function readTurnTrace(place: StorePlace, id?: string): Promise<ReadTrace> {
@@ -59,7 +59,7 @@ export async function readTurnTrace(place: StorePlace, id?: string): Promise<Rea
   }
   const [first] = turns;
   const wanted = assembleTrace(turns, found.turn);
-  // The file may have been deleted since it was found.
+  // The file was found, but may have been deleted since.
   if (first === undefined || wanted.length === 0) {
     throw new GoondanError('E_TRACE_UNKNOWN', `The recording of "${id ?? 'last'}" is gone.`);
   }

@@ -1,9 +1,8 @@
 /**
- * The traces of an instance: one file per turn, to which lines are only added.
- *
- * 1. Turns and bytes are bounded, and the oldest files are deleted when a new turn begins. The bytes of one turn are
- *    bounded, too.
- * 2. Nothing is synced: a loss of power may lose the last lines, but no state.
+ * The traces of an instance: one append-only file per turn.
+ * 1. The number of turns and their bytes are bounded; the oldest files are deleted when a new turn begins. The bytes of
+ * one turn are bounded as well.
+ * 2. Nothing is synced: a power loss may lose the last lines, but no state.
  * 3. A resumed turn continues in its file.
  */
 import { join } from 'node:path';
@@ -14,12 +13,12 @@ import { AppendLog } from '../lines/append-log.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
 import { type NamedTurn, readTraceName, traceName } from './trace-names.ts';
 
-/** A line, and the turn whose file it belongs to. */
+/** A line of a trace, and the turn whose file gets it. */
 export interface TurnLine {
   readonly turn: NamedTurn;
-  /** True for the beginning and the end of a turn, which are written even to a full file. */
+  /** True for the lines that begin and end a turn, which are written even if the file has reached its limit. */
   readonly isNeeded: boolean;
-  /** Makes the JSON when it is written; undefined when it is no longer needed. */
+  /** Makes the JSON when the line is written; returns `undefined` when the line is no longer needed. */
   text(): string | undefined;
 }
 
@@ -68,7 +67,9 @@ export class TraceFiles implements LineWriter<TurnLine> {
     await open?.log.close();
   }
 
-  /** Returns the text to write for a line; `waiting` bytes go into its open file before it. */
+  /**
+   * Returns the text to write for a line. `waiting`: the bytes that will be written to the open file before this line.
+   */
   async #take(line: TurnLine, waiting: number): Promise<string | undefined> {
     const open = await this.#fileOf(line.turn);
     if (line.isNeeded || open.log.size + waiting < this.#limits.turnBytes) return line.text();
@@ -89,7 +90,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
     await this.close();
     const name = traceName(turn);
     const written = readTraceName(name);
-    // The first run named the file; this run began later.
+    // The file is named after the start of the turn's first run, which is earlier than the start of this run.
     const known = this.#kept.findLast((each) => {
       const other = readTraceName(each.name);
       return other?.turn === written?.turn && other?.trace === written?.trace;
@@ -115,7 +116,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
     }
   }
 
-  /** Ends half a line that a crash or a full disk left, so that the next line starts on its own. */
+  /** Ends a partial line that a crash or a full disk left, so that the next line starts on a new line. */
   async #endLine(path: string, log: AppendLog): Promise<void> {
     if (log.size === 0) return;
     const last = await this.#fs.read(path, log.size - 1, 1);

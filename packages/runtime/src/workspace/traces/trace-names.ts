@@ -1,6 +1,6 @@
 /**
- * The names of trace files: `<when>~<trace>~<turn>.jsonl`, so that a folder is its own index. The name tells the start
- * time, the trace and the turn without opening the file, and sorted names are turns in order.
+ * The names of trace files: `<when>~<trace>~<turn>.jsonl`. A name tells the start time, the trace and the turn, so no
+ * file has to be opened to find a turn. Sorted names are in the order of the turns.
  */
 import { pathSegment } from '../layout/path-segment.ts';
 
@@ -12,9 +12,9 @@ export interface NamedTurn {
 
 export interface TraceName {
   readonly name: string;
-  /** Digits, from the year to the millisecond. */
+  /** The start time as digits, from the year to the millisecond. */
   readonly when: string;
-  /** The ids as path segments, which may differ from the ids. */
+  /** The ids of trace and turn as path segments, which may differ from the ids themselves. */
   readonly trace: string;
   readonly turn: string;
 }
@@ -24,7 +24,7 @@ export function traceName({ turnId, traceId, startedAt }: NamedTurn): string {
   return `${when}~${pathSegment(traceId)}~${pathSegment(turnId)}.jsonl`;
 }
 
-/** Returns `undefined` for the name of another file. */
+/** Returns `undefined` if it is not the name of a trace file. */
 export function readTraceName(name: string): TraceName | undefined {
   const [, when, trace, turn] = /^(\d{17,20})~([a-z0-9_-]+)~([a-z0-9_-]+)\.jsonl$/.exec(name) ?? [];
   if (when === undefined || trace === undefined || turn === undefined) return undefined;

@@ -1,6 +1,7 @@
 /**
- * The folders whose code a person allowed to run. Each has a file, named after the folder's real path, under the state
- * root. No bundle can write there before it is trusted, and two processes never overwrite a common list.
+ * The folders whose code a person allowed to run. Each folder has its own file under the state root, named after the
+ * folder's real path. A bundle cannot write there before it is trusted, and two processes never overwrite a shared
+ * list.
  */
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
@@ -10,19 +11,19 @@ import { codedFs } from '../../ports/coded-fs.ts';
 
 export interface TrustedFolder {
   readonly stateRoot: string;
-  /** The real path: a link is trusted as its target. */
+  /** The real path, so that trust in a symbolic link is trust in its target. */
   readonly folder: string;
   readonly fs?: Fs;
   readonly clock?: Clock;
 }
 
-/** Tells whether a folder is trusted; a damaged file trusts nothing. **Errors** — `E_STORE_READ`. */
+/** Returns true if a folder is trusted. A damaged file does not count. **Errors** — `E_STORE_READ`. */
 export async function isTrusted({ stateRoot, folder, fs = systemFs }: TrustedFolder): Promise<boolean> {
   const bytes = await codedFs(fs).read(trustPath(stateRoot, folder));
   return bytes !== undefined && readFolder(new TextDecoder().decode(bytes)) === folder;
 }
 
-/** Remembers a folder. **Errors** — `E_DISK_FULL`, `E_STORE_READ`, `E_STORE_WRITE`. */
+/** Stores that a folder is trusted. **Errors** — `E_DISK_FULL`, `E_STORE_READ`, `E_STORE_WRITE`. */
 export async function rememberTrust(trusted: TrustedFolder): Promise<void> {
   const { stateRoot, folder, clock = systemClock } = trusted;
   const fs = codedFs(trusted.fs ?? systemFs);
@@ -30,7 +31,7 @@ export async function rememberTrust(trusted: TrustedFolder): Promise<void> {
   const path = trustPath(stateRoot, folder);
   const text = JSON.stringify({ formatVersion: 1, folder, trustedAt: clock.now().toISOString() });
   const bytes = new TextEncoder().encode(`${text}\n`);
-  // The file appears as a whole, or exists already: two processes may write it at the same moment.
+  // `createNew` writes the whole file or finds an existing one, because two processes may write it at the same moment.
   if ((await fs.createNew(path, bytes)) || (await isTrusted(trusted))) return;
   // A damaged file is removed first.
   await fs.remove(path);

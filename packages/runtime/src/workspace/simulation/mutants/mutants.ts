@@ -1,19 +1,21 @@
 /**
- * Deliberate mistakes, as patches: each removes or reorders one thing that the journal does for a reason. The
- * simulation must catch every mutant; a surviving one shows a reason without a test.
+ * Deliberate mistakes, as patches. Each one removes or reorders one thing that the journal does for a reason. The
+ * simulation must catch every mutant; a mutant that survives shows a reason without a test.
  */
 export interface Mutant {
   readonly name: string;
   /** The path relative to the folder `workspace`. */
   readonly file: string;
-  /** Occurs exactly once in the file. */
+  /** The text to replace; it occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** The proof that catches it, if not a random crash: damaged files, or a race of two processes. */
+  /**
+   * The check that catches the mutant: `damage` (damaged files) or `race` (two processes); random crashes when absent.
+   */
   readonly caughtBy?: 'damage' | 'race';
-  /** A seed that catches it, tried first; 0 when absent. */
+  /** A seed that catches the mutant, tried first; 0 when absent. */
   readonly seed?: number;
-  /** Caught fast enough for every test run. */
+  /** If true, the mutant is caught fast enough to run with every test run. */
   readonly isQuick?: true;
 }
 

@@ -5,13 +5,13 @@ import type { Mutant } from './mutants.ts';
 
 export interface MutantOutcome {
   readonly mutant: string;
-  /** The proof that caught it; `undefined` when it survived. */
+  /** The check that caught the mutant; `undefined` when the mutant survived. */
   readonly caughtBy: string | undefined;
   readonly problem: string;
 }
 
 const sources = join(import.meta.dir, '../../..');
-/** Inside the project, so that its packages are found; ignored by git. */
+/** A folder inside the project, so that imports of its packages resolve; git ignores it. */
 const workbench = join(sources, '../../../tmp');
 
 export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promise<MutantOutcome> {
