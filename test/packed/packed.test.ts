@@ -5,8 +5,10 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync,
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { type PackedPackage, packPackages } from '../../scripts/pack-packages.ts';
+import { readSteps } from '../follow-page.ts';
 import { repository } from '../read-repository.ts';
 import { sampleStep } from '../samples.ts';
+import { doorsProgram, program, typedProgram, waitingProgram, whichBun, withBase } from './programs.ts';
 import { importsOf, packageOf, traceFiles } from './trace-files.ts';
 
 // Bun itself is unpacked, on a machine that may be busy.
@@ -27,6 +29,7 @@ const names = ['@goondan/types', '@goondan/core', '@goondan/runtime', '@goondan/
 const programs = [
   'src/main.ts',
   'src/agent/main.ts',
+  'src/beside-main.ts',
   'src/connector/main.ts',
   'src/orchestrator/guardian/main.ts',
   'src/run/detached-main.ts',
@@ -54,7 +57,9 @@ describe.each(names)('the tarball of %s', (name) => {
     for (const field of ['description', 'license', 'keywords', 'exports', 'files']) {
       expect(manifest).toHaveProperty(field);
     }
-    expect(manifest).toMatchObject({ engines: { node: '>=20' }, publishConfig: { access: 'public' } });
+    // `process.getBuiltinModule` is new in 20.16.
+    const node = name === '@goondan/runtime' ? '>=20.16' : '>=20';
+    expect(manifest).toMatchObject({ engines: { node }, publishConfig: { access: 'public' } });
   });
 
   test('F-05 has no page that installs from a registry, where the packages are not published', () => {
@@ -197,6 +202,59 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     });
   });
 
+  describe('F-06 a Node program', () => {
+    const page = readFileSync(join(repository, 'docs/embedding.md'), 'utf8');
+    const steps = readSteps(page);
+    const answers = steps.flatMap((step) => (step.does === 'read' ? [step.text] : []));
+    beforeAll(async () => {
+      for (const step of steps) if (step.does === 'write') await Bun.write(join(project, step.file), step.text);
+    });
+
+    test('F-06 starts the swarm of a folder, asks, hears deltas, approves, stops, and leaves no process', async () => {
+      expect(await run('node', 'program.mjs')).toEqual({ stdout: answers[0] ?? '', stderr: '', exitCode: 0 });
+      expect(await listOwn()).toEqual([]);
+    });
+
+    test('F-06 imports every door, reads history, replays, and is refused with a code what needs Bun', async () => {
+      const { stdout, stderr } = await run('node', '--input-type=module', '--eval', doorsProgram);
+      expect(stderr).toBe('');
+      const opened = expect.any(Number);
+      expect(JSON.parse(stdout)).toEqual({
+        doors: {
+          '': opened,
+          '/bundle': opened,
+          '/control': opened,
+          '/history': opened,
+          '/testing': opened,
+          '/internal': 'E_NEEDS_BUN',
+        },
+        refused: {
+          scriptedAgent: 'E_NEEDS_BUN',
+          startAgent: 'E_NEEDS_BUN',
+          readPlan: 'E_NEEDS_BUN',
+          resolved: 'E_SWARM_PLAN',
+        },
+        turns: 1,
+        steps: 2,
+      });
+      expect(await listOwn()).toEqual([]);
+    });
+
+    test('F-06 that is killed with -9 leaves no process after two seconds; until then another one connects', async () => {
+      const command = ['node', '--input-type=module', '--eval', waitingProgram];
+      const child = Bun.spawn(command, { ...surroundings(), stdout: 'pipe', stderr: 'inherit' });
+      const { value } = await child.stdout.getReader().read();
+      expect(new TextDecoder().decode(value)).toBe('asked\n');
+      expect(await run('node', 'look.mjs')).toEqual({ stdout: answers[1] ?? '', stderr: '', exitCode: 0 });
+      // The orchestrator, its guardian, and at least one agent.
+      expect((await listOwn()).length).toBeGreaterThanOrEqual(3);
+      child.kill('SIGKILL');
+      await child.exited;
+      await Bun.sleep(2_000);
+      expect(await listOwn()).toEqual([]);
+    });
+  });
+
   test('F-04 a project with the defaults of tsc --init compiles, with and without skipLibCheck', async () => {
     const typed = join(project, 'typed');
     mkdirSync(typed);
@@ -208,83 +266,6 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     }
   });
 });
-
-/** Imports every door, and a type from each to be checked. */
-const typedProgram = `import { createUserMessage, type ExtensionApi, textOf, type TurnResult } from '@goondan/types';
-import { createUserMessage as alias } from '@goondan/core';
-import { startSwarm } from '@goondan/runtime';
-import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
-import type { ControlPlace } from '@goondan/runtime/control';
-import type { Journal } from '@goondan/runtime/history';
-import type { Clock } from '@goondan/runtime/internal';
-import { scriptedAgent } from '@goondan/runtime/testing';
-import type {} from '@goondan/base/mcp';
-import type {} from '@goondan/cli/studio';
-
-export function register(api: ExtensionApi): void {
-  // @ts-expect-error -- there is no such kind: the declarations are not \`any\`
-  api.pipeline.register('no-such-kind', () => {});
-}
-
-export async function ask(folder: string): Promise<TurnResult> {
-  const { plan } = resolveSwarm(await loadBundle(folder, { environment: {} }), { environment: {} });
-  const swarm = await startSwarm(plan);
-  const { result } = await swarm.ask({ input: 'hello' });
-  const text: string = textOf(result.responseMessage);
-  // @ts-expect-error -- a text is not a number
-  const wrong: number = text;
-  return wrong > 0 ? result : (await swarm.ask({ input: text })).result;
-}
-
-export const same: typeof createUserMessage = alias;
-export type Behind = readonly [ControlPlace, Journal, Clock];
-export const say = async () => (await (await scriptedAgent({ script: [] })).say('Hi')).text satisfies string;
-`;
-
-const program = `import { createUserMessage, textOf } from '@goondan/types';
-import { createUserMessage as alias } from '@goondan/core';
-import { startSwarm } from '@goondan/runtime';
-import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
-import { scriptedAgent } from '@goondan/runtime/testing';
-
-const bundle = await loadBundle('my-swarm', { environment: process.env });
-const { plan } = resolveSwarm(bundle, { environment: process.env });
-const swarm = await startSwarm({ ...plan, stateRoot: process.env.GOONDAN_STATE_ROOT, bundleFolder: bundle.folder });
-const { result } = await swarm.ask({ input: 'hello', instanceKey: 'library' });
-console.log(textOf(result.responseMessage));
-await swarm.stop();
-
-const agent = await scriptedAgent({ script: [{ say: 'kit: {{input}}' }] });
-console.log((await agent.say('Hi')).text);
-await agent.close();
-console.log(alias === createUserMessage);
-`;
-
-/** The Bun that came with `gdn`: `npx bun` would need an install script to have run. */
-const whichBun = `import { findBun } from './node_modules/@goondan/runtime/bin/find-bun.mjs';
-process.stdout.write(findBun() ?? '');`;
-
-const withBase = [
-  `kind: Model
-metadata: { name: scripted }
-spec:
-  provider: scripted
-  model: demo
-  options:
-    script:
-      - { when: Go, call: { tool: bash__exec, args: { command: echo it works } } }
-      - { afterTool: bash__exec, say: '{{result}}' }`,
-  `kind: Agent
-metadata: { name: host }
-spec:
-  modelConfig: { modelRef: Model/scripted }
-  tools: [{ kind: Tool, name: bash, package: '@goondan/base' }]`,
-  `kind: Swarm
-metadata: { name: default }
-spec: { entryAgent: Agent/host, agents: [Agent/host] }`,
-]
-  .map((text) => `apiVersion: goondan.ai/v1\n${text}\n`)
-  .join('---\n');
 
 /** Changes `./lib/a/b.js` to `./src/a/b.ts` in a text. */
 const sourceNames = (text: string) => text.replaceAll(/(?<=\.\/)lib\/([\w./-]+)\.(?:js|d\.ts)\b/g, 'src/$1.ts');
@@ -329,8 +310,19 @@ const gdn = (...args: string[]) => run(...gdnCommand, ...args);
 
 /** The project's folder, with a state root of its own. */
 function surroundings() {
-  const env = { ...process.env, GOONDAN_STATE_ROOT: join(folder, 'state'), NO_COLOR: '1' };
-  return { cwd: project, env, stdin: 'ignore' } as const;
+  // Bun sets it for `npm test`. With it every Bun ends with its parent, also one that would not by itself.
+  const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
+  return {
+    cwd: project,
+    env: { ...env, GOONDAN_STATE_ROOT: join(folder, 'state'), NO_COLOR: '1' },
+    stdin: 'ignore',
+  } as const;
+}
+
+/** The living processes whose program is a file of the project. */
+async function listOwn(): Promise<string[]> {
+  const { stdout } = await run('ps', '-Ao', 'args=');
+  return stdout.split('\n').filter((line) => line.includes(`${folder}/`));
 }
 
 const run = (...command: string[]) => runIn(project, ...command);

@@ -24,7 +24,7 @@ const sentByOthers = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 // The texts of `errorCatalogue`, which is TypeScript and which Node 20 cannot import; a test compares them.
 const suggestions = {
   E_BUN_MISSING:
-    'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
+    'Run `npm ci` (or install the packages again) without `--omit=optional`: Bun comes as an optional package.',
   E_PLATFORM: 'Use Linux or macOS. docs/platforms.md says what is tested on each.',
 };
 

@@ -34,9 +34,9 @@ export const agentErrors = {
     suggestion: 'Correct the field that the message names.',
   },
   E_BUN_MISSING: {
-    meaning: 'The `gdn` command found no Bun to run on, or could not start the one it found.',
+    meaning: 'The `gdn` command, or a Node program that runs a swarm, found no Bun or could not start it.',
     suggestion:
-      'Run `npm ci` (or install @goondan/cli again) without `--omit=optional`: Bun comes as an optional package.',
+      'Run `npm ci` (or install the packages again) without `--omit=optional`: Bun comes as an optional package.',
   },
   E_CANCELLED: {
     forPrograms: true,

@@ -1,0 +1,20 @@
+import { startSwarm } from '@goondan/runtime';
+
+const swarm = await startSwarm({
+  bundleFolder: 'shop',
+  onLog: ({ level, message }) => level === 'error' && console.error(message),
+});
+
+// The swarm asks about every sale. A program with a user would ask the user here.
+await swarm.watch({ types: ['approval'] }, ({ state, approval }) => {
+  if (state !== 'asked') return;
+  console.log(`${approval.toolName} ${JSON.stringify(approval.args)}: approved`);
+  swarm.approve({ id: approval.id, by: 'the program' }).catch(console.error);
+});
+
+const { result } = await swarm.ask(
+  { input: 'Sell 3 apples.' },
+  { onNotice: ({ type, delta }) => type === 'delta' && delta.type === 'text' && process.stdout.write(delta.text) },
+);
+console.log(`\n${result.finishReason}`);
+await swarm.stop();

@@ -1,0 +1,114 @@
+/** Programs and a bundle, to be written into a project in which the tarballs are installed. */
+
+/** For Node: prints the number of names at each door, or the code of its error; then the codes of calls that Node is refused. */
+export const doorsProgram = `
+const tell = (work) => work.then((value) => value, (error) => error.code ?? String(error));
+const open = (door) => tell(import('@goondan/runtime' + door).then((names) => Object.keys(names).length));
+const doors = {};
+for (const door of ['', '/bundle', '/control', '/history', '/testing', '/internal']) doors[door] = await open(door);
+
+const { startAgent, startSwarm } = await import('@goondan/runtime');
+const { scriptedAgent } = await import('@goondan/runtime/testing');
+const { loadBundle, resolveSwarm } = await import('@goondan/runtime/bundle');
+const { durableStore, readHistory, readRecording, replayRecording } = await import('@goondan/runtime/history');
+const resolved = resolveSwarm(await loadBundle('shop', { environment: {} }), { environment: {} });
+const refused = {
+  scriptedAgent: await tell(scriptedAgent()),
+  startAgent: await tell(startAgent({})),
+  readPlan: await tell(startSwarm({ ...resolved.plan, readPlan: async () => resolved.plan })),
+  resolved: await tell(startSwarm(resolved)),
+};
+
+const place = { stateRoot: process.env.GOONDAN_STATE_ROOT, workspaceId: resolved.workspaceId };
+const store = await durableStore(place);
+const { turns } = await readHistory(store, { agentName: 'clerk', instanceKey: 'default' });
+const { steps, divergence } = await replayRecording({ plan: resolved.plan, kept: await readRecording(place, store) });
+await store.close();
+console.log(JSON.stringify({ doors, refused, turns: turns.length, steps, divergence }));
+`;
+
+/** For Node: starts the swarm of `shop`, asks for a sale, says that it waits for approval, and goes on waiting. */
+export const waitingProgram = `
+import { startSwarm } from '@goondan/runtime';
+
+const swarm = await startSwarm({ bundleFolder: 'shop' });
+await swarm.watch({ types: ['approval'] }, ({ state }) => console.log(state));
+await swarm.ask({ input: 'Sell 3 apples.' });
+`;
+
+/** Imports every door, and a type from each to be checked. */
+export const typedProgram = `import { createUserMessage, type ExtensionApi, textOf, type TurnResult } from '@goondan/types';
+import { createUserMessage as alias } from '@goondan/core';
+import { startSwarm } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
+import type { ControlPlace } from '@goondan/runtime/control';
+import type { Journal } from '@goondan/runtime/history';
+import type { Clock } from '@goondan/runtime/internal';
+import { scriptedAgent } from '@goondan/runtime/testing';
+import type {} from '@goondan/base/mcp';
+import type {} from '@goondan/cli/studio';
+
+export function register(api: ExtensionApi): void {
+  // @ts-expect-error -- there is no such kind: the declarations are not \`any\`
+  api.pipeline.register('no-such-kind', () => {});
+}
+
+export async function ask(folder: string): Promise<TurnResult> {
+  const { plan } = resolveSwarm(await loadBundle(folder, { environment: {} }), { environment: {} });
+  const swarm = await startSwarm(plan);
+  const { result } = await swarm.ask({ input: 'hello' });
+  const text: string = textOf(result.responseMessage);
+  // @ts-expect-error -- a text is not a number
+  const wrong: number = text;
+  return wrong > 0 ? result : (await swarm.ask({ input: text })).result;
+}
+
+export const same: typeof createUserMessage = alias;
+export type Behind = readonly [ControlPlace, Journal, Clock];
+export const say = async () => (await (await scriptedAgent({ script: [] })).say('Hi')).text satisfies string;
+`;
+
+export const program = `import { createUserMessage, textOf } from '@goondan/types';
+import { createUserMessage as alias } from '@goondan/core';
+import { startSwarm } from '@goondan/runtime';
+import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
+import { scriptedAgent } from '@goondan/runtime/testing';
+
+const bundle = await loadBundle('my-swarm', { environment: process.env });
+const { plan } = resolveSwarm(bundle, { environment: process.env });
+const swarm = await startSwarm({ ...plan, stateRoot: process.env.GOONDAN_STATE_ROOT, bundleFolder: bundle.folder });
+const { result } = await swarm.ask({ input: 'hello', instanceKey: 'library' });
+console.log(textOf(result.responseMessage));
+await swarm.stop();
+
+const agent = await scriptedAgent({ script: [{ say: 'kit: {{input}}' }] });
+console.log((await agent.say('Hi')).text);
+await agent.close();
+console.log(alias === createUserMessage);
+`;
+
+/** The Bun that came with `gdn`: `npx bun` would need an install script to have run. */
+export const whichBun = `import { findBun } from './node_modules/@goondan/runtime/bin/find-bun.mjs';
+process.stdout.write(findBun() ?? '');`;
+
+export const withBase = [
+  `kind: Model
+metadata: { name: scripted }
+spec:
+  provider: scripted
+  model: demo
+  options:
+    script:
+      - { when: Go, call: { tool: bash__exec, args: { command: echo it works } } }
+      - { afterTool: bash__exec, say: '{{result}}' }`,
+  `kind: Agent
+metadata: { name: host }
+spec:
+  modelConfig: { modelRef: Model/scripted }
+  tools: [{ kind: Tool, name: bash, package: '@goondan/base' }]`,
+  `kind: Swarm
+metadata: { name: default }
+spec: { entryAgent: Agent/host, agents: [Agent/host] }`,
+]
+  .map((text) => `apiVersion: goondan.ai/v1\n${text}\n`)
+  .join('---\n');
