@@ -6,13 +6,13 @@ export interface AgentEventSource {
   readonly name: string;
 }
 
-/** The address for the answer, when a caller waits for it. */
+/** The address to send the answer to, when a caller waits for the answer. */
 export interface ReplyAddress {
   readonly target: string;
   readonly correlationId: string;
 }
 
-/** One agent instance, the address of an event. */
+/** Identifies one agent instance. Events are addressed to it. */
 export interface AgentAddress {
   readonly agentName: string;
   readonly instanceKey: string;
@@ -20,10 +20,10 @@ export interface AgentAddress {
 
 /** One piece of input for one agent instance. A turn handles exactly one of these. */
 export interface AgentEvent {
-  /** Unique; the same id is never handled twice. */
+  /** Unique. The runtime never handles two events with the same id. */
   readonly id: string;
   readonly type: string;
-  /** The text to answer. An event without it starts a turn that appends no message. */
+  /** The text to answer. An event without this field starts a turn that appends no message. */
   readonly input?: string;
   readonly instanceKey: string;
   readonly source: AgentEventSource;
@@ -31,16 +31,20 @@ export interface AgentEvent {
   readonly auth?: JsonObject;
   readonly replyTo?: ReplyAddress;
   readonly metadata?: JsonObject;
-  /** The instances that wait for this event's answer, the first caller first. The runtime sets it. */
+  /** The agent instances that wait for this event's answer, outermost caller first. Set by the runtime. */
   readonly callChain?: readonly AgentAddress[];
-  /** Ties the turns of one question together. 32 lowercase hexadecimal digits; any other text is kept unchanged. */
+  /**
+   * Connects all turns that belong to one request. 32 lowercase hexadecimal digits; any other text is kept unchanged.
+   */
   readonly traceId: string;
   /**
-   * The span that asked for this turn, of another agent or of an outside caller: the parent of the turn's span. 16
-   * lowercase hexadecimal digits; any other text is ignored.
+   * The span that requested this turn, from another agent or from an outside caller. It becomes the parent of the
+   * turn's span. 16 lowercase hexadecimal digits; any other text is ignored.
    */
   readonly parentSpanId?: string;
-  /** False: the caller does not record the trace, so its spans are not exported. Passed on to called agents. */
+  /**
+   * If false, the caller does not record this trace, so the turn's spans are not exported. Passed on to called agents.
+   */
   readonly isSampled?: boolean;
   readonly createdAt: Date;
 }

@@ -4,18 +4,21 @@ export interface AgentRequest {
   /** The agent's name in the swarm. */
   target: string;
   input?: string;
-  /** The caller's own key when absent. */
+  /** The instance to call; the caller's own instance key when absent. */
   instanceKey?: string;
   /**
-   * Milliseconds from the start of the callee's turn; `policy.requestTimeoutMs` when absent, 15 000 by default. The
-   * deadline of the caller's own turn keeps counting.
+   * A timeout in milliseconds, counted from the start of the callee's turn; `policy.requestTimeoutMs` (15 000 by
+   * default) when absent. Meanwhile, the deadline of the caller's own turn keeps running.
    */
   timeoutMs?: number;
   /** JSON; arrives as the callee's `inputEvent.metadata`. */
   metadata?: Record<string, unknown>;
 }
 
-/** A type, because type checkers do not accept an interface as JSON: tools return it unchanged. */
+/**
+ * A type alias and not an interface, because tools return this value unchanged, and TypeScript does not accept an
+ * interface as JSON.
+ */
 export type AgentResponse = {
   target: string;
   response: string;
@@ -25,15 +28,15 @@ export type AgentResponse = {
 
 export type AgentSend = Omit<AgentRequest, 'timeoutMs'>;
 
-/** One instance of an agent that has a process or a conversation. */
+/** An agent instance that has a process, a conversation, or both. */
 export interface AgentInstance {
   readonly agentName: string;
   readonly instanceKey: string;
-  /** `waiting`: for a process, or for its restart. `asleep`: without a process, until the next input. */
+  /** `waiting`: waits for a process, or for a restart of its process. `asleep`: has no process until the next input. */
   readonly status: 'working' | 'idle' | 'starting' | 'waiting' | 'does not start' | 'stopped' | 'asleep';
 }
 
-/** An agent of the swarm as the others see it. */
+/** An agent of the swarm, as other agents see it. */
 export interface AgentCard {
   readonly name: string;
   readonly description?: string;
@@ -54,12 +57,15 @@ export interface AgentsApi {
   /** Sends a message to another agent without waiting for an answer. Resolves when the message is accepted. */
   send(params: AgentSend): Promise<{ accepted: boolean }>;
 
-  /** All agents of the swarm that can be asked, this one included. */
+  /** All agents of the swarm that can be called, including this agent. */
   catalog(): readonly AgentCard[];
 
-  /** The present instances with a process or a conversation. Not recorded: a resumed turn may see another list. */
+  /**
+   * The current instances that have a process or a conversation. The result is not recorded, so a resumed turn may get
+   * a different list.
+   */
   list(): Promise<readonly AgentInstance[]>;
 }
 
-/** The name in the extension documents. */
+/** The name that the extension documentation uses for `AgentsApi`. */
 export type MiddlewareAgentsApi = AgentsApi;

@@ -1,22 +1,25 @@
-/** Approval of tool calls by a person. Bundle code cannot answer. */
+/** Lets a person approve tool calls. Bundle code cannot answer an approval request. */
 
 export interface ApprovalRequest {
-  /** The reason for the question, for the person to read. At most 1000 characters. */
+  /** The reason for asking, shown to the person. At most 1000 characters. */
   reason: string;
-  /** The time until the question, or an unused answer, expires. At most 30 days; 24 hours when absent. */
+  /**
+   * The time after which the request, or an answer that was not used yet, expires. At most 30 days; 24 hours when
+   * absent.
+   */
   expiresInMs?: number;
 }
 
 export interface ApprovalOutcome {
   readonly decision: 'approved' | 'denied' | 'expired';
-  /** The person who decided, as named by their channel. */
+  /** The person who decided, as identified by their channel. */
   readonly by?: string;
-  /** Their comment. */
+  /** The comment of the person who decided. */
   readonly note?: string;
 }
 
 /**
- * Approval of the arguments of a call, for its `toolCall` layers.
+ * Approval of a tool call with its current arguments, for `toolCall` layers.
  *
  * Both functions bind the call to its present arguments: if a layer changes them later, the handler does not run, and
  * the result is `E_APPROVAL_CHANGED`.
@@ -33,6 +36,6 @@ export interface ApprovalApi {
    * @example const { decision } = await ctx.approval.ask({ reason: 'It writes outside of the working folder.' })
    */
   ask(request: ApprovalRequest): Promise<ApprovalOutcome>;
-  /** Binds without asking: for a layer that has judged the arguments itself. */
+  /** Binds the call to its arguments without asking, for a layer that has checked the arguments itself. */
   bind(): void;
 }

@@ -1,10 +1,10 @@
 /** A position in a file of the bundle, such as `extensions/house-rules.ts:14:7`. */
 export interface CodePlace {
-  /** Relative to the bundle's folder; for a package, beginning with `node_modules`. */
+  /** Relative to the bundle's folder. For a package, the path begins with `node_modules`. */
   readonly file: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** From 1. */
+  /** Counted from 1. */
   readonly column: number;
 }
 

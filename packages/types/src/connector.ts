@@ -1,22 +1,23 @@
-/** The exports of a connector module, and the context it gets. */
+/** The exports of a connector module, and the context that the connector gets. */
 import type { Cleanup } from './extension.ts';
 import type { JsonObject } from './json.ts';
 import type { TokenUsage, TurnDelta } from './model.ts';
 import type { TurnError, TurnResult } from './turn.ts';
 
-/** An event from a connector. It has no address: the rules of the Connection give it one. */
+/** An event from a connector. It has no address: the Connection's rules choose the agent and the instance. */
 export interface ConnectorEvent {
-  /** One of the events the connector declares. */
+  /** One of the event names that the connector declares. */
   readonly name: string;
   /** The text to answer. */
   readonly input?: string;
-  /** Values for the rules to match, and for instance keys. */
+  /** Values that the Connection's rules match, and from which they take instance keys. */
   readonly properties?: JsonObject;
   /** The identity of the sender, as the connector established it. */
   readonly auth?: JsonObject;
   readonly metadata?: JsonObject;
   /**
-   * The sender's id, such as the delivery id of a webhook: the same id again is the same event. Generated when absent.
+   * The sender's own id, such as the delivery id of a webhook. Two events with the same id are the same event.
+   * Generated when absent.
    */
   readonly id?: string;
   /** The time of the event; now when absent. */
@@ -25,7 +26,7 @@ export interface ConnectorEvent {
   readonly traceId?: string;
   /** The sender's span, 16 lowercase hexadecimal digits: the parent of the turn's span. Used only with `traceId`. */
   readonly parentSpanId?: string;
-  /** False: the sender does not record this trace, so its spans are not exported. */
+  /** If false, the sender does not record this trace, so its spans are not exported. */
   readonly isSampled?: boolean;
 }
 
@@ -46,38 +47,39 @@ export interface ConnectorEvent {
  */
 export type EmitEvent = (event: ConnectorEvent) => Promise<void>;
 
-/** The event is on disk and will be handled, even across crashes. */
+/** Confirms that the event is on disk and will be handled, even after a crash. */
 export interface ConnectorAcceptance {
   readonly agent: string;
   readonly instanceKey: string;
   readonly turnId: string;
   readonly traceId: string;
-  /** True when an event with this id was already accepted; nothing was added. */
+  /** True when an event with this id was accepted before, so that this one was not added. */
   readonly duplicate: boolean;
 }
 
 /** The outcome of an event's turn. */
 export interface ConnectorAnswer extends ConnectorAcceptance {
-  /** The text of the answer; empty when there is none. */
+  /** The text of the answer; empty when the turn produced none. */
   readonly response: string;
   readonly finishReason: TurnResult['finishReason'];
   /** True when the response reached a token limit and is incomplete; absent otherwise. */
   readonly truncated?: boolean;
   /** The error of a failed turn. */
   readonly error?: TurnError;
-  /** All counts are 0 when the turn was over before this ask. */
+  /** The tokens that the turn used; all counts are 0 when the turn had already ended before this call. */
   readonly usage: TokenUsage;
 }
 
 export interface ConnectorAskOptions {
-  /** Ends the wait: the promise rejects with its reason, and the turn continues. */
+  /** When it aborts, the promise rejects with the signal's reason, and the turn continues. */
   readonly signal?: AbortSignal;
-  /** Aborting `signal` cancels the turn as well, running or still waiting. */
+  /** If true, aborting `signal` also cancels the turn, whether it is running or queued. */
   readonly cancelOnAbort?: boolean;
-  /** Called once, before any delta, when the event is on disk. */
+  /** Called once when the event is on disk, before the first delta. */
   readonly onAccepted?: (acceptance: ConnectorAcceptance) => void;
   /**
-   * Gets the deltas of the turn, unless a layer of the agent buffers. Deltas may be lost, but the answer is complete.
+   * Called with each delta of the turn, unless a layer of the agent buffers. Deltas may be lost, but the answer is
+   * complete.
    */
   readonly onDelta?: (delta: TurnDelta) => void;
 }
@@ -105,15 +107,15 @@ export interface ConnectorContext<Config = JsonObject> {
   readonly ask: AskSwarm;
   /** The Connection's `config`. */
   readonly config: Config;
-  /** The Connection's `secrets`, resolved; those of 8 characters and more are masked in logs and errors. */
+  /** The Connection's `secrets`, resolved. Secrets of 8 or more characters are masked in logs and errors. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** The agents that the rules of the Connection route to, each once, in the order of the rules. */
+  /** The agents that the Connection's rules route to, each once, in the order of the rules. */
   readonly agents: readonly string[];
-  /** A folder for this Connection; its files are kept for the next start. */
+  /** A folder for the connector's own files. They are still there when this Connection starts again. */
   readonly folder: string;
-  /** The Console methods; lines have the connection's name, with secrets masked. */
+  /** Has the methods of `console`. Each line carries the connection's name, and secrets are masked. */
   readonly logger: Console;
-  /** Aborts when the connector has to stop: stop listening, and finish accepted work. */
+  /** Aborts when the connector must stop. Then accept nothing new, and finish the work you have accepted. */
   readonly signal: AbortSignal;
 }
 
@@ -125,8 +127,8 @@ export interface ConnectorContext<Config = JsonObject> {
  * a second without a failure the connector counts as listening. When `signal` aborts, stop listening and settle; a
  * function from the resolved promise is called then. The process ends when the promise, that function, every emit and
  * every ask are settled, or when the grace period is over.
- * **Errors** — a throw or an uncaught error ends the process; it is started again, with a growing delay after repeated
- * failures.
+ * **Errors** — a throw or an uncaught error ends the process; the runtime restarts the process, with backoff after
+ * repeated failures.
  *
  * @example
  * const connector: Connector<{ port: number }> = async ({ emit, config }) => {

@@ -1,4 +1,4 @@
-/** Builders for messages, which fill in ids, dates and sources. */
+/** Functions that create messages and fill in their ids, dates and sources. */
 import type { JsonValue } from './json.ts';
 import type { Message, MessageLifetime, MessageSource } from './message.ts';
 import type { AssistantPart, ModelMessage, UserPart } from './model-message.ts';

@@ -47,7 +47,7 @@ test('F-15 a schema of something else than an object, and a result that is not J
 });
 
 test('F-15 schemas of other libraries fit by the standard alone', () => {
-  // As ArkType writes them: a function with the property.
+  // ArkType's schemas have this form: a function with the property `~standard`.
   const schema: StandardParameters<{ zone: string }> = Object.assign(() => null, {
     '~standard': { version: 1 as const, vendor: 'other', jsonSchema: { input: () => ({ type: 'object' }) } },
   });

@@ -1,13 +1,13 @@
-/** Tools whose parameters are in code, beside the function that gets them. */
+/** Defines tools in code, with their parameters next to the function that receives them. */
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { ToolContext } from './tool.ts';
 
-/** Marks a value of {@link defineTool}, also for another copy of this package. */
+/** Marks a value that {@link defineTool} returned. Another copy of this package recognises the mark, too. */
 const mark: unique symbol = Symbol.for('goondan.tool');
 
 /**
  * A schema of zod, ArkType, Valibot or another library, as [Standard Schema](https://standardschema.dev) describes it.
- * Only the parts that a tool needs are named here: its JSON Schema for the model, and its check of the arguments.
+ * This type declares only the parts that a tool needs: the JSON Schema for the model, and the check of the arguments.
  */
 export interface StandardParameters<Input> {
   readonly '~standard': {
@@ -16,14 +16,17 @@ export interface StandardParameters<Input> {
     /** Exists for the type checker only. */
     readonly types?: { readonly input: unknown; readonly output: Input } | undefined;
     readonly jsonSchema: { readonly input: (options: { readonly target: 'draft-07' }) => Record<string, unknown> };
-    /** Absent in a schema that only describes: then the JSON Schema alone checks the arguments. */
+    /**
+     * Checks the arguments. Absent in a schema that only describes them; then only the JSON Schema checks the
+     * arguments.
+     */
     readonly validate?: (value: unknown) => CheckedArguments<Input> | Promise<CheckedArguments<Input>>;
   };
 }
 
 interface CheckedArguments<Input> {
   readonly value?: Input;
-  /** Absent when the arguments fit. */
+  /** The problems that were found; absent when the arguments are valid. */
   readonly issues?:
     | readonly {
         readonly message: string;
@@ -37,19 +40,22 @@ export interface ToolDefinition<Input extends object = JsonObject> {
   /** The part after `__` in the tool's name; the name of the module's export when absent. */
   readonly name?: string;
   readonly description: string;
-  /** A Standard Schema with a JSON Schema, or a plain JSON Schema; no arguments when absent. */
+  /** A Standard Schema that provides a JSON Schema, or a plain JSON Schema. The tool takes no arguments when absent. */
   readonly parameters?: StandardParameters<Input> | JsonSchema;
-  /** Whether it may run at the same time as other calls of the step; `false` when absent. */
+  /** If true, the tool may run at the same time as other calls of the step; `false` when absent. */
   readonly parallel?: boolean;
-  /** Whether it may run again after a crash left its outcome unknown; `false` when absent. */
+  /** If true, the tool may run again when a crash left its outcome unknown; `false` when absent. */
   readonly idempotent?: boolean;
-  /** The reach of its effects; `external` when absent. */
+  /** How far the tool's effects reach; `external` when absent. */
   readonly effects?: 'none' | 'local' | 'external';
-  /** Runs the tool, as a `ToolHandler` does. `input` is the output of the schema, with its defaults and transformations. */
+  /**
+   * Runs the tool, as a `ToolHandler` does. `input` is the value that the schema returns, with its defaults and
+   * transformations.
+   */
   run(ctx: ToolContext, input: Input): JsonValue | void | Promise<JsonValue | void>;
 }
 
-/** A tool that a module exports, for a `Tool` resource without `exports`. */
+/** A tool that a module exports, for a `Tool` resource that has no `exports` field. */
 export interface DefinedTool<Input extends object = JsonObject> extends ToolDefinition<Input> {
   readonly [mark]: true;
 }
@@ -74,7 +80,10 @@ export function defineTool<Input extends object = JsonObject>(tool: ToolDefiniti
   return Object.freeze({ ...tool, [mark]: true as const });
 }
 
-/** Whether a value is one of {@link defineTool}; its fields are unchecked, because a module may be plain JavaScript. */
+/**
+ * Tells whether {@link defineTool} returned this value. Its fields are not checked, because a module may be plain
+ * JavaScript.
+ */
 export function isDefinedTool(value: unknown): value is DefinedTool<object> {
   return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true;
 }

@@ -1,4 +1,4 @@
-/** The exports of an extension module, and the API it gets. */
+/** The exports of an extension module, and the API that the extension gets. */
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { PipelineRegistry } from './middleware.ts';
 import type { RuntimeEventName, RuntimeEvents } from './runtime-events.ts';
@@ -15,17 +15,21 @@ export interface ExtensionToolsApi {
   register(item: ToolCatalogItem, handler: ToolHandler): void;
 }
 
-/** One JSON value of the extension for each agent instance. A turn commits it however it ends, also when it fails. */
+/**
+ * Stores one JSON value per extension and agent instance. The value is committed at the end of each turn, even if the
+ * turn failed.
+ */
 export interface ExtensionStateApi {
-  /** `null` when nothing was ever set. */
+  /** Returns `null` when no value was ever set. */
   get(): Promise<JsonValue>;
   /** **Errors** — anything that is not JSON: `E_STATE_NOT_JSON`, naming the place. */
   set(value: JsonValue): Promise<void>;
 }
 
 /**
- * A bus inside the agent's process. A handler that throws is logged and does not stop the others. An extension reports
- * the status of a service it needs with `extension.status`, which `gdn status`, traces and Studio show.
+ * A bus inside the agent's process. If a handler throws, the error is logged and the other handlers still run. An
+ * extension reports the status of a service it needs with `extension.status`, which `gdn status`, traces and Studio
+ * show.
  */
 export interface ExtensionEventsApi {
   on<Name extends RuntimeEventName>(event: Name, handler: (payload: RuntimeEvents[Name]) => void): () => void;
@@ -33,23 +37,26 @@ export interface ExtensionEventsApi {
   emit(event: string, ...args: unknown[]): void;
 }
 
-/** The whole surface an extension has. All five parts work from the first line of `register`. */
+/** Everything that an extension can use. All five parts work from the first line of `register`. */
 export interface ExtensionApi {
   readonly pipeline: PipelineRegistry;
   readonly tools: ExtensionToolsApi;
   readonly state: ExtensionStateApi;
   readonly events: ExtensionEventsApi;
-  /** The Console methods; lines have agent, instance, extension and trace ids, with secrets masked. */
+  /**
+   * Has the methods of `console`. Each line carries the agent, instance, extension and trace ids, and secrets are
+   * masked.
+   */
   readonly logger: Console;
 }
 
-/** The identity of an extension in its agent. */
+/** Identifies an extension in its agent. */
 export interface ExtensionIdentity {
-  /** The name of its resource, or the one the agent's list gives it with `as`. */
+  /** The name of the extension's resource, or the `as` name from the agent's list. */
   readonly name: string;
 }
 
-/** Run on shutdown and on hot swap, because `beforeExit` does not fire on SIGTERM. */
+/** Called on shutdown and on hot swap. Use it instead of `beforeExit`, which does not fire on SIGTERM. */
 export type Cleanup = () => void | Promise<void>;
 
 /**
@@ -74,11 +81,11 @@ export type ExtensionRegister<Config = JsonObject> = (
 
 export interface ExtensionModule {
   register: ExtensionRegister;
-  /** JSON Schema of the config, checked before `register`. */
+  /** The JSON Schema for the extension's config, which is checked before `register` is called. */
   configSchema?: JsonSchema;
 }
 
-/** `kind: Extension` as it is declared. */
+/** A `kind: Extension` resource, as declared in a bundle. */
 export interface ExtensionResource {
   apiVersion: string;
   kind: 'Extension';
@@ -87,7 +94,7 @@ export interface ExtensionResource {
 }
 
 export interface ExtensionSpec<Config = JsonObject> {
-  /** Module path, relative to the bundle's folder and inside it. */
+  /** The path of the module, relative to the bundle's folder. It must not lead out of that folder. */
   entry: string;
   config?: Config;
   configSchema?: JsonSchema;

@@ -1,4 +1,4 @@
-/** The types of JSON. All stored and sent data is JSON. */
+/** The JSON types. Everything that is stored or sent is JSON. */
 export type JsonPrimitive = string | number | boolean | null;
 export type JsonArray = JsonValue[];
 export interface JsonObject {
@@ -6,5 +6,5 @@ export interface JsonObject {
 }
 export type JsonValue = JsonPrimitive | JsonArray | JsonObject;
 
-/** A JSON Schema, as tools and extensions declare it. */
+/** A JSON Schema, as tools and extensions declare it in a bundle. */
 export type JsonSchema = JsonObject;

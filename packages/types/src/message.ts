@@ -1,4 +1,4 @@
-/** Messages as a conversation keeps them, and the four events that change it. */
+/** The messages of a conversation, and the four events that change a conversation. */
 import type { JsonValue } from './json.ts';
 import type { ModelMessage } from './model-message.ts';
 
@@ -22,17 +22,23 @@ export interface Message {
   metadata: Record<string, JsonValue>;
   readonly createdAt: Date;
   readonly source: MessageSource;
-  /** The model sees the message until the end of this step or turn, and the history does not keep it; absent: kept. */
+  /**
+   * Limits how long the message stays: until the end of the step or turn that emitted it. Such a message is not kept in
+   * the history. Messages without this field are kept.
+   */
   readonly lifetime?: MessageLifetime;
 }
 
-/** The end of an ephemeral message: that of the step, or of the turn, that emitted it. */
+/** When an ephemeral message is removed: at the end of the step, or of the turn, that emitted it. */
 export type MessageLifetime = 'step' | 'turn';
 
-/** The metadata key that gave a message its lifetime before the field `lifetime`. It is still read. */
+/** The metadata key that older versions used instead of the field `lifetime`. It is still read. */
 export const EPHEMERAL = 'goondan.ephemeral';
 
-/** Returns the lifetime of an ephemeral message, by its field or by the old metadata key; `undefined` for others. */
+/**
+ * Returns the lifetime of an ephemeral message, from its field or from the old metadata key; `undefined` for other
+ * messages.
+ */
 export function lifetimeOf({
   lifetime,
   metadata,
@@ -41,7 +47,7 @@ export function lifetimeOf({
   return written === 'step' || written === 'turn' ? written : undefined;
 }
 
-/** The metadata key of a reply that reached a token limit: its value is true, and the message is incomplete. */
+/** The metadata key that marks an incomplete reply. Its value is true when the reply reached a token limit. */
 export const TRUNCATED = 'goondan.truncated';
 
 /**
@@ -61,14 +67,17 @@ export type MessageEvent =
   | { readonly type: 'remove'; readonly targetId: string }
   | { readonly type: 'truncate' };
 
-/** The conversation for extensions: `nextMessages = baseMessages + SUM(events)` at every moment. */
+/** The conversation, as extensions see it. `nextMessages = baseMessages + SUM(events)` always holds. */
 export interface ConversationState {
-  /** The snapshot at turn start; it does not change during the turn. */
+  /** The messages at the start of the turn. They do not change during the turn. */
   readonly baseMessages: readonly Message[];
   /** This turn's events so far, in order. Each read is an immutable snapshot. */
   readonly events: readonly MessageEvent[];
-  /** The messages as they are now. Each read is an immutable snapshot. */
+  /** The current messages. Each read is an immutable snapshot. */
   readonly nextMessages: readonly Message[];
-  /** The messages for the model: the system prompt, then the messages, every tool call paired with its result. */
+  /**
+   * Returns the messages to send to the model: the system prompt, then the conversation, with every tool call paired
+   * with its result.
+   */
   toLlmMessages(): ModelMessage[];
 }

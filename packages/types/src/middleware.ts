@@ -19,7 +19,7 @@ import type { ExecutionContext, Turn, TurnResult } from './turn.ts';
 export type StandardKind = 'turn' | 'step' | 'toolCall';
 export type MiddlewareKind = StandardKind | 'model';
 
-/** The folders of a layer. */
+/** The folders that a layer can use. */
 interface LayerPlaces {
   /** The folder the agent works in. */
   readonly workdir: string;
@@ -27,19 +27,19 @@ interface LayerPlaces {
   readonly bundleFolder: string;
 }
 
-/** The powers of turn and step layers. */
+/** The actions that turn and step layers can take. */
 interface LayerPowers {
   readonly conversationState: ConversationState;
   readonly agents: MiddlewareAgentsApi;
-  /** The layer's own model calls. They pass the `model` chain, are effects, and never stream to the user. */
+  /** Lets the layer call a model. Such calls pass the `model` chain, are effects, and never stream to the user. */
   readonly model: { generate(request: GenerateRequest): Promise<ModelReply> };
-  /** The layer's own tool calls. They pass the `toolCall` chain and are effects. */
+  /** Lets the layer call a tool. Such calls pass the `toolCall` chain and are effects. */
   readonly tools: { call(name: string, args?: JsonObject): Promise<ToolCallResult> };
-  /** Aborted when the turn is cancelled or out of time. */
+  /** Aborts when the turn is cancelled or exceeds its deadline. */
   readonly signal: AbortSignal;
-  /** True when a crash interrupted this turn and it continues from its log. */
+  /** True when this turn was interrupted by a crash and now continues from its log. */
   readonly resumed: boolean;
-  /** Shared by all layers of the turn and by its steps and tool calls. JSON only; lives for one turn. */
+  /** A JSON object that all layers, steps and tool calls of the turn share. It is dropped at the end of the turn. */
   metadata: Record<string, JsonValue>;
   emitMessageEvent(event: MessageEvent): void;
 }
@@ -79,7 +79,7 @@ export interface TurnMiddlewareContext extends ExecutionContext, LayerPlaces, La
  */
 export interface StepMiddlewareContext extends ExecutionContext, LayerPlaces, LayerPowers {
   readonly turn: Turn;
-  /** 0-based within the turn. */
+  /** The position of the step in its turn, counted from 0. */
   readonly stepIndex: number;
   toolCatalog: ToolCatalogItem[];
   next(): Promise<StepResult>;
@@ -129,12 +129,12 @@ export interface ToolCallMiddlewareContext extends ExecutionContext, LayerPlaces
 export interface ModelMiddlewareContext extends ExecutionContext, LayerPlaces {
   readonly stepIndex: number;
   readonly signal: AbortSignal;
-  /** The extension that asked through `ctx.model.generate`; absent for the step's own call. */
+  /** The extension that called `ctx.model.generate`; absent for the step's own model call. */
   readonly extensionName?: string;
   messages: ModelMessage[];
   tools: ToolCatalogItem[];
   params: ModelParams;
-  /** `Model/name`. Fail-over: throw a retryable error and set another one in the retried step. */
+  /** `Model/name`. To fail over, throw a retryable error and assign another model in the retried step. */
   modelRef: string;
   metadata: Record<string, JsonValue>;
   next(): Promise<ModelReply>;
@@ -146,24 +146,35 @@ export type ToolCallMiddleware = (ctx: ToolCallMiddlewareContext) => Promise<Too
 export type ModelMiddleware = (ctx: ModelMiddlewareContext) => Promise<ModelReply>;
 
 export interface MiddlewareOptions {
-  /** Lower is further out; equal ones keep registration order. Default 0. */
+  /**
+   * Layers with a lower priority are further out. Layers with equal priority keep their registration order. Default 0.
+   */
   priority?: number;
-  /** For traces and errors. Default: the function's name, else the kind. */
+  /** The layer's name in traces and errors. Default: the function's name, or the kind for an unnamed function. */
   name?: string;
-  /** This layer may skip `next()` on purpose; without it, a warning names the layer. Default false. */
+  /**
+   * If true, this layer may skip `next()`. If false, skipping it logs a warning that names the layer. Default false.
+   */
   mayShortCircuit?: boolean;
   /**
-   * The limit of the layer's own time, without everything inside it. Past it: `E_MIDDLEWARE_TIMEOUT`. Default: none.
+   * The time limit for the layer itself, without the time spent in `next()`. If exceeded, it fails with
+   * `E_MIDDLEWARE_TIMEOUT`. Default: none.
    */
   timeoutMs?: number;
-  /** `fail`: its error is the chain's error. `skip`: the chain continues without it, and the skip is recorded. */
+  /**
+   * `fail`: an error of this layer fails the chain. `skip`: the chain continues without this layer, and the skip is
+   * recorded.
+   */
   onError?: 'fail' | 'skip';
-  /** No streamed text leaves the process before this layer's chain has finished. For redaction and guards. */
+  /**
+   * If true, no streamed text leaves the process before this layer's chain has finished. Use it for redaction and
+   * guards.
+   */
   buffers?: boolean;
 }
 
 /**
- * The registration of layers.
+ * Registers layers.
  *
  * **Rules** — only while the extension's `register` runs.
  * **Errors** — an unknown kind: `E_PIPELINE_KIND`; after `register` settled: `E_PIPELINE_CLOSED`; bad options:

@@ -1,10 +1,10 @@
 /**
- * The messages a model reads and writes. They have the shapes of the AI SDK's `ModelMessage`, with one difference:
- * everything here is JSON (file data is base64 or a URL, as a string), because a conversation is kept as JSON lines.
+ * The messages that a model reads and writes. They have the shapes of the AI SDK's `ModelMessage`, with one difference:
+ * all values are JSON (file data is a string with base64 or a URL), because a conversation is stored as JSON lines.
  */
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** Options for one provider, by provider name: `{ anthropic: { cacheControl: … } }`. */
+/** Provider-specific options, keyed by the provider's name: `{ anthropic: { cacheControl: … } }`. */
 export type ProviderOptions = Record<string, JsonObject>;
 
 export interface TextPart {
@@ -47,10 +47,10 @@ export interface ToolCallPart {
   type: 'tool-call';
   toolCallId: string;
   toolName: string;
-  /** The arguments as the model wrote them, not checked yet. */
+  /** The arguments as the model wrote them, not validated yet. */
   input: JsonValue;
   providerOptions?: ProviderOptions;
-  /** True when the provider ran the tool itself (such as web search); its result is in the same message. */
+  /** True when the provider ran the tool itself, such as a web search. The result is then in the same message. */
   providerExecuted?: boolean;
 }
 
@@ -99,5 +99,5 @@ export interface ToolModelMessage {
 
 export type ModelMessage = SystemModelMessage | UserModelMessage | AssistantModelMessage | ToolModelMessage;
 
-/** The name of {@link ModelMessage} in older documents. */
+/** The name that older documents use for {@link ModelMessage}. */
 export type CoreMessage = ModelMessage;

@@ -24,26 +24,26 @@ export interface ModelParams {
 
 export type ModelFinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other';
 
-/** The finished reply: middleware never sees an incomplete one. */
+/** A complete reply. Middleware never gets a partial reply. */
 export interface ModelReply {
   content: AssistantPart[];
   finishReason: ModelFinishReason;
   usage: TokenUsage;
-  /** The provider's information about this reply, for traces. */
+  /** Information from the provider about this reply, for traces. */
   response?: { id?: string; modelId?: string };
 }
 
-/** A piece of a reply while it is being written. */
+/** A part of a reply that is still being streamed. */
 export type ModelDelta =
   { readonly type: 'text'; readonly text: string } | { readonly type: 'reasoning'; readonly text: string };
 
-/** A notice for listeners of a running turn. */
+/** A notice about a running turn, for its listeners. */
 export type TurnDelta =
   | (ModelDelta & { readonly turnId: string; readonly stepId: string; readonly stepIndex: number })
-  /** The streamed text of this step so far does not count: the step failed and is tried again. */
+  /** Tells listeners to discard the text streamed so far in this step: the step failed and is retried. */
   | { readonly type: 'discard'; readonly turnId: string; readonly stepId: string; readonly stepIndex: number };
 
-/** A model call of an extension: `ctx.model.generate`. */
+/** A model call that an extension makes with `ctx.model.generate`. */
 export interface GenerateRequest {
   /** `Model/name`; the agent's own model when absent. */
   modelRef?: string;

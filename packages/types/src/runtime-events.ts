@@ -1,19 +1,23 @@
 /**
- * The runtime events for `api.events` listeners. Each has one payload object; times are ISO strings, durations in ms.
+ * The runtime events that `api.events` listeners get. Each event has one payload object. Times are ISO strings,
+ * durations are in milliseconds.
  */
 import type { ApprovalOutcome } from './approval.ts';
 import type { TokenUsage } from './model.ts';
 import type { TurnError } from './turn.ts';
 
-/** The span of an event, with the ids of OpenTelemetry. */
+/** The OpenTelemetry span that an event belongs to. */
 export interface SpanFields {
-  /** The trace id of the turn's agent event, unchanged. */
+  /** The trace id of the agent event that started the turn, unchanged. */
   traceId: string;
-  /** 16 lowercase hexadecimal digits. The same for all events of one turn, step or tool call, also after a crash. */
+  /**
+   * 16 lowercase hexadecimal digits. All events of one turn, step or tool call have the same span id, even after a
+   * crash.
+   */
   spanId: string;
   /**
-   * For a turn, the span of the agent that asked for it; for a step, that of its turn; for a tool call, that of its
-   * caller.
+   * The parent span: for a turn, that of the agent that requested the turn; for a step, that of the step's turn; for a
+   * tool call, that of the caller.
    */
   parentSpanId?: string;
 }
@@ -28,7 +32,7 @@ export interface TurnCompleted extends TurnStarted {
   stepCount: number;
   duration: number;
   usage: TokenUsage;
-  /** True when the response is incomplete, as in its result. */
+  /** True when the response is incomplete, as in the turn's result. */
   truncated?: boolean;
 }
 export interface TurnFailed extends TurnStarted {
@@ -58,62 +62,65 @@ export interface StepFailed extends StepStarted {
 export interface ToolCalled extends SpanFields {
   toolCallId: string;
   toolName: string;
-  /** The requested arguments as JSON, for people: secrets masked, cut after 200 characters. */
+  /** The requested arguments as JSON, for display: secrets are masked, and the text is cut after 200 characters. */
   args: string;
   stepId: string;
   turnId: string;
   agentName: string;
   timestamp: string;
 }
-/** The call's chain finished, with a result of either status. */
+/** The tool call's chain finished, either with a result or with an error result. */
 export interface ToolCompleted extends ToolCalled {
   status: 'ok' | 'error';
   duration: number;
   /** The error of an error result. Its texts are cut after 1,000 characters. */
   error?: TurnError;
 }
-/** The call's chain threw; the model gets an error result. */
+/** The tool call's chain threw an error, and the model gets an error result. */
 export interface ToolFailed extends ToolCalled {
   duration: number;
   error: TurnError;
 }
 
-/** The call waits for approval. Published again when a waiting turn is resumed. */
+/** The tool call waits for approval. Published again when a turn that waits for approval is resumed. */
 export interface ApprovalAsked extends ToolCalled {
   reason: string;
 }
 export interface ApprovalDecided extends ToolCalled, Omit<ApprovalOutcome, 'note'> {}
 
-/** The status of a service that an extension needs: a server, a device. */
+/** The status of a service that an extension depends on, such as a server or a device. */
 export interface ExtensionStatus {
-  /** `idle`: it will be connected when needed. `reconnecting`: it was lost, and is tried again. */
+  /**
+   * `idle`: connects when needed. `reconnecting`: the connection was lost, and the extension tries to connect again.
+   */
   state: 'idle' | 'connecting' | 'connected' | 'reconnecting' | 'failed';
-  /** Its command or its address, without secrets. */
+  /** The command or the address of the service, without secrets. */
   target?: string;
-  /** The reason why it is not connected, or why it was last lost. Cut after 2,000 characters. */
+  /** The reason why the service is not connected, or why the last connection was lost. Cut after 2,000 characters. */
   problem?: string;
-  /** The last lines it printed, oldest first. At most 10 are kept, 500 characters of each. */
+  /** The last lines that the service printed, oldest first. At most 10 lines of 500 characters each. */
   lines?: readonly string[];
-  /** The number of losses since the agent started. */
+  /** How often the connection was lost since the agent started. */
   lost?: number;
-  /** Names of the tools it offers now; absent while that is not known. */
+  /** Names of the tools that the service offers now; absent while they are unknown. */
   tools?: readonly string[];
-  /** Its tools that are not offered, and why. At most 50 are kept. */
+  /** Tools of the service that are withheld from the model, with the reason for each. At most 50. */
   withheld?: readonly { readonly name: string; readonly problem: string }[];
 }
 
 /**
- * An extension emitted `extension.status` with an `ExtensionStatus`. The runtime adds the extension, and masks secrets.
+ * An extension emitted `extension.status` with an `ExtensionStatus`. The runtime adds the extension's name and masks
+ * secrets.
  */
 export interface ExtensionStatusChanged extends ExtensionStatus {
   extension: string;
   agentName: string;
   instanceKey: string;
-  /** The time of the report. */
+  /** When the status was reported. */
   timestamp: string;
-  /** The time of the change to this state. */
+  /** When the service changed to this state. */
   since: string;
-  /** The running turn at that time. */
+  /** The turn that was running when the status was reported. */
   turnId?: string;
   traceId?: string;
 }

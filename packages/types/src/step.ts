@@ -1,16 +1,17 @@
 import type { JsonValue } from './json.ts';
 import type { ToolCall, ToolCallResult } from './tool.ts';
 
-/** The outcome of one step: one model call and the tool calls it asked for. */
+/** The outcome of one step: one model call and the tool calls that the model requested. */
 export interface StepResult {
   status: 'completed' | 'failed';
-  /** True when the model asked for tools, so another step follows. */
+  /** True when the model requested tool calls, so that another step follows. */
   hasToolCalls: boolean;
   toolCalls: ToolCall[];
   toolResults: ToolCallResult[];
   /**
-   * JSON of the step's layers. The runtime adds the `finishReason` of the `ModelReply`. The turn is `truncated` if the
-   * final value of its last step is `length`; a layer that completes the reply sets it to `stop`.
+   * JSON values that the step's layers set. The runtime adds the `finishReason` of the `ModelReply`. The turn is
+   * `truncated` if this value is `length` at the end of its last step; a layer that completes the reply sets it to
+   * `stop`.
    */
   metadata: Record<string, JsonValue>;
 }

@@ -1,11 +1,11 @@
-/** Tools: their description for the model, calls, results, and the context of a handler. */
+/** Tools: their descriptions for the model, their calls and results, and the context of a tool handler. */
 import type { AgentsApi } from './agents-api.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { Message } from './message.ts';
 import type { ExecutionContext } from './turn.ts';
 
 /**
- * Hints about a tool, for layers that decide (approval, tool search). The runtime trusts only declarations in a bundle.
+ * Hints about a tool, for layers such as approval and tool search. The runtime trusts only hints declared in a bundle.
  */
 export interface ToolAnnotations {
   readOnly?: boolean;
@@ -16,15 +16,15 @@ export interface ToolAnnotations {
 
 /** One tool as the model sees it. */
 export interface ToolCatalogItem {
-  /** `{resource}__{export}`, at most 64 of `A-Z a-z 0-9 _ -`. */
+  /** `{resource}__{export}`, at most 64 characters of `A-Z a-z 0-9 _ -`. */
   name: string;
   description: string;
-  /** JSON Schema of the arguments; absent means an empty object. */
+  /** The JSON Schema of the arguments. When absent, the arguments must be an empty object. */
   parameters?: JsonSchema;
   annotations?: ToolAnnotations;
 }
 
-/** A call the model asked for. */
+/** A tool call that the model requested. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
@@ -40,8 +40,8 @@ export interface ToolCallError {
 }
 
 /**
- * The outcome of a call. The model's mistakes and the tool's failures are values here, never exceptions. A failed call has
- * an error, and no other call has one.
+ * The outcome of a tool call. Mistakes of the model and failures of the tool are returned as values, never thrown. Only
+ * a failed call has an `error`.
  */
 export type ToolCallResult = {
   readonly toolCallId: string;
@@ -51,26 +51,26 @@ export type ToolCallResult = {
   { readonly status: 'ok'; readonly error?: undefined } | { readonly status: 'error'; readonly error: ToolCallError }
 );
 
-/** The context of a handler. */
+/** The context that a tool handler gets. */
 export interface ToolContext extends ExecutionContext {
-  /** A stable key for this call: use it where the outside offers idempotency. */
+  /** A key that stays the same when this call is repeated. Pass it to services that support idempotency keys. */
   readonly toolCallId: string;
-  /** The assistant message that asked; absent when an extension called the tool. */
+  /** The assistant message that requested the call; absent when an extension called the tool. */
   readonly message?: Message;
   /** The folder the agent works in. */
   readonly workdir: string;
   /**
-   * The settings of a declared tool: those of the agent merged over those of the resource, and checked. `{}` when it
-   * has none.
+   * The tool's config: the agent's values merged over those of the resource, and validated. `{}` when the tool has no
+   * config.
    */
   readonly config: JsonObject;
   readonly logger: Console;
-  /** Aborted when the turn is cancelled or the call runs past its deadline. Pass it on. */
+  /** Aborts when the turn is cancelled or the call exceeds its deadline. Pass it to everything that you await. */
   readonly signal: AbortSignal;
   readonly agents: AgentsApi;
   /**
-   * This call as W3C Trace Context. Send it to a service you trust as the header `traceparent`, to make its spans
-   * children of this call. The runtime always sets it.
+   * The trace context of this call, in W3C format. Send it as the header `traceparent` to a service you trust, so that
+   * the service's spans become children of this call. The runtime always sets it.
    */
   readonly traceparent?: string;
 }

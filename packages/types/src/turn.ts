@@ -3,7 +3,7 @@ import type { CodePlace } from './code-place.ts';
 import type { Message } from './message.ts';
 import type { ToolCallResult } from './tool.ts';
 
-/** The fields of every middleware and tool context. */
+/** The fields that every middleware context and tool context has. */
 export interface ExecutionContext {
   readonly agentName: string;
   readonly instanceKey: string;
@@ -11,14 +11,14 @@ export interface ExecutionContext {
   readonly traceId: string;
 }
 
-/** The running turn, as steps see it. */
+/** The running turn, as its steps see it. */
 export interface Turn {
   readonly id: string;
   readonly agentName: string;
   readonly instanceKey: string;
   readonly inputEvent: AgentEvent;
   readonly startedAt: Date;
-  /** Results so far, in the order the model asked for them. */
+  /** The results so far, in the order in which the model requested the calls. */
   readonly toolResults: readonly ToolCallResult[];
 }
 
@@ -28,9 +28,9 @@ export interface TurnError {
   readonly code?: string;
   readonly suggestion?: string;
   readonly helpUrl?: string;
-  /** The extension whose layer threw, if any. */
+  /** The extension whose layer threw the error, if any. */
   readonly extension?: string;
-  /** The place where code of the bundle threw. Absent in answers for other agents and connectors. */
+  /** The place in the bundle's code that threw. Absent in answers to other agents and to connectors. */
   readonly place?: CodePlace;
 }
 
@@ -39,7 +39,8 @@ export interface TurnResult {
   readonly responseMessage?: Message;
   readonly finishReason: 'text_response' | 'max_steps' | 'error';
   /**
-   * True when the last reply reached a token limit (`params.maxTokens`): the response is incomplete. Absent otherwise.
+   * True when the last reply reached a token limit (`params.maxTokens`), so that the response is incomplete. Absent
+   * otherwise.
    */
   readonly truncated?: boolean;
   readonly error?: TurnError;

@@ -1,4 +1,4 @@
-/** The error codes of one agent and of the command line. */
+/** The error codes of agents and of the command line. */
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const agentErrors = {

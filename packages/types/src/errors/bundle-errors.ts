@@ -1,4 +1,4 @@
-/** The error codes of bundles, before they run. */
+/** The error codes for problems in a bundle, found before the bundle runs. */
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const bundleErrors = {

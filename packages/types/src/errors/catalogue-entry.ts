@@ -1,11 +1,11 @@
 export interface CatalogueEntry {
   /**
-   * A program can meet it at run time and act on it: wait, try again, choose another agent. All other codes tell a person
-   * what to correct, and more of them may be added for a case that one code covers today.
+   * If true, a program can handle this error at run time: wait, retry, or choose another agent. All other codes tell a
+   * person what to correct; such a code may later be split into several codes.
    */
   readonly forPrograms?: true;
   /** The cause of the error. */
   readonly meaning: string;
-  /** The advice for the reader. */
+  /** Advice for the reader of the error. */
   readonly suggestion: string;
 }

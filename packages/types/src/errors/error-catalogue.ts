@@ -1,6 +1,6 @@
 /**
- * Every error code Goondan reports, once. `docs/errors.md` is generated from it and a test keeps them together. Codes are
- * never renamed: people search for them and programs branch on them.
+ * Lists every error code that Goondan reports, each once. `docs/errors.md` is generated from this list, and a test
+ * checks that the page is up to date. Codes are never renamed: people search for them, and programs branch on them.
  */
 import { agentErrors } from './agent-errors.ts';
 import { bundleErrors } from './bundle-errors.ts';

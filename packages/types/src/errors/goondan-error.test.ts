@@ -17,6 +17,6 @@ test('nothing else is one, though it has the fields', () => {
   const alike = Object.assign(new Error('Stopped.'), { name: 'GoondanError', code: 'E_CANCELLED' });
   const others = [undefined, null, 'E_CANCELLED', {}, { ...real }, alike, structuredClone(alike)];
   expect(others.map((other) => GoondanError.is(other))).toEqual(others.map(() => false));
-  // The mark is not a field of an error.
+  // The mark must not appear among the error's own fields.
   expect(Reflect.ownKeys(real).filter((key) => typeof key === 'symbol')).toEqual([]);
 });

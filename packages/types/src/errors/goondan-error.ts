@@ -2,19 +2,19 @@ import type { CodePlace } from '../code-place.ts';
 import { errorCatalogue, type ErrorCode } from './error-catalogue.ts';
 
 export interface GoondanErrorOptions {
-  /** The advice for the reader; that of the catalogue when absent. */
+  /** Advice for the reader; the catalogue's suggestion when absent. */
   suggestion?: string;
   cause?: unknown;
-  /** A retry may help: the runtime runs another step. */
+  /** If true, a retry may help, and the runtime runs another step. */
   retryable?: boolean;
-  /** The wait before the retry. */
+  /** How long to wait before the retry, in milliseconds. */
   retryAfterMs?: number;
 }
 
-/** Marks errors of {@link GoondanError}, also for another copy of this package. */
+/** Marks a {@link GoondanError}. Another copy of this package recognises the mark, too. */
 const mark: unique symbol = Symbol.for('goondan.error');
 
-/** An error with a code from the catalogue: something the reader can act on. */
+/** An error with a code from the catalogue, which a person or a program can act on. */
 export class GoondanError extends Error {
   override readonly name = 'GoondanError';
   readonly code: ErrorCode;
@@ -22,20 +22,20 @@ export class GoondanError extends Error {
   readonly helpUrl: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
-  /** The extension it concerns, once known. Set by the onion when a layer throws. */
+  /** The extension that caused the error, once known. Set by the onion when a layer throws. */
   declare extensionName?: string;
-  /** The place where code of the bundle threw, once known. */
+  /** The place in the bundle's code that threw, once known. */
   declare place?: CodePlace;
 
   /**
-   * Tells whether a value is such an error. Use it instead of `instanceof`, which does not know the errors of another copy
+   * Tells whether a value is a `GoondanError`. Use it instead of `instanceof`, which fails for errors of another copy
    * of this package.
    */
   static is(value: unknown): value is GoondanError {
     return value instanceof Error && mark in value;
   }
 
-  /** On the prototype, so that errors look the same as before in logs and comparisons. */
+  /** Defined on the prototype, so that the mark shows up neither in logs nor in comparisons. */
   get [mark](): true {
     return true;
   }

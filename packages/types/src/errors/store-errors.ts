@@ -1,4 +1,4 @@
-/** The error codes of conversations on disk. */
+/** The error codes of stored conversations. */
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const storeErrors = {

@@ -1,4 +1,4 @@
-/** The error codes of the tools in the base library, which models read. */
+/** The error codes of the base library's tools. Models read these errors. */
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const toolErrors = {

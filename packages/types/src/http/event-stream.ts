@@ -1,39 +1,42 @@
 /**
  * Sends server-sent events to one reader.
  *
- * 1. A slow reader costs a bounded queue and nothing more: it gets bytes when it asks for them, never before.
- * 2. The queue decides which events may wait. When it has no room for an event that must arrive, the stream breaks.
- * 3. Each action of `onOver` is called once, whichever side ended the stream: nothing is left behind for a reader that
- *    is gone.
- * 4. A comment every `beatMs` keeps a quiet connection open.
+ * 1. A slow reader costs at most one bounded queue: the stream passes on bytes only when the reader pulls them.
+ * 2. The queue decides which events may wait. If it has no room for an event that must not be lost, the stream is
+ * aborted.
+ * 3. Each `onOver` action is called once, whichever side ends the stream, so nothing leaks when the reader disconnects.
+ * 4. A comment every `beatMs` keeps an idle connection open.
  */
 import { systemTimers, type Timers } from './timers.ts';
 
-/** Bytes that wait for a reader, in order. `Kind` is the kind under which lost events are counted. */
+/** The queue of bytes to send to a reader, in order. `Kind` is the kind under which dropped events are counted. */
 export interface StreamQueue<Kind> {
   readonly isEmpty: boolean;
-  /** Takes an event, and drops older ones that may be lost. Returns false when there is no room for this one. */
+  /** Adds an event, and may drop older events to make room. Returns false when there is no room for this event. */
   offer(bytes: Uint8Array, kind: Kind | undefined): boolean;
-  /** Writes until the reader takes no more. */
+  /** Writes until the reader accepts no more bytes. */
   pump(): void;
-  /** Drops all waiting bytes, because the reader is gone. */
+  /** Drops all queued bytes, because the reader disconnected. */
   clear(): void;
 }
 
-/** Returns the number of bytes taken: all of them, 0 while the reader wants no more, -1 when it is gone. */
+/**
+ * Returns the number of bytes written: all of them, 0 while the reader accepts no more, -1 when the reader
+ * disconnected.
+ */
 export type WriteBytes = (bytes: Uint8Array) => number;
 
 export interface EventStreamDeps<Kind> {
-  /** Aborts when the client is gone, even before it began to read. */
+  /** Aborts when the client disconnects, even before the client began to read. */
   readonly left?: AbortSignal;
   readonly beatMs?: number;
-  /** The system's timers when absent. */
+  /** The timers to use; the system's timers when absent. */
   readonly clock?: Timers;
-  /** Makes the queue; when absent, a queue that loses nothing and is bounded by its bytes. */
+  /** Creates the queue. When absent, the stream uses a queue that drops nothing and is limited in bytes. */
   readonly queue?: (write: WriteBytes) => StreamQueue<Kind>;
 }
 
-/** Bytes handed over each time the reader asks; one event may go beyond it. */
+/** The number of bytes passed on each time the reader pulls; a single event may exceed it. */
 const HELPING = 65_536;
 const BEAT_MS = 15_000;
 
@@ -42,7 +45,7 @@ export class EventStream<Kind = never> {
   readonly #clock: Timers;
   readonly #beatMs: number;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** Bytes that the reader has asked for and not received. */
+  /** The number of bytes that the reader has requested but not received. */
   #wanted = 0;
   #state: 'open' | 'ending' | 'over' = 'open';
   readonly #whenOver: (() => void)[] = [];
@@ -59,13 +62,13 @@ export class EventStream<Kind = never> {
     if (left.aborted) leave();
   }
 
-  /** Calls the action when the stream is over; at once if it is over already. */
+  /** Calls `action` when the stream ends, or at once if it has already ended. */
   onOver(action: () => void): void {
     if (this.#state === 'over') action();
     else this.#whenOver.push(action);
   }
 
-  /** Makes the response. May be called once. */
+  /** Creates the HTTP response. Call it only once. */
   response(headers: Readonly<Record<string, string>> = {}): Response {
     if (this.#state === 'open') this.#armBeat();
     const body = new ReadableStream<Uint8Array>(
@@ -86,14 +89,14 @@ export class EventStream<Kind = never> {
     return new Response(body, { headers: { ...own, ...headers } });
   }
 
-  /** Sends an event. `kind` is given when the event may be lost. Does nothing once the stream is ending. */
+  /** Sends an event. Pass `kind` if the event may be dropped. Does nothing when the stream is ending. */
   send(bytes: Uint8Array, kind?: Kind): void {
     if (this.#state !== 'open' || this.#queue.offer(bytes, kind)) return;
     this.#leave();
     this.#controller?.error(behind());
   }
 
-  /** Ends the stream when the reader has everything; `last` is the last event. */
+  /** Ends the stream after everything queued was sent; `last` is sent as the last event. */
   end(last?: Uint8Array): void {
     if (last !== undefined) this.send(last);
     if (this.#state !== 'open') return;
@@ -129,7 +132,10 @@ export class EventStream<Kind = never> {
     for (const action of this.#whenOver.splice(0)) action();
   }
 
-  /** Starts the timer for the next comment, only while the reader waits: otherwise it has something to read. */
+  /**
+   * Starts the timer for the next comment. Only an idle stream needs one, so it runs only while the reader waits for
+   * bytes.
+   */
   #armBeat(): void {
     this.#callOffBeat = this.#clock.after(this.#beatMs, () => {
       if (this.#wanted > 0) this.send(beat);
@@ -138,13 +144,16 @@ export class EventStream<Kind = never> {
   }
 }
 
-/** Encodes an event. `data` becomes JSON, and a text stays unchanged; some protocols have no `event`. */
+/**
+ * Encodes an event. `data` is encoded as JSON, but a string stays unchanged. Leave out `event` for protocols without
+ * event names.
+ */
 export function encodeEvent(data: unknown, event?: string): Uint8Array {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return encoder.encode(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`);
 }
 
-/** A queue that loses nothing; it has no room for more than `most` bytes. */
+/** A queue that drops nothing. It accepts no more events when it holds `most` bytes. */
 export function boundedQueue(write: WriteBytes, most = 4_000_000): StreamQueue<unknown> {
   const waiting: Uint8Array[] = [];
   let waitingBytes = 0;

@@ -1,19 +1,22 @@
-/** Reads the body of a request, within limits of size and time. Never holds more than the limit. */
+/** Reads the body of a request within limits of size and time. Never buffers more than the size limit. */
 import type { RefuseBody } from './refusal.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
 export interface BodyBounds {
   readonly longest: number;
   readonly withinMs: number;
-  /** The system's timers when absent. */
+  /** The timers to use; the system's timers when absent. */
   readonly clock?: Timers;
-  /** Ends the reading when it aborts; its reason, an error, is thrown. */
+  /** When it aborts, reading stops and throws the signal's reason, which must be an error. */
   readonly signal?: AbortSignal;
-  /** Room shared by all bodies that are being read. `take` throws when there is no room for this many bytes. */
+  /** A memory budget that all bodies being read share. `take` throws when it has too few bytes left. */
   readonly room?: { take(bytes: number): void; give(bytes: number): void };
 }
 
-/** Returns the raw bytes. Throws the error that `refuse` makes: 413, 408, or 400 when the body breaks off. */
+/**
+ * Returns the raw bytes. Throws the error that `refuse` creates: 413 (too large), 408 (too slow), or 400 (the body is
+ * incomplete).
+ */
 export async function readBody(request: Request, bounds: BodyBounds, refuse: RefuseBody): Promise<Uint8Array> {
   const { longest, withinMs, clock = systemTimers, signal, room } = bounds;
   if (Number(request.headers.get('content-length') ?? 0) > longest) throw tooLong(longest, refuse);
@@ -47,7 +50,7 @@ export async function readBody(request: Request, bounds: BodyBounds, refuse: Ref
   }
 }
 
-/** Throws the error that `refuse` makes (400) when the body is not JSON. */
+/** Throws the error that `refuse` creates (400) when the body is not JSON. */
 export function parseJson(bytes: Uint8Array, refuse: RefuseBody): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -56,14 +59,14 @@ export function parseJson(bytes: Uint8Array, refuse: RefuseBody): unknown {
   }
 }
 
-/** Throws the error that `refuse` makes (415), unless the content type is JSON. */
+/** Throws the error that `refuse` creates (415) unless the content type is JSON. */
 export function checkJsonType({ headers }: Request, refuse: RefuseBody): void {
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   if (type.trim().toLowerCase() === 'application/json') return;
   throw refuse(415, `The body of the request must be application/json, not ${type.trim() || 'of no type'}.`, closing);
 }
 
-/** Otherwise the rest of the body would be read as the next request. */
+/** Closes the connection. Otherwise the unread rest of the body would be read as the next request. */
 const closing = { Connection: 'close' };
 
 function tooLong(longest: number, refuse: RefuseBody): Error {

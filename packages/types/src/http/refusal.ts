@@ -1,8 +1,8 @@
-/** Refusals over HTTP: a status and `{ "error": { code, message, suggestion } }`, never a stack. */
+/** Error responses over HTTP: a status and `{ "error": { code, message, suggestion } }`, never a stack trace. */
 import type { ErrorCode } from '../errors/error-catalogue.ts';
 import { GoondanError } from '../errors/goondan-error.ts';
 
-/** A refusal by the server itself, with a status that does not follow from its code. */
+/** An error response with its own status, for errors whose code alone does not determine the status. */
 export class Refusal extends GoondanError {
   constructor(
     readonly status: number,
@@ -14,7 +14,7 @@ export class Refusal extends GoondanError {
   }
 }
 
-/** Makes the refusal of a body; each server has its own codes. */
+/** Creates the error for a rejected body; each server uses its own codes. */
 export type RefuseBody = (
   status: 400 | 408 | 413 | 415,
   message: string,
@@ -24,7 +24,7 @@ export type RefuseBody = (
 /** Code → HTTP status. */
 export type StatusByCode = { readonly [Code in ErrorCode]?: number };
 
-/** Codes that mean the same to every server; each adds its own. */
+/** The statuses of codes that mean the same in every server. Each server adds the statuses of its own codes. */
 export const sharedStatuses: StatusByCode = {
   E_EVENT_INVALID: 400,
   E_CANCELLED: 409,
@@ -40,7 +40,7 @@ export const sharedStatuses: StatusByCode = {
 
 const DEFAULT_RETRY_MS = 1_000;
 
-/** Returns the status for an error; 500 for a code without one. */
+/** Returns the HTTP status for an error; 500 for a code that has none. */
 export function statusOf(error: GoondanError, statuses: StatusByCode): number {
   return error instanceof Refusal ? error.status : (statuses[error.code] ?? 500);
 }
@@ -51,7 +51,7 @@ export function headersOf(error: GoondanError, statuses: StatusByCode): Record<s
   return { ...retry, ...(error instanceof Refusal ? error.headers : {}) };
 }
 
-/** Makes the response of a refusal. `body` is for protocols with another shape. */
+/** Creates the response for an error. Pass `body` for protocols that need another JSON shape. */
 export function refuse(error: GoondanError, statuses: StatusByCode, body: object = errorBody(error)): Response {
   return Response.json(body, { status: statusOf(error, statuses), headers: headersOf(error, statuses) });
 }

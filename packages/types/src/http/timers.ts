@@ -1,4 +1,7 @@
-/** The timers that a body or a stream needs. The clock of the runtime is one; tests bring their own. */
+/**
+ * The timers that reading a body or sending a stream needs. The runtime's clock implements this interface; tests pass
+ * their own.
+ */
 export interface Timers {
   /** Calls `action` once after this many milliseconds. Returns a function that cancels it. */
   after(ms: number, action: () => void): () => void;
