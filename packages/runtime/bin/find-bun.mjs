@@ -1,7 +1,7 @@
 /**
- * Finds the Bun that npm installed, from plain Node, and says how our own programs are started on it. npm leaves it in one of two places: the postinstall script of the
- * `bun` package moves the binary into that package; where install scripts are blocked, only a placeholder stands there
- * and the binary stays in the package of the platform.
+ * Finds the Bun that npm installed, from plain Node, and gives the flags of our own programs. npm leaves the binary in one
+ * of two places: the postinstall script of the `bun` package moves it into that package; where install scripts are blocked,
+ * that package has a placeholder, and the binary stays in the package of the platform.
  */
 import { existsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,8 +9,8 @@ import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /**
- * Nothing in the current folder decides what runs: no `bunfig.toml`, no `tsconfig.json`, no `.env`, no package fetched on
- * first import. The program ends with its parent, however that ends.
+ * The current folder does not decide what runs: no `bunfig.toml`, no `tsconfig.json`, no `.env`, no package fetched at the
+ * first import. The program ends with its parent, even if the parent is killed.
  */
 export const programFlags = [
   `--config=${devNull}`,

@@ -16,9 +16,9 @@ export async function checkNode(): Promise<Check> {
 
 /** Bun runs this code, so it exists. */
 export function checkBun(): Check {
-  const manifest: { dependencies: { bun: string } } = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  );
+  // The runtime depends on Bun, so that Node programs have it too.
+  const file = new URL('../package.json', import.meta.resolve('@goondan/runtime/find-bun'));
+  const manifest: { dependencies: { bun: string } } = JSON.parse(readFileSync(file, 'utf8'));
   const wanted = manifest.dependencies.bun;
   if (Bun.version === wanted) return ok('Bun', Bun.version);
   return warning('Bun', `${Bun.version}; gdn is tested with ${wanted}`, 'Run `npm ci`, or install @goondan/cli again.');

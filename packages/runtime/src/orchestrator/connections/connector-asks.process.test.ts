@@ -212,12 +212,18 @@ describe('an ask of a connector', () => {
     const first = await open();
     const event = { input: 'hello', id: 'delivery-1' };
     const [one, two] = await Promise.all([first.ask(event), first.ask({ ...event, input: 'changed' })]);
-    expect([one.answer?.response, two.answer?.response]).toEqual(['You said: hello', 'You said: hello']);
+    // Either of the two may arrive first.
+    expect(one.answer?.response).toMatch(/^You said: (?:hello|changed)$/);
+    expect(two.answer?.response).toBe(one.answer?.response ?? '');
     expect(one.acceptance?.duplicate).not.toBe(two.acceptance?.duplicate);
     await first.swarm.stop();
     const second = await open(first.stateRoot);
     const again = await second.ask(event);
-    expect(again.answer).toMatchObject({ response: 'You said: hello', duplicate: true, usage: { totalTokens: 0 } });
+    expect(again.answer).toMatchObject({
+      response: one.answer?.response,
+      duplicate: true,
+      usage: { totalTokens: 0 },
+    });
   });
 
   test('nothing is streamed while a layer buffers, and then only the text that the layer made', async () => {
