@@ -4,7 +4,8 @@
  *
  * 1. A unit test starts no process and no browser. It leaves out the folders of `test`, the CLI's commands, and files
  *    whose names end with `.process.test.ts`, `.browser.test.ts` or `.tmux.test.ts`.
- * 2. A step prints one line, and its whole output when it failed. The exit code is 1 when one failed.
+ * 2. Types are checked by one checker; `npm run types` asks the second one too.
+ * 3. A step prints one line, and its whole output when it failed. The exit code is 1 when one failed.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +25,7 @@ const unitTests = [
 ];
 
 const steps = [
-  ['types', 'npm', ['run', '--silent', 'types']],
+  ['types', 'npm', ['run', '--silent', 'types:quick']],
   ['unit tests', 'node', ['scripts/run-bun.mjs', 'test', ...unitTests]],
   ['lint', 'npm', ['run', '--silent', 'lint']],
   ['formatting', 'npm', ['run', '--silent', 'format:check']],
