@@ -15,7 +15,7 @@ export function renderControlPage(page: string): string {
 function renderOperations(): string {
   const rows = operationNames.map((name) => {
     const { method, path, request, answer, isPatient, stream } = operations[name];
-    const notes = [stream && streams[stream], isPatient && 'takes its time'].filter((note) => note !== undefined);
+    const notes = [stream && streams[stream], isPatient && 'may take long'].filter((note) => note !== undefined);
     const heading = `${method} ${PROTOCOL}${path}`;
     return [
       `\`${name}\``,
