@@ -34,7 +34,7 @@ describe('the documents', () => {
   });
 
   test('ARCHITECTURE.md names every folder with code', () => {
-    const sources = [`${runtimeSources}/*/**/*.ts`, 'packages/{cli,base,studio}/{src,bin}/**/*.{ts,tsx,mjs,css}'];
+    const sources = [`${runtimeSources}/*/**/*.ts`, 'packages/{types,cli,base,studio}/{src,bin}/**/*.{ts,tsx,mjs,css}'];
     const folders = new Set(sources.flatMap(listRepository).map((path) => posix.dirname(path)));
     const named = new Set(readPaths(read('ARCHITECTURE.md').text).map((path) => posix.join(fullPath(path), '.')));
     // Tests of a part may share a folder.
