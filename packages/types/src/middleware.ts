@@ -130,7 +130,7 @@ export interface ModelMiddlewareContext extends ExecutionContext, LayerPlaces {
   readonly stepIndex: number;
   readonly signal: AbortSignal;
   /** The extension that called `ctx.model.generate`; absent for the step's own model call. */
-  readonly extensionName?: string;
+  readonly extension?: string;
   messages: ModelMessage[];
   tools: ToolCatalogItem[];
   params: ModelParams;

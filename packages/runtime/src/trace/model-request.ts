@@ -11,7 +11,7 @@ import { sha256OfAll } from '../json/sha256.ts';
 /** A request on its way to its model. */
 export interface AskedModel {
   /** The extension whose layer makes the request; absent when a step does. */
-  readonly extensionName?: string | undefined;
+  readonly extension?: string | undefined;
   readonly modelRef: string;
   readonly params: ModelParams;
   readonly tools: readonly ToolCatalogItem[];
@@ -69,7 +69,7 @@ export class WrittenRequests {
   readonly parts = new Set<string>();
   /** The digests of the messages in each asker's newest request. The asker with the oldest request comes first. */
   readonly #newest = new Map<
-    AskedModel['extensionName'],
+    AskedModel['extension'],
     { readonly effect: string; readonly digests: readonly string[] }
   >();
 
@@ -87,7 +87,7 @@ export class WrittenRequests {
    * Keeps the newest request of each asker, so that an extension's request between two steps does not make the second
    * one list its whole conversation again.
    */
-  add(asker: AskedModel['extensionName'], effect: string, digests: readonly string[]): void {
+  add(asker: AskedModel['extension'], effect: string, digests: readonly string[]): void {
     this.#newest.delete(asker);
     this.#newest.set(asker, { effect, digests });
     const [silent] = this.#newest.keys();
@@ -140,7 +140,7 @@ export class RequestRecorder {
       [...rest.flatMap(({ message, id }) => (id === undefined ? message : [])), ...tools],
       written,
     );
-    written.add(asked.extensionName, effect, digests);
+    written.add(asked.extension, effect, digests);
     return {
       ...sent,
       bodyDigest: sent.bodyDigest ?? this.#digestRequest(asked, digests),

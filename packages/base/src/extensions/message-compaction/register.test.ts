@@ -148,7 +148,7 @@ describe('message-compaction', () => {
     let tries = 0;
     const flaky = extension('flaky', ({ pipeline }) => {
       pipeline.register('model', (ctx) => {
-        if (ctx.extensionName === undefined) return ctx.next();
+        if (ctx.extension === undefined) return ctx.next();
         tries += 1;
         if (fails) throw new GoondanError('E_MODEL_REPLY', 'out of order');
         return ctx.next();

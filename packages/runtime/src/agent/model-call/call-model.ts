@@ -44,7 +44,7 @@ export async function callModel(turn: RunningTurn, ask: ModelAsk): Promise<Model
       inspect: () => inspect(call),
       shared: call.messages,
       // Only a layer's call shows its input; a step sends the conversation.
-      ...(call.extensionName === undefined
+      ...(call.extension === undefined
         ? {}
         : { input: () => previewArguments(call.messages.at(-1)?.content, turn.agent.mask) }),
     },
@@ -67,8 +67,8 @@ async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelR
   const request = requestOf(turn, ask.call);
   let watched: AskedModel | undefined;
   const asked = () => {
-    const { extensionName } = ask.call;
-    return (watched = { ...keep(request), extensionName, idOf: turn.conversation.idsOfShown() });
+    const { extension } = ask.call;
+    return (watched = { ...keep(request), extension, idOf: turn.conversation.idsOfShown() });
   };
   const onSent = (told: SentRequest) => {
     if (watched !== undefined) watched.sent = digestBody(told);

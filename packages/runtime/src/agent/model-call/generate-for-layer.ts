@@ -24,7 +24,7 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
       params: { ...turn.agent.params, ...request.params },
       modelRef: request.modelRef ?? turn.agent.modelRef,
       stepIndex: step?.stepIndex ?? turn.stepCount,
-      extensionName: layer.layer.extension,
+      extension: layer.layer.extension,
     },
     key,
     parent: step?.span ?? turn.span,

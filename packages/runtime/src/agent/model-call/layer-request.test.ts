@@ -56,7 +56,7 @@ test('a call that another layer answers now is a divergence of that layer alone'
       const options = { name: 'cache', mayShortCircuit: true };
       pipeline.register(
         'model',
-        (ctx) => (answers && ctx.extensionName !== undefined ? Promise.resolve(reply) : ctx.next()),
+        (ctx) => (answers && ctx.extension !== undefined ? Promise.resolve(reply) : ctx.next()),
         options,
       );
     };

@@ -15,7 +15,7 @@ export interface ModelCall {
   modelRef: string;
   readonly stepIndex: number;
   /** The extension that made the call; undefined for the step's own call. */
-  readonly extensionName: string | undefined;
+  readonly extension: string | undefined;
 }
 
 const callKey = Symbol('call');
@@ -32,8 +32,8 @@ export class ModelContext extends TurnLayerContext {
   get stepIndex() {
     return this[callKey].stepIndex;
   }
-  get extensionName() {
-    return this[callKey].extensionName;
+  get extension() {
+    return this[callKey].extension;
   }
   get messages() {
     const call = this[callKey];

@@ -65,7 +65,7 @@ function watch(): Watched {
       pipeline.register('turn', (ctx) => pass(`turn ${ctx.agentName}`, () => ctx.next()));
       pipeline.register('step', (ctx) => pass(`step ${ctx.stepIndex}`, () => ctx.next()));
       pipeline.register('toolCall', (ctx) => pass(`toolCall ${ctx.toolName}`, () => ctx.next()));
-      pipeline.register('model', (ctx) => pass(`model ${ctx.extensionName ?? 'step'}`, () => ctx.next()));
+      pipeline.register('model', (ctx) => pass(`model ${ctx.extension ?? 'step'}`, () => ctx.next()));
     };
     return extension(`sentinel-${place}`, register, { tier });
   };

@@ -91,7 +91,7 @@ async function askForReply(
     params: { ...turn.agent.params },
     modelRef: turn.agent.modelRef,
     stepIndex: step.stepIndex,
-    extensionName: undefined,
+    extension: undefined,
   };
   const key = `${step.stepIndex}/model`;
   const reply = await callModel(turn, {

@@ -12,7 +12,7 @@ const readonlyFields: Record<MiddlewareKind, readonly string[]> = {
   turn: [...everywhere, ...powers, 'inputEvent'],
   step: [...everywhere, ...powers, 'turn', 'stepIndex'],
   toolCall: [...everywhere, 'stepIndex', 'toolName', 'toolCallId'],
-  model: [...everywhere, 'stepIndex', 'extensionName'],
+  model: [...everywhere, 'stepIndex', 'extension'],
 };
 const mutableFields: Record<MiddlewareKind, readonly string[]> = {
   turn: ['metadata'],
