@@ -15,8 +15,15 @@ test('an error of another copy of the package is one', async () => {
 test('nothing else is one, though it has the fields', () => {
   const real = new GoondanError('E_CANCELLED', 'Stopped.');
   const alike = Object.assign(new Error('Stopped.'), { name: 'GoondanError', code: 'E_CANCELLED' });
-  const others = [undefined, null, 'E_CANCELLED', {}, { ...real }, alike, structuredClone(alike)];
+  const others = [undefined, null, 'E_CANCELLED', {}, Object.assign({}, real), alike, structuredClone(alike)];
   expect(others.map((other) => GoondanError.is(other))).toEqual(others.map(() => false));
   // The mark must not appear among the error's own fields.
   expect(Reflect.ownKeys(real).filter((key) => typeof key === 'symbol')).toEqual([]);
+});
+
+test('an error names its extension once the onion has marked it', () => {
+  const error = new GoondanError('E_NEXT_TWICE', 'Twice.');
+  expect(error.extension).toBeUndefined();
+  Reflect.defineProperty(error, 'extensionName', { value: 'greedy' });
+  expect(error.extension).toBe('greedy');
 });

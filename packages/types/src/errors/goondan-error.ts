@@ -22,8 +22,6 @@ export class GoondanError extends Error {
   readonly helpUrl: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
-  /** The extension that caused the error, once known. Set by the onion when a layer throws. */
-  declare extensionName?: string;
   /** The place in the bundle's code that threw, once known. */
   declare place?: CodePlace;
 
@@ -33,6 +31,13 @@ export class GoondanError extends Error {
    */
   static is(value: unknown): value is GoondanError {
     return value instanceof Error && mark in value;
+  }
+
+  /** The extension whose layer threw the error, once known. */
+  get extension(): string | undefined {
+    // The onion marks all thrown values, also errors of other classes, under a name that authors are unlikely to use.
+    const name: unknown = Reflect.get(this, 'extensionName');
+    return typeof name === 'string' ? name : undefined;
   }
 
   /** Defined on the prototype, so that the mark shows up neither in logs nor in comparisons. */

@@ -37,7 +37,7 @@ describe('P-12 attachExtension', () => {
   ])('P-12 wraps %s, which cannot carry a name, in an error that can', (_, thrown) => {
     const error = attachExtension(thrown, 'guard');
     expect(error).toBeInstanceOf(GoondanError);
-    expect(error).toMatchObject({ code: 'E_EXT_MIDDLEWARE', extensionName: 'guard' });
+    expect(error).toMatchObject({ code: 'E_EXT_MIDDLEWARE', extension: 'guard' });
     expect(Reflect.get(error, 'cause')).toBe(thrown);
     expect(toTurnError(error).message).toContain('extension "guard" threw');
   });
