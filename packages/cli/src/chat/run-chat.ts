@@ -21,21 +21,18 @@ import { type ChatSwarm, openChatSwarm } from './open-chat-swarm.ts';
 import { openScreen } from './open-screen.ts';
 import { type CommandDeps, openConversation, runCommand } from './run-command.ts';
 
-/** The first agent instance to talk to. */
-export interface ChatPartner {
-  /** The entry agent when absent. */
-  readonly agent?: string;
-  /** `default` when absent. */
-  readonly instanceKey?: string;
-}
-
 /**
  * Connects to a swarm that already runs and leaves it running. A swarm that was started for the chat ends with it.
+ * `partner` is the first agent instance to talk to: the entry agent, and the instance `default`, where it names none.
  *
  * **Errors** — those of `openChatSwarm`, `E_AGENT_UNKNOWN`, `E_CANCELLED`; `E_CONTROL_CLOSED` when the swarm is gone
  * without notice.
  */
-export async function runChat(run: PreparedRun, partner: ChatPartner, terminal: Terminal): Promise<ExitCode> {
+export async function runChat(
+  run: PreparedRun,
+  partner: Partial<InstanceAddress>,
+  terminal: Terminal,
+): Promise<ExitCode> {
   let chat: Chat | undefined;
   // Log lines of the swarm must not break the screen.
   const around: Terminal = { ...terminal, printError };
@@ -66,7 +63,7 @@ export async function runChat(run: PreparedRun, partner: ChatPartner, terminal: 
 async function talk(
   opened: ChatSwarm,
   run: PreparedRun,
-  partner: ChatPartner,
+  partner: Partial<InstanceAddress>,
   terminal: Terminal,
   onOpen: (chat: Chat) => void,
 ): Promise<ChatEnd> {

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnTrace } from '@goondan/runtime/history';
 import { hasPart, works } from '../../../../test/parts.ts';
-import type { DemoRun } from '../demo/demo-run.ts';
+import type { DemoRun } from '../demo/run-demo.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
 // Three processes for each, on a machine that may be busy.

@@ -2,18 +2,26 @@
  * `gdn demo`: asks the swarm in `packages/cli/demo` one question, and shows the path of the answer through every layer.
  */
 import type { AskOptions } from '@goondan/runtime';
-import { readTurnTrace, type TurnTrace } from '@goondan/runtime/history';
+import { type ChainRecord, readTurnTrace, type TurnTrace } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
 import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
 import { askForReport } from '../run/ask-for-report.ts';
-import { exitAfter } from '../run/turn-report.ts';
+import { exitAfter, type TurnReport } from '../run/turn-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { printTrace } from '../trace/print-trace.ts';
-import type { DemoRun } from './demo-run.ts';
 import { printAnswer } from './print-answer.ts';
 import { demoBundle, type DemoSwarm, startDemoSwarm } from './start-demo-swarm.ts';
+
+/** The output of `gdn demo --json`. Fields are added, never renamed. */
+export interface DemoRun extends TurnReport {
+  /**
+   * The chain of the turn, with the turns of called agents in `called` of the calls that asked for them. Absent when
+   * nothing was recorded: `GOONDAN_TRACE=off`.
+   */
+  readonly trace: ChainRecord | undefined;
+}
 
 export interface DemoOptions {
   readonly input: string;

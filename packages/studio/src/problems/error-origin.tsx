@@ -1,5 +1,4 @@
 /** The place where code of the bundle threw, and the stack on demand. */
-import { describePlace } from './describe-place.ts';
 import type { CodePlace } from '@goondan/cli/studio';
 
 export function ErrorOrigin({
@@ -14,7 +13,7 @@ export function ErrorOrigin({
     <div className="error-origin">
       {place !== undefined && (
         <p>
-          at <code className="error-place">{describePlace(place)}</code>
+          at <code className="error-place">{`${place.file}:${place.line}:${place.column}`}</code>
         </p>
       )}
       {stack !== undefined && (

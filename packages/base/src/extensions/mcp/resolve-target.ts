@@ -4,9 +4,17 @@ import { GoondanError } from '@goondan/types';
 import { expandVariables } from './expand-variables.ts';
 import { checkEntry, MCP_FILE, readMcpFile, serversOf } from './mcp-file.ts';
 import type { McpSettings, TransportConfig } from './mcp-settings.ts';
-import type { Environment } from '../../process-tree/child-environment.ts';
-import { serverEnvironment } from './server-environment.ts';
+import { childEnvironment, type Environment } from '../../process-tree/child-environment.ts';
 import type { ServerTarget } from './server-target.ts';
+
+/** More variables for servers, which use the network and start shells. */
+const serverVariables: readonly string[] = [
+  'SHELL',
+  'LANGUAGE',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+];
 
 export interface Surroundings {
   readonly bundleFolder: string;
@@ -72,7 +80,7 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
       // A command with a slash is a file; a name is searched in PATH.
       command: command.includes('/') && !isAbsolute(command) ? resolve(cwd, command) : command,
       args: [...more, ...args].map(expand),
-      environment: serverEnvironment(around.environment, expandEach(env)),
+      environment: childEnvironment(around.environment, expandEach(env), serverVariables),
       cwd,
       protocol,
     };

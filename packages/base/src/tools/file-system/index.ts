@@ -3,6 +3,7 @@ import type { ToolHandler } from '@goondan/types';
 import type { EditAsk } from './edit-text.ts';
 import { readFileConfig } from './file-config.ts';
 import type { ReadAsk } from './read-text.ts';
+import type { SearchAsk } from './search/find-matches.ts';
 import type { WriteAsk } from './write-text.ts';
 
 const MOST_MATCHES = 100;
@@ -29,13 +30,7 @@ const list: ToolHandler = async (ctx, input) => {
   return listFolder(input, readFileConfig(ctx));
 };
 
-interface SearchInput {
-  readonly pattern?: string;
-  readonly glob?: string;
-  readonly path?: string;
-  readonly ignoreCase?: boolean;
-  readonly limit?: number;
-}
+type SearchInput = Partial<Pick<SearchAsk, 'pattern' | 'glob' | 'path' | 'ignoreCase'>> & { readonly limit?: number };
 
 const search: ToolHandler = async (ctx, input) => {
   const { searchFiles } = await import('./search/search-files.ts');

@@ -7,19 +7,15 @@ import { errorAt, type BundleProblem, type Finding } from './bundle-problem.ts';
 import { checkScopes, MOST_PROBLEMS } from './check/check-scopes.ts';
 import { findPreload } from './files/find-preload.ts';
 import { readEnvironmentFile } from './files/read-environment-file.ts';
+import type { FolderContents } from './files/read-folder.ts';
 import { openScopes } from './open-scope.ts';
-import type { SourceDocument } from './place.ts';
 import type { Environment } from './values.ts';
 
-export interface BundleSource {
-  /** A real path. */
-  readonly folder: string;
-  readonly documents: readonly SourceDocument[];
-  /** Findings from reading the documents. */
-  readonly findings: readonly Finding[];
-}
-
-export async function readBundle(source: BundleSource, environment: Environment): Promise<Bundle> {
+/** `folder` is a real path. */
+export async function readBundle(
+  source: FolderContents & { readonly folder: string },
+  environment: Environment,
+): Promise<Bundle> {
   const { folder, documents } = source;
   const { values, findings: aboutEnvironment } = await readEnvironmentFile(folder);
   const opened = await openScopes(folder, documents);
