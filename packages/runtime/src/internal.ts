@@ -16,7 +16,17 @@ export { closestName } from './config/closest-name.ts';
 export { partsDigest } from './config/parts-digest.ts';
 export { providerVariables } from './config/provider-variables.ts';
 export { SendQueue } from './ipc/channel/send-queue.ts';
-export { type Check, exactObject, Misfit, name, oneOf, optional, text } from './ipc/check/shape.ts';
+export {
+  type Check,
+  exactObject,
+  Misfit,
+  name,
+  type ObjectOf,
+  oneOf,
+  type Optional,
+  optional,
+  text,
+} from './ipc/check/shape.ts';
 export type { LossyKind } from './ipc/codec.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export type { Change } from './json/diff-json.ts';
