@@ -36,6 +36,18 @@ describe('the imports of a module', () => {
     expect(problemsOf({ 'a.ts': text })).toEqual([]);
   });
 
+  test('R-04 a file that two modules import is read once, and its problems are those of both', () => {
+    const shared = `import './shared.ts';`;
+    using bundle = temporaryBundle({ 'a.ts': shared, 'b.ts': shared, 'shared.ts': `import 'nowhere';` });
+    const scanned = moduleScanner();
+    const first = scanned(join(bundle.folder, 'a.ts'), bundle.folder);
+    expect(first.problems).toMatchObject([{ type: 'missing', file: 'shared.ts', text: 'nowhere' }]);
+    writeFileSync(join(bundle.folder, 'shared.ts'), '');
+    const second = scanned(join(bundle.folder, 'b.ts'), bundle.folder);
+    expect(second.problems).toEqual(first.problems);
+    expect(second.digest).not.toBe(first.digest);
+  });
+
   test('R-04 a package import is found when the package is installed, here or above', () => {
     const text = `import 'one';\nimport '@two/parts/deep.js';\n`;
     const installed = { 'node_modules/one/package.json': '{}', 'node_modules/@two/parts/package.json': '{}' };

@@ -52,41 +52,52 @@ const providedPackages: readonly string[] = ['@goondan/types', '@goondan/core', 
  */
 export function moduleScanner(): (file: string, root: string) => ModuleScan {
   const scans = new Map<string, ModuleScan>();
-  const budget = { files: MOST_FILES };
+  const shared: Shared = { budget: MOST_FILES, files: new Map(), transpilers: new Map() };
   return (file, root) => {
-    const scan = scans.get(file) ?? scanModule(file, root, budget);
+    const scan = scans.get(file) ?? scanModule(file, root, shared);
     scans.set(file, scan);
     return scan;
   };
 }
 
-function scanModule(file: string, root: string, budget: { files: number }): ModuleScan {
+/** The state that all modules of a bundle share. */
+interface Shared {
+  /** The number of files that may still be scanned. */
+  budget: number;
+  readonly files: Map<string, ScannedFile | undefined>;
+  readonly transpilers: Map<Loader, Bun.Transpiler>;
+}
+
+interface ScannedFile {
+  readonly hash: string;
+  readonly found: readonly (Scanned & { readonly target?: Located })[];
+}
+
+function scanModule(file: string, root: string, shared: Shared): ModuleScan {
   const problems: ImportProblem[] = [];
   const hashes = new Map<string, string>();
   const waiting = [file];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (hashes.has(next)) continue;
     const shown = relative(root, next);
-    if (budget.files === 0) {
+    if (shared.budget === 0) {
       const text = `is not looked at: all modules together have more than ${MOST_FILES} files`;
       problems.push({ type: 'limit', file: shown, text, isOptional: true });
       break;
     }
-    budget.files -= 1;
-    const code = readCode(next);
-    if (code === undefined) {
+    shared.budget -= 1;
+    const scanned = scanFile(next, root, shared);
+    if (scanned === undefined) {
       problems.push({ type: 'syntax', file: shown, text: 'it cannot be read', isOptional: false });
       continue;
     }
-    hashes.set(next, sha256(code));
-    const loader = moduleLoaders[extname(next)];
-    if (loader === undefined || typeof code === 'string') continue;
-    for (const found of scanCode(code, loader)) {
+    hashes.set(next, scanned.hash);
+    for (const found of scanned.found) {
       if (found.type === 'syntax') {
         problems.push({ type: 'syntax', file: `${shown}${found.at}`, text: found.message, isOptional: false });
         continue;
       }
-      const target = locate(found.specifier, next, root);
+      const { target = 'elsewhere' } = found;
       if (target === 'elsewhere') continue;
       if (target !== 'missing') waiting.push(target.file);
       else problems.push({ type: 'missing', file: shown, text: found.specifier, isOptional: found.isOptional });
@@ -94,6 +105,34 @@ function scanModule(file: string, root: string, budget: { files: number }): Modu
   }
   const hashed = [...hashes].map(([path, hash]) => `${relative(root, path)} ${hash}`).toSorted();
   return { digest: sha256(hashed.join('\n')), problems };
+}
+
+/** Reads a file once, however many modules import it. `undefined` when it cannot be read. */
+function scanFile(file: string, root: string, { files, transpilers }: Shared): ScannedFile | undefined {
+  const key = `${root}\0${file}`;
+  const known = files.get(key);
+  if (known !== undefined || files.has(key)) return known;
+  const code = readCode(file);
+  const loader = moduleLoaders[extname(file)];
+  const found =
+    loader === undefined || code === undefined || typeof code === 'string'
+      ? []
+      : scanCode(code, transpilerOf(loader, transpilers));
+  const scanned =
+    code === undefined ? undefined : { hash: sha256(code), found: found.map((each) => withTarget(each, file, root)) };
+  files.set(key, scanned);
+  return scanned;
+}
+
+function transpilerOf(loader: Loader, transpilers: Shared['transpilers']): Bun.Transpiler {
+  // Type-only imports disappear when the module runs, so they are left out here, too.
+  const transpiler = transpilers.get(loader) ?? new Bun.Transpiler({ loader, trimUnusedImports: true });
+  transpilers.set(loader, transpiler);
+  return transpiler;
+}
+
+function withTarget(found: Scanned, file: string, root: string): ScannedFile['found'][number] {
+  return found.type === 'syntax' ? found : { ...found, target: locate(found.specifier, file, root) };
 }
 
 /** Returns the code of a file; for one of more than `MOST_BYTES`, its size and date instead. */
@@ -110,10 +149,9 @@ type Scanned =
   | { readonly type: 'import'; readonly specifier: string; readonly isOptional: boolean }
   | { readonly type: 'syntax'; readonly message: string; readonly at: string };
 
-function scanCode(code: Buffer, loader: Loader): Scanned[] {
+function scanCode(code: Buffer, transpiler: Bun.Transpiler): Scanned[] {
   try {
-    // Type-only imports disappear when the module runs, so they are left out here, too.
-    const imports = new Bun.Transpiler({ loader, trimUnusedImports: true }).scanImports(code);
+    const imports = transpiler.scanImports(code);
     return imports.map(({ path, kind }) => ({
       type: 'import',
       specifier: path,
