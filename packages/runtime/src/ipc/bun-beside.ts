@@ -70,7 +70,8 @@ export async function startBunBeside(hear: (said: BesideSaid) => void = () => un
     for await (const said of readLines<BesideSaid>(stdout)) {
       if ('answer' in said) waiting.shift()?.resolve(said.answer);
       else if ('error' in said) waiting.shift()?.reject(fromFrameError(said.error));
-      else hear(said);
+      // An error of the listener is the program's own, and must not end the process.
+      else queueMicrotask(() => hear(said));
     }
   }
 }
