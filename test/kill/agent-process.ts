@@ -14,7 +14,8 @@ import type { ToolDeclaration } from '../../packages/runtime/src/agent/tool/load
 import { durableStore } from '../../packages/runtime/src/workspace/journal/durable-store.ts';
 
 const STEPS = 10;
-const stateRoot = process.argv[2] ?? '';
+/** The folder of the conversation, and the one of `counter.ts`. */
+const [, , stateRoot = '', root = ''] = process.argv;
 const world = join(stateRoot, 'world.log');
 
 /** Calls one tool after the other, whatever they return, then ends. It is slow, so that it can be killed. */
@@ -63,7 +64,7 @@ const agent = await startAgent(
           metadata: { name: 'counter' },
           spec: { entry: './counter.ts' },
         },
-        root: import.meta.dir,
+        root,
       },
     ],
   },
