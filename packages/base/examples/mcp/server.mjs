@@ -1,4 +1,4 @@
-// An MCP server over stdio: a line of JSON in, a line of JSON out.
+// An MCP server over stdio: it reads and writes one JSON message per line.
 import { createInterface } from 'node:readline';
 
 const notes = ['Buy flour.', 'Call Ada.', 'Flour is cheaper on Fridays.'];
@@ -25,7 +25,7 @@ const methods = {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
-  // A message without an id is a notification, and gets no answer.
+  // A message without an id is a notification and gets no response.
   if (id === undefined) continue;
   const run = Object.hasOwn(methods, method) ? methods[method] : undefined;
   const answer = run ? { result: run(params) } : { error: { code: -32601, message: `There is no method ${method}.` } };

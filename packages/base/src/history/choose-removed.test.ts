@@ -97,7 +97,7 @@ describe('the messages removed from a random history', () => {
   });
 });
 
-/** The fallback for a list that is never empty here. */
+/** A fallback for the type checker; the list is never empty here. */
 const never: Message = {
   id: '',
   data: { role: 'user', content: '' },
@@ -117,7 +117,7 @@ function isWithin(
   return messages.length <= maxMessages && messages.reduce((sum, each) => sum + estimateTokens(each), 0) <= maxTokens;
 }
 
-/** Lists calls without a result, and results without a call: random histories have some from the start. */
+/** Lists calls without a result and results without a call. Random histories may already contain some. */
 function danglingIn(messages: readonly Message[]): string[] {
   return idsOf(messages).filter((id, _, all) => all.filter((each) => each === id).length % 2 === 1);
 }

@@ -1,10 +1,13 @@
 /**
- * Chooses the messages to remove, so that the rest is within the limits.
+ * Chooses which messages to remove so that the remaining ones are within the limits.
  *
- * Invariants: 1. Only whole groups are removed, the oldest first. 2. Fixed and protected messages stay. 3. Nothing is
- * removed within the limits. Past them, more is removed than necessary, so the provider's cache is not invalidated at
- * every step. 4. An answer is removed with its question, because some providers reject a conversation that begins with
- * an answer.
+ * Invariants:
+ * 1. Only whole groups are removed, oldest first.
+ * 2. Fixed and protected messages stay.
+ * 3. Nothing is removed while the history is within the limits. Beyond them, more is removed than necessary, so that
+ *    the provider's cache is not invalidated at every step.
+ * 4. An answer is removed together with its question, because some providers reject a conversation that begins with an
+ *    answer.
  */
 import type { Message } from '@goondan/types';
 import { groupMessages, type MessageGroup } from './group-messages.ts';
@@ -16,9 +19,9 @@ export interface HistoryLimits {
 
 export interface Question {
   readonly messages: readonly Message[];
-  /** The most before a removal. */
+  /** Messages are removed when the history exceeds these limits. */
   readonly limits: HistoryLimits;
-  /** The most after a removal. */
+  /** The limits that the history must meet after a removal. */
   readonly targets: HistoryLimits;
   readonly isProtected: (message: Message) => boolean;
 }
@@ -26,7 +29,7 @@ export interface Question {
 export interface Choice {
   /** In the order of the conversation. */
   readonly removed: readonly Message[];
-  /** Whether the rest is within the limits. */
+  /** True when the remaining messages are within the limits. */
   readonly isEnough: boolean;
 }
 

@@ -1,12 +1,12 @@
-/** Estimates the tokens of a message: providers count differently, and asking one costs a request. */
+/** Estimates the tokens of a message. Providers count differently, and asking a provider would cost a request. */
 import type { Message } from '@goondan/types';
 
-/** The tokens of a picture or another file of any size: the real cost depends on the provider. */
+/** The estimate for a picture or another file of any size; the real cost depends on the provider. */
 const TOKENS_OF_A_FILE = 1_000;
 /** The tokens of the frame around every message. */
 const TOKENS_OF_A_FRAME = 4;
 
-/** Messages never change, so each is counted once. */
+/** Caches the counts, because messages never change. */
 const known = new WeakMap<Message, number>();
 
 export function estimateTokens(message: Message): number {
@@ -17,7 +17,7 @@ export function estimateTokens(message: Message): number {
   return tokens;
 }
 
-/** Counts four ASCII characters as a token, and each character of other scripts as one. */
+/** Counts four ASCII characters as one token, and each character of other scripts as one token. */
 export function countText(text: string): number {
   let plain = 0;
   for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) < 128) plain += 1;

@@ -9,7 +9,10 @@ export interface MessageGroup {
   /** In the order of the conversation. */
   readonly messages: readonly Message[];
   readonly tokens: number;
-  /** True when one of them is pinned, so all stay; or when it is ephemeral and removed anyway. */
+  /**
+   * True when a message of the group is pinned, so that all of them stay, or when the group is ephemeral and removed
+   * anyway.
+   */
   readonly isFixed: boolean;
 }
 
@@ -25,7 +28,7 @@ export function groupMessages(messages: readonly Message[]): MessageGroup[] {
     }
     const group = [message];
     groups.push(group);
-    // A model may reuse an id: later results belong to the newer call.
+    // A model may reuse a call id; then later results belong to the newer call.
     for (const id of callsOf(message)) callers.set(id, group);
   }
   return groups.map((group) => ({
@@ -35,7 +38,7 @@ export function groupMessages(messages: readonly Message[]): MessageGroup[] {
   }));
 }
 
-/** Returns the group with the call that this message answers. */
+/** Returns the group that contains the call which this message answers. */
 function callerOf({ data }: Message, callers: ReadonlyMap<string, Message[]>): Message[] | undefined {
   if (data.role !== 'tool') return undefined;
   return data.content.map(({ toolCallId }) => callers.get(toolCallId)).find((group) => group !== undefined);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Returns the lines of a file; none when it does not exist. */
+/** Returns the lines of a file; an empty list when the file does not exist. */
 export function readLines(file: string): string[] {
   try {
     return readFileSync(file, 'utf8').split('\n');

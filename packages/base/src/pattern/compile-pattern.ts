@@ -2,17 +2,17 @@
 import { type Node, parseRegex } from './parse-regex.ts';
 import { type Instruction, matches, type Program } from './program.ts';
 
-/** The most instructions. Together with `LONGEST_TEXT` this limits the cost of one match. */
+/** The maximum number of instructions. Together with `LONGEST_TEXT` it limits the cost of one match. */
 const LONGEST_PROGRAM = 1_000;
-/** The most characters of a text; a longer one gives `undefined`. */
+/** The maximum length of a text, in characters. For a longer text a matcher returns `undefined`. */
 export const LONGEST_TEXT = 10_000;
 
-/** Whether a text matches; `undefined` when it is too long to examine. */
+/** Tells whether a text matches; `undefined` when the text is too long to examine. */
 export type Matcher = (text: string) => boolean | undefined;
 
 /**
- * `*` matches any characters, line ends included, `?` matches one; all other characters match themselves. The whole
- * text must match.
+ * Compiles a glob: `*` matches any number of characters, including line breaks, `?` matches one, and all other
+ * characters match themselves. The whole text must match.
  */
 export function compileGlob(glob: string): Matcher {
   const parts = Array.from(glob, (character): Node => {
@@ -23,7 +23,10 @@ export function compileGlob(glob: string): Matcher {
   return matcher(compile({ is: 'sequence', parts }, `the pattern "${glob}"`), 'whole');
 }
 
-/** Matches anywhere in the text, unless it has `^` and `$`. Throws an `Error` with the problem. */
+/**
+ * Compiles a regular expression, which matches anywhere in the text unless it contains `^` and `$`. Throws an `Error`
+ * that describes the problem.
+ */
 export function compileRegex(source: string): Matcher {
   return matcher(compile(parseRegex(source), `the regular expression "${source}"`), 'search');
 }

@@ -1,7 +1,7 @@
 /**
- * Parses regular expressions into a tree. The syntax is JavaScript's without look-around, back-references and named
- * groups, which cannot be matched in linear time or are not needed here. Lazy quantifiers are accepted and have no
- * effect, because only the existence of a match is asked.
+ * Parses regular expressions into a tree. The syntax is JavaScript's, without look-around, back-references and named
+ * groups, which cannot be matched in linear time or are not needed here. Lazy quantifiers are accepted but have no
+ * effect, because it only matters whether a match exists.
  */
 import { isWord } from './program.ts';
 
@@ -159,7 +159,7 @@ class Parser {
     const character = this.#take();
     const control = controls[character];
     if (control !== undefined) return control;
-    // Letters and digits are reserved: they mean something elsewhere, or may one day (\1, \p, \A).
+    // Escapes of letters and digits are reserved: they have a meaning in other dialects, or may get one (\1, \p, \A).
     if (/[A-Za-z\d]/.test(character)) throw this.problem(`an escape "\\${character}" that is not supported`);
     return codePointOf(character);
   }
@@ -188,7 +188,7 @@ class Parser {
 
 type Fits = (codePoint: number) => boolean;
 
-/** \n, \r, and the separators of lines and paragraphs. */
+/** \n, \r, the line separator and the paragraph separator. */
 const lineEnds: readonly number[] = [10, 13, 0x2028, 0x2029];
 
 const isDigit: Fits = (codePoint) => codePoint >= 48 && codePoint <= 57;

@@ -1,21 +1,22 @@
 /**
- * A compiled pattern: a small program whose threads all read one character at a time. Matching the text of a model
- * takes time in proportion to both lengths, and never explodes as in a backtracking matcher.
+ * A compiled pattern: a small program whose threads advance through the text in step, one character at a time. The time
+ * for a match is proportional to the length of the program times the length of the text; it never explodes as in a
+ * backtracking matcher.
  */
 
 export type Instruction =
-  /** Reads one character. */
+  /** Consumes one character that fits. */
   | { readonly does: 'take'; readonly fits: (codePoint: number) => boolean }
-  /** Continues at both places. */
+  /** Continues in two threads, one at each place. */
   | { readonly does: 'split'; readonly first: number; readonly second: number }
   | { readonly does: 'jump'; readonly to: number }
-  /** Continues when the position fits. */
+  /** Continues only when the position in the text fits. */
   | { readonly does: 'assert'; readonly at: 'start' | 'end' | 'boundary' | 'inside' }
   | { readonly does: 'match' };
 
 export type Program = readonly Instruction[];
 
-/** Whether a match begins anywhere in the text (`search`), or covers all of it. */
+/** Tells whether the program matches a part of the text (`search`) or all of it (`whole`). */
 export function matches(program: Program, text: string, mode: 'search' | 'whole'): boolean {
   const codePoints = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   let threads = new Set<number>();
@@ -41,7 +42,7 @@ interface Place {
   readonly at: number;
 }
 
-/** Adds every instruction that can be reached from `start` without reading a character. */
+/** Adds every instruction that can be reached from `start` without consuming a character. */
 function follow(program: Program, start: number, place: Place, reached: Set<number>): void {
   const open = [start];
   for (let index = open.pop(); index !== undefined; index = open.pop()) {

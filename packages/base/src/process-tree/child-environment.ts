@@ -1,16 +1,16 @@
 /**
- * The environment of a started process: a few variables that programs need, those that the bundle declares, and the
- * tags by which the processes of a swarm are found. It has nothing else of the agent's environment, and so none of its
+ * The environment of a child process: a few standard variables, the variables that the bundle declares, and the tags by
+ * which the processes of a swarm are found. It contains nothing else of the agent's environment, and so none of its
  * secrets.
  */
 
-/** Folders, names and the language. */
+/** Standard variables: folders, user names and the language. */
 const inherited: readonly string[] = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TZ', 'TMPDIR'];
 const tags: readonly string[] = ['GOONDAN_RUN', 'GOONDAN_CHILD'];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `also` lists further names to pass on. The tags come last, so no declaration overrides them. */
+/** `also` lists more variables to pass on. The tags come last, so that no declaration overrides them. */
 export function childEnvironment(
   own: Environment,
   declared: Readonly<Record<string, string>>,
@@ -21,7 +21,8 @@ export function childEnvironment(
 }
 
 /**
- * Makes the environment of a command: without colours and questions, and with a tag of its own, by which it is ended.
+ * Creates the environment of a command: without colours and prompts, and with a tag of its own, by which the command's
+ * processes are found and ended.
  */
 export function commandEnvironment(
   own: Environment,

@@ -1,23 +1,30 @@
 /**
- * Ends a command and everything it started: first with SIGTERM, then with SIGKILL. A process that forks while it is
- * being killed is found by the next look.
+ * Ends a command and everything it started: first with SIGTERM, then with SIGKILL. The process tree is read repeatedly,
+ * so a process that forks while it is being killed is found the next time.
  */
 import { canReadTree, readTree, type TreeRoot } from './read-tree.ts';
 
 export interface EndTreeOptions {
-  /** The time between SIGTERM and SIGKILL; with 0 there is no SIGTERM. */
+  /** The time between SIGTERM and SIGKILL in milliseconds. If it is 0, no SIGTERM is sent. */
   readonly graceMs: number;
-  /** A process that gets no SIGTERM, because it would end the others before they can react. */
+  /** The pid of a process that gets no SIGTERM, because it would end the others before they can react. */
   readonly notAsked?: number | undefined;
 }
 
-/** The time after which a process that does not die is given up: one that waits for a broken disk cannot end. */
+/**
+ * The time after which a process that does not exit is given up: a process that waits for a broken disk cannot be
+ * killed.
+ */
 const GIVE_UP_MS = 2_000;
 const BETWEEN_LOOKS_MS = 20;
-/** A process between fork and exec may not show its tag yet. */
+/**
+ * The tree must be empty this many times in a row, because a process between fork and exec may not show its tag yet.
+ */
 const QUIET_LOOKS = 2;
 
-/** Resolves when nothing is left, with the number of processes that could not be ended. */
+/**
+ * Resolves when no process is left or the rest was given up. Returns the number of processes that could not be ended.
+ */
 export async function endTree(root: TreeRoot, { graceMs, notAsked }: EndTreeOptions): Promise<number> {
   if (!canReadTree()) return endGroup(root.pid, graceMs);
   const startedAt = performance.now();
@@ -61,7 +68,7 @@ function signal(target: number, name: 'SIGTERM' | 'SIGKILL' | 0): boolean {
     process.kill(target, name);
     return true;
   } catch {
-    // The process ended meanwhile; or it is not ours, and is then found again.
+    // The process has exited; or it belongs to another user, and is then found again.
     return false;
   }
 }

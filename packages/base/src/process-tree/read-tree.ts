@@ -1,30 +1,30 @@
 /**
- * Finds every living process that a command has started, from /proc: processes with its tag, in its session or group,
- * and their children. Every program inherits the environment, so a process that left the session and lost its parent is
- * still found. Only a program that did both and got an empty environment is not.
+ * Finds every living process that a command has started, from /proc: processes with the command's tag, in its session
+ * or process group, and their children. Child processes inherit the environment, so even a process that left the
+ * session and lost its parent is found, unless it also cleared its environment.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A command that leads a session of its own, started with `tag` in its environment. */
+/** The root of a process tree: a command that leads its own session and was started with `tag` in its environment. */
 export interface TreeRoot {
   readonly pid: number;
   readonly tag: ProcessTag;
 }
 
-/** `NAME=value`, as in an environment. */
+/** An environment entry `NAME=value` that marks processes. */
 export type ProcessTag = `${string}=${string}`;
 
-/** Makes a tag for one command, which no other process has. */
+/** Creates a tag that is unique to one command. */
 export function newProcessTag(): ProcessTag {
   return `GOONDAN_COMMAND=${crypto.randomUUID()}`;
 }
 
-/** Whether /proc can be read; without it only the group of the root can be reached. */
+/** Tells whether /proc can be read. Without /proc only the process group of the root can be reached. */
 export function canReadTree(): boolean {
   return readProc('self', 'environ') !== undefined;
 }
 
-/** Lists processes without zombies, and never this process. */
+/** Lists the pids of the tree, without zombies and without this process. */
 export function readTree({ pid: root, tag }: TreeRoot): number[] {
   const entries = listPids().flatMap((pid) => readEntry(pid) ?? []);
   const chosen = new Set<number>();
@@ -52,7 +52,7 @@ function listPids(): number[] {
 function readEntry(pid: number): Entry | undefined {
   const stat = readProc(pid, 'stat')?.toString();
   if (stat === undefined) return undefined;
-  // The name is in brackets and may contain anything, brackets included.
+  // The process name is in parentheses and may itself contain parentheses.
   const [state, parent, group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (state === 'Z' || state === 'X') return undefined;
   return { pid, parent: Number(parent), group: Number(group), session: Number(session) };
@@ -63,7 +63,7 @@ function carriesTag(pid: number, tag: ProcessTag): boolean {
   return environment?.toString('latin1').split('\0').includes(tag) ?? false;
 }
 
-/** Returns undefined when the process ended meanwhile, or may not be read. */
+/** Returns undefined when the process has exited or its file cannot be read. */
 function readProc(pid: number | 'self', file: string): Buffer | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`);

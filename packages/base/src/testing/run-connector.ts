@@ -1,4 +1,4 @@
-/** Runs a connector in this process, with a swarm that the test plays. */
+/** For tests: runs a connector in this process. The test acts as the swarm. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,18 +8,18 @@ export interface RunOptions<Config> {
   readonly config: Config;
   readonly secrets?: Readonly<Record<string, string>>;
   readonly agents?: readonly string[];
-  /** The folder of an earlier run makes this a restart. */
+  /** The folder of an earlier run. Pass it to simulate a restart. */
   readonly folder?: string;
-  /** The swarm's answer to an ask; `You said: …` when absent. */
+  /** Answers for the swarm; answers `You said: …` when absent. */
   readonly ask?: AskSwarm;
   readonly emit?: EmitEvent;
 }
 
 export interface RunningConnector {
-  /** The emitted and asked events, as accepted. */
+  /** The accepted events, both emitted and asked. */
   readonly events: ConnectorEvent[];
   readonly lines: string[];
-  /** The address it listens on, without a slash at the end. */
+  /** The address that the connector listens on, without a slash at the end. */
   readonly url: string;
   readonly folder: string;
   stop(): Promise<void>;
@@ -34,12 +34,12 @@ export const acceptance = {
 };
 const usage = { inputTokens: 3, outputTokens: 4, totalTokens: 7 };
 
-/** Makes an answer of the swarm. */
+/** Creates an answer of the swarm. */
 export function answerOf(response: string, over: Partial<ConnectorAnswer> = {}): ConnectorAnswer {
   return { ...acceptance, response, finishReason: 'text_response', usage, ...over };
 }
 
-/** Rejects when the connector refuses to start. */
+/** Resolves when the connector listens; rejects when it refuses to start. */
 export async function runConnector<Config>(
   connector: Connector<Config>,
   { config, secrets = {}, agents = ['clerk'], emit, ask, ...options }: RunOptions<Config>,

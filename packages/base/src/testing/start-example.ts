@@ -21,7 +21,7 @@ export interface RunningExample {
 
 export interface ExampleOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Changes the text of its goondan.yaml. */
+  /** Changes the text of the example's goondan.yaml. */
   readonly change?: (yaml: string) => string;
 }
 

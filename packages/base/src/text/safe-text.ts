@@ -1,10 +1,10 @@
-/** Makes foreign text safe to show: control characters become symbols, line ends become newlines. */
+/** Makes untrusted text safe to display: control characters become symbols, and all line ends become newlines. */
 export function safeText(text: string): string {
   const lines = text.replaceAll('\r\n', '\n');
   return lines.replaceAll(controls, (character) => pictureOf(character.charCodeAt(0)));
 }
 
-// Without tab and newline. The last ones change the direction of the text around them.
+// All control characters except tab and newline. The last two ranges change the direction of the text around them.
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 

@@ -1,13 +1,13 @@
 /**
- * Bearer tokens: the secrets `token` and `token-<client>` of a Connection. With several tokens, clients can be told
- * apart, and each token replaced separately.
+ * Bearer tokens: the secrets `token` and `token-<client>` of a Connection. With one token per client, clients can be
+ * told apart, and each token can be replaced on its own.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { checkExposure, type ListenConfig } from './listen-config.ts';
 
-/** The caller: the client of the token, `default` for `token`; unknown without a token. */
+/** The caller of a request: the client that the token belongs to, or `default` for `token`; unknown without a token. */
 export interface Caller {
   readonly client?: string;
 }
@@ -16,7 +16,10 @@ export type CheckCaller = (request: Request) => Caller;
 
 const SHORTEST = 16;
 
-/** Throws `E_CONNECTOR_CONFIG` when everybody could get in; the returned function throws a `Refusal` with 401. */
+/**
+ * Throws `E_CONNECTOR_CONFIG` when the server would be open to everybody. The returned function throws a `Refusal` with
+ * 401.
+ */
 export function bearerTokens(config: ListenConfig, secrets: Readonly<Record<string, string>>): CheckCaller {
   const tokens = Object.entries(secrets).map(([name, token]) => ({
     client: clientOf(name, token),
@@ -28,7 +31,7 @@ export function bearerTokens(config: ListenConfig, secrets: Readonly<Record<stri
     const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '') ?? [];
     if (given === undefined) throw unauthorized('The request has no bearer token.');
     const hash = hashOf(given);
-    // All tokens are compared, so that the time does not depend on which one matches.
+    // Compares all tokens, so that the time does not depend on which one matches.
     const [found] = tokens.filter((token) => timingSafeEqual(token.hash, hash));
     if (found === undefined) throw unauthorized('The bearer token is wrong.');
     return { client: found.client };
@@ -52,7 +55,7 @@ function clientOf(name: string, token: string): string {
   return client;
 }
 
-/** Makes all inputs the same length. */
+/** Hashes a token, so that all compared values have the same length. */
 function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

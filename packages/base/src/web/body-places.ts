@@ -1,29 +1,29 @@
 /**
- * Places for bodies that are still arriving. A body is read before its sender is verified, so these places are separate
- * from those of requests that are being answered.
+ * Limits the number of request bodies that are being received. A body is read before its sender is verified, so these
+ * places are separate from those of requests that are being answered.
  *
- * Invariant: a body that arrives quickly is read, however many senders keep others open: when all places are taken, the
- * body that has been arriving for longest loses its place.
+ * Invariant: a body that arrives quickly is read, however many senders keep slow requests open: when all places are
+ * taken, the body that has been arriving for longest loses its place.
  */
 export class BodyPlaces {
   readonly #most: number;
   readonly #checkRoom: () => void;
-  /** The oldest first; each ends its reading. */
+  /** The reads in progress, oldest first. Calling an entry aborts its read. */
   readonly #coming = new Set<() => void>();
   #size = 0;
 
-  /** `checkRoom` throws when no further request can be answered. */
+  /** `checkRoom` throws when the server cannot answer another request. */
   constructor(most: number, checkRoom: () => void) {
     this.#most = most;
     this.#checkRoom = checkRoom;
   }
 
-  /** The number of arriving bodies. */
+  /** The number of bodies that are being received. */
   get size(): number {
     return this.#size;
   }
 
-  /** Calls `giveUp` when another body needs the place; `read` ends then. */
+  /** Takes a place while `read` runs. Calls `giveUp` when another body needs the place; `read` must then settle. */
   async hold<Value>(giveUp: () => void, read: () => Promise<Value>): Promise<Value> {
     if (this.#coming.size >= this.#most) this.#endOldest();
     this.#coming.add(giveUp);
@@ -36,7 +36,10 @@ export class BodyPlaces {
     }
   }
 
-  /** Call it when a body has arrived: from then on its request is being answered. */
+  /**
+   * Call it when a body has arrived, before its request is answered. Throws when the server cannot answer another
+   * request.
+   */
   checkRoom(): void {
     this.#checkRoom();
   }

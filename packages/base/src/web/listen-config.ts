@@ -1,14 +1,14 @@
-/** The address of a connector, and a check that only permitted clients can reach it. */
+/** The address that a connector listens on, and a check that only permitted clients can reach it. */
 import { GoondanError } from '@goondan/types';
 
-/** The fields that every connector with a server has in its config; already checked against its schema. */
+/** The config fields that every connector with a server has; already checked against the connector's schema. */
 export interface ListenConfig {
   readonly port: number;
-  /** 127.0.0.1 when absent. */
+  /** The host to listen on; 127.0.0.1 when absent. */
   readonly host?: string;
-  /** True: no secret is needed. For servers that only this machine can reach. */
+  /** If true, no secret is needed. Only for servers that no other machine can reach. */
   readonly insecure?: boolean;
-  /** The most requests answered at once, and the most arriving bodies. */
+  /** The maximum number of requests answered at once, and of bodies received at once. */
   readonly maxConcurrent?: number;
 }
 
@@ -18,7 +18,7 @@ export function isLoopback(host: string): boolean {
   return loopback.test(host);
 }
 
-/** Throws `E_CONNECTOR_CONFIG` for a server that everybody could use. */
+/** Throws `E_CONNECTOR_CONFIG` for a server that would be open to everybody. */
 export function checkExposure(
   { host = DEFAULT_HOST, insecure = false }: ListenConfig,
   secrets: number,

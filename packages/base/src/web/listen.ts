@@ -2,11 +2,12 @@
  * The HTTP server of a connector.
  *
  * Invariants:
- * 1. Every request is answered, and every refusal has a code; internal errors go to the log, not to the client.
- * 2. At most `maxConcurrent` requests are answered at once; one more is refused unread. As many again may send their
- *    bodies, so slow bodies keep nobody out.
- * 3. Without a secret, only programs of this machine are answered: no page of a browser, no other host name.
- * 4. When it stops, it accepts no new connection and finishes the open requests.
+ * 1. Every request gets a response, and every error response has a code; internal errors go to the log, not to the
+ *    client.
+ * 2. At most `maxConcurrent` requests are answered at once; another request is refused before its body is read. The
+ *    same number of bodies may be received at once, so slow bodies do not block other clients.
+ * 3. Without a secret, only programs on this machine are served: no web page in a browser, and no other host name.
+ * 4. When the server stops, it accepts no new connection and finishes the open requests.
  */
 import { type Cleanup, GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
@@ -16,17 +17,17 @@ import type { BodyBounds } from './read-body.ts';
 import { refuse, toCoded } from './refuse.ts';
 
 export interface WebServer {
-  /** Answers a request; a `GoondanError` it throws is the refusal. `bounds` is for `readBody`. */
+  /** Answers a request; a `GoondanError` that it throws becomes the error response. Pass `bounds` to `readBody`. */
   readonly answer: (request: Request, url: URL, bounds: BodyBounds) => Promise<Response>;
-  /** Makes the answer for a refusal. */
+  /** Creates the response for an error. */
   readonly refuse?: (error: GoondanError) => Response;
   readonly logger: Pick<Console, 'info' | 'error'>;
 }
 
-/** The most seconds without a byte, before a request is being answered. */
+/** The maximum number of seconds without a byte while a request is being received. */
 const IDLE_SECONDS = 30;
 
-/** Returns a function that ends it. Throws when it cannot listen there. */
+/** Returns a function that stops the server. Throws when the address cannot be used. */
 export function listen(config: ListenConfig, { answer, refuse: say = refuse, logger }: WebServer): Cleanup {
   const { host = DEFAULT_HOST, port, insecure = false, maxConcurrent = DEFAULT_CONCURRENT } = config;
   const places = new BodyPlaces(maxConcurrent, checkRoom);
@@ -34,14 +35,14 @@ export function listen(config: ListenConfig, { answer, refuse: say = refuse, log
     hostname: host,
     port,
     idleTimeout: IDLE_SECONDS,
-    // Our own limit is smaller, and its error has a message.
+    // Disables Bun's limit: ours is smaller, and its error has a message.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     // By default Bun shares the port with other processes.
     reusePort: false,
     async fetch(request) {
       try {
-        // A turn may take long; bodies have a deadline of their own.
+        // No timeout while a request is answered, because a turn may take long. Reading a body has its own deadline.
         server.timeout(request, 0);
         const url = URL.parse(request.url);
         if (url === null) throw new Refusal(400, 'E_HTTP_BODY', 'The address of the request is not a URL.');
@@ -58,18 +59,18 @@ export function listen(config: ListenConfig, { answer, refuse: say = refuse, log
   logger.info(`Listening on http://${host.includes(':') ? `[${host}]` : host}:${server.port}/`);
   return () => server.stop();
 
-  /** Counted by Bun, which knows when a connection has really ended. The current request is included. */
+  /** Uses Bun's count, because Bun knows when a connection has really ended. The count includes the current request. */
   function checkRoom(): void {
     if (server.pendingRequests - places.size > maxConcurrent) throw fullError(maxConcurrent);
   }
 }
 
-/** A health check: it reads and reveals nothing. */
+/** Tells whether a request is a health check, which reads and reveals nothing. */
 function isHealthCheck({ method }: Request, { pathname }: URL): boolean {
   return pathname === '/health' && (method === 'GET' || method === 'HEAD');
 }
 
-/** Keeps invariant 3: otherwise a foreign name that resolves to this machine would be accepted. */
+/** Enforces invariant 3: otherwise requests to a foreign host name that resolves to this machine would be accepted. */
 function checkLocal(request: Request): void {
   const { hostname = '' } = URL.parse(`http://${request.headers.get('host') ?? ''}`) ?? {};
   const isOurs = isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));

@@ -1,4 +1,4 @@
-/** The body of a request to a connector, within bounds of size, time and places. */
+/** Reads the body of a request to a connector, within limits of size, time and places. */
 import { checkJsonType, parseJson, readBody as readBytes, Refusal, type RefuseBody } from '@goondan/types/http';
 import type { BodyPlaces } from './body-places.ts';
 
@@ -8,11 +8,11 @@ const SLOWEST_MS = 30_000;
 export interface BodyBounds {
   readonly longest?: number;
   readonly withinMs?: number;
-  /** The places of the server; not needed without a server. */
+  /** The places for bodies of this server; absent when no server is involved. */
   readonly places?: BodyPlaces;
 }
 
-/** Returns the raw bytes. Throws a `Refusal`: 413, 408, 429, or 400 when the body breaks off. */
+/** Returns the raw bytes. Throws a `Refusal`: 413 (too large), 408 (too slow), 429 (no place), or 400 (incomplete). */
 export async function readBody(
   request: Request,
   { longest = LONGEST_BODY, withinMs = SLOWEST_MS, places }: BodyBounds = {},
@@ -29,8 +29,8 @@ export async function readBody(
 }
 
 /**
- * Reads a body that must be a JSON object, of the type `application/json`. Throws a `Refusal`: 415, 400, and those
- * above.
+ * Reads a body that must be a JSON object with the type `application/json`. Throws a `Refusal`: 415, 400, or one of
+ * those of `readBody`.
  */
 export async function readJson(request: Request, bounds?: BodyBounds): Promise<Readonly<Record<string, unknown>>> {
   checkJsonType(request, refuseBody);
@@ -43,7 +43,7 @@ export function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw refuseBody(400, 'The body of the request must be a JSON object.');
   }
-  // An object from JSON has text keys.
+  // The cast is safe: an object parsed from JSON has string keys.
   return value as Readonly<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-/** Refusals of a connector over HTTP. */
+/** Error responses of a connector over HTTP. */
 import { type ErrorCode, GoondanError } from '@goondan/types';
 import {
   headersOf as headersBy,
@@ -8,7 +8,7 @@ import {
   statusOf as statusBy,
 } from '@goondan/types/http';
 
-/** Code of the swarm → status; 500 for every other. */
+/** Error code of the swarm → HTTP status; 500 for every other code. */
 const statuses: StatusByCode = {
   ...sharedStatuses,
   E_CONNECTOR_EVENT: 400,
@@ -25,13 +25,13 @@ export const statusOf = (error: GoondanError): number => statusBy(error, statuse
 export const headersOf = (error: GoondanError): Record<string, string> => headersBy(error, statuses);
 export const refuse = (error: GoondanError): Response => refuseBy(error, statuses);
 
-/** Takes any code: that of a failed turn may come from a tool or a provider. */
+/** Returns the HTTP status for any code: a turn may fail with the code of a tool or a provider. */
 export function statusOfCode(code: string | undefined): number {
-  // A code that is not in the table has no status there.
+  // The cast is safe: a code that is not in the table has no status.
   return statuses[code as ErrorCode] ?? 500;
 }
 
-/** Replaces an error without a code, which may quote anything and must not reach the client. */
+/** Replaces an error without a code: its message may contain anything and must not reach the client. */
 export function toCoded(thrown: unknown): GoondanError {
   if (GoondanError.is(thrown)) return thrown;
   return new GoondanError('E_CONNECTOR_ENDED', 'The connector failed to answer; its log says why.');

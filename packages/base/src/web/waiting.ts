@@ -1,4 +1,4 @@
-/** The wait for a turn: until the client leaves, or until the deadline. The reason of `signal` tells which. */
+/** Waits for a turn, until the client disconnects or the deadline passes. The reason of `signal` tells which. */
 import { Refusal } from '@goondan/types/http';
 
 export const DEFAULT_TIMEOUT_SECONDS = 300;
@@ -19,12 +19,12 @@ export class Waiting {
     return this.#leaving.signal;
   }
 
-  /** The client left, so nobody can be answered. */
+  /** Call it when the client has disconnected, so that nobody can be answered. */
   leave(): void {
     this.#leaving.abort(new Refusal(400, 'E_HTTP_BODY', 'The client left.'));
   }
 
-  /** Ends the wait. */
+  /** Stops the timer when the turn has been answered. */
   end(): void {
     clearTimeout(this.#timer);
     this.#request.signal.removeEventListener('abort', this.#onLeft);

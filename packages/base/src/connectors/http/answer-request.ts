@@ -1,4 +1,4 @@
-/** Answers one request: checks the caller, reads the message, and sends the answer. */
+/** Handles one request: checks the caller, reads the message, and sends the agent's answer. */
 import { type ConnectorAnswer, type ConnectorContext, type ConnectorEvent } from '@goondan/types';
 import { encodeEvent, errorBody, EventStream, Refusal } from '@goondan/types/http';
 import type { CheckCaller } from '../../web/bearer-tokens.ts';
@@ -47,8 +47,8 @@ async function answerTurn({ ask, config }: HttpContext, event: ConnectorEvent, w
 }
 
 /**
- * Streams `accepted`, `delta` and `discard`, then `done` or `error`. Before `accepted`, a refusal is an ordinary
- * answer.
+ * Streams `accepted`, `delta` and `discard`, then `done` or `error`. If the request is refused before `accepted`, it
+ * gets a plain error response instead.
  */
 async function streamTurn({ ask, config }: HttpContext, event: ConnectorEvent, waiting: Waiting): Promise<Response> {
   const stream = new EventStream();
@@ -75,13 +75,13 @@ async function streamTurn({ ask, config }: HttpContext, event: ConnectorEvent, w
       waiting.end();
       stream.end();
     });
-  // A refusal is thrown here; later errors go into the stream.
+  // Throws if the event is refused; later errors are sent in the stream.
   await Promise.race([accepted.promise, turn]);
   void over;
   return stream.response();
 }
 
-/** Leaves out `error` of a successful answer, and `response` of a failed one. */
+/** Removes `error` from a successful answer, and `response` from a failed one. */
 function toJson({ error, response, ...rest }: ConnectorAnswer) {
   return error === undefined ? { response, ...rest } : { error, ...rest };
 }

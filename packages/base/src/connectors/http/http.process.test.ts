@@ -1,4 +1,4 @@
-// `http` over real HTTP; the test plays the swarm, except in the last part.
+// Tests `http` over real HTTP. The test acts as the swarm, except in the last part.
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AskSwarm, GoondanError, type TurnDelta } from '@goondan/types';
 import {
@@ -146,7 +146,7 @@ describe('a request is rejected', () => {
       },
     });
     const answer = await fetch(url, { method: 'POST', headers: json, body }).then(codeOf, () => 'cut off');
-    // The server may close before the client has sent everything.
+    // The server may close the connection before the client has sent everything.
     expect([[413, 'E_HTTP_SIZE'], 'cut off']).toContainEqual(answer);
     expect(events).toEqual([]);
   });
@@ -299,7 +299,7 @@ describe('without a token', () => {
   ])('pages of browsers are rejected: %p', async (headers) => {
     const { url, events } = await open(insecure);
     const { port } = new URL(url);
-    // By hand, because `fetch` sets its own host.
+    // Writes the request by hand, because `fetch` sets its own `host` header.
     const lines = Object.entries({ host: '127.0.0.1', ...headers }).map(([name, value]) => `${name}: ${value}`);
     const body = '{"input":"a"}';
     const request = [
@@ -369,7 +369,7 @@ describe('the example, in real processes', () => {
     const example = await startExample('http', { change });
     running.push(example);
     await example.logged(/E_CONNECTOR_CONFIG: The secret "token" is missing/);
-    // The connector logs it first; the orchestrator knows it with the next frame.
+    // The connector logs the problem first; the orchestrator learns of it with the next frame.
     while ((await example.swarm.status()).connections[0]?.problem === undefined) await Bun.sleep(5);
     expect((await example.swarm.status()).connections[0]?.problem).toContain('The secret "token" is missing');
   });

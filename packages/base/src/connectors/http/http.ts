@@ -1,4 +1,4 @@
-/** `http`: takes JSON, and answers with an agent's response as JSON or as a stream of events. */
+/** `http`: accepts JSON requests, and returns an agent's response as JSON or as a stream of server-sent events. */
 import type { Connector } from '@goondan/types';
 import { bearerTokens } from '../../web/bearer-tokens.ts';
 import { listen } from '../../web/listen.ts';

@@ -15,10 +15,10 @@ export async function readMessage(request: Request, { client }: Caller, bounds: 
   return {
     name: 'message',
     input,
-    // The properties were parsed from JSON.
+    // The cast is safe: the properties were parsed from JSON.
     properties: properties as JsonObject,
     ...(client === undefined ? {} : { auth: { client } }),
-    // The ids of a client are its own: another client must not get an answer by guessing one.
+    // Prefixes the id with the client's name, so that another client cannot get an answer by guessing its id.
     ...(key === undefined ? {} : { id: JSON.stringify([client ?? null, key]) }),
     ...traceParent(request),
   };

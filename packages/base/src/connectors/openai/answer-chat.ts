@@ -66,7 +66,7 @@ async function wholeChat(chat: Chat): Promise<Response> {
     if (answer.error !== undefined) {
       const { code = 'turn_failed', message } = answer.error;
       const status = statusOfCode(code);
-      // The turn already made all retries.
+      // Tells the client not to retry, because the turn has already used up its retries.
       return Response.json(errorShape(status, code, message), { status, headers: { 'x-should-retry': 'false' } });
     }
     place.answered(answer.response);
@@ -76,7 +76,10 @@ async function wholeChat(chat: Chat): Promise<Response> {
   }
 }
 
-/** Refusals before the acceptance are ordinary answers; later errors go into the stream. */
+/**
+ * If the request is refused before it is accepted, the client gets a plain error response; later errors are sent in the
+ * stream.
+ */
 async function streamChat(chat: Chat): Promise<Response> {
   const { asked, place, waiting } = chat;
   const { includesUsage } = asked;
@@ -121,7 +124,9 @@ async function streamChat(chat: Chat): Promise<Response> {
   return stream.response(headersOf(asked, first));
 }
 
-/** Asks the swarm, and reports to the conversation when its message was not answered. */
+/**
+ * Asks the swarm. If the message gets no answer, tells the conversation whether its turn failed or is still running.
+ */
 async function ask(
   { ctx, place, event, waiting }: Chat,
   listeners: Pick<ConnectorAskOptions, 'onAccepted' | 'onDelta'>,
@@ -142,7 +147,7 @@ function headOf({ asked }: Chat, { turnId }: ConnectorAcceptance): CompletionHea
   return { id: `chatcmpl-${turnId}`, created: Math.floor(Date.now() / 1_000), model: asked.model };
 }
 
-/** Headers for people: the instance, and the settings that were ignored. */
+/** Headers for debugging: the instance key, and the names of the settings that were ignored. */
 function headersOf({ ignored }: ChatRequest, { instanceKey }: ConnectorAcceptance): Record<string, string> {
   const names = ignored.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 20);
   return {

@@ -1,4 +1,4 @@
-/** Answers in the form of OpenAI's chat completions. */
+/** Formats answers as OpenAI chat completions. */
 import type { ConnectorAnswer, TokenUsage } from '@goondan/types';
 
 export interface CompletionHead {
@@ -18,7 +18,9 @@ export function completion(head: CompletionHead, answer: ConnectorAnswer) {
   };
 }
 
-/** Makes one piece. When the client asked for `usage`, it is null in every piece but the last; otherwise absent. */
+/**
+ * Creates one chunk. If the client requested `usage`, it is null in every chunk but the last; otherwise it is absent.
+ */
 export function chunk(
   head: CompletionHead,
   delta: { readonly role?: 'assistant'; readonly content?: string },
@@ -34,12 +36,12 @@ export function chunk(
   };
 }
 
-/** Makes the piece after the last one. */
+/** Creates the final chunk, which carries the usage. */
 export function usageChunk(head: CompletionHead, usage: TokenUsage) {
   return { ...head, object: 'chat.completion.chunk', choices: [], usage: usageOf(usage) };
 }
 
-/** Both limits, of tokens and of steps, are `length`: the answer is incomplete. */
+/** Returns `length` when a limit of tokens or of steps made the answer incomplete. */
 function reasonOf({ finishReason, truncated }: ConnectorAnswer): 'stop' | 'length' {
   return truncated === true || finishReason === 'max_steps' ? 'length' : 'stop';
 }

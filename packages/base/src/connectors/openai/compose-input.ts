@@ -1,11 +1,14 @@
-/** The text for the agent: the user's message, and in a new conversation the earlier transcript. */
+/** Composes the text for the agent: the user's message and, in a new conversation, the earlier transcript. */
 import type { ChatMessage } from './read-chat.ts';
 
 const CONTEXT_LIMIT = 20_000;
 
 const names = { system: 'Instructions', user: 'User', assistant: 'Assistant' } as const;
 
-/** `earlier` is the part that the conversation does not have. When it is too long, its newest part is kept. */
+/**
+ * `earlier` holds the messages that the conversation does not have yet. If they are too long, only the newest part is
+ * kept.
+ */
 export function composeInput(
   earlier: readonly ChatMessage[],
   input: string,

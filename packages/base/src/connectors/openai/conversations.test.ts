@@ -19,7 +19,7 @@ function open(most?: number): Conversations {
   return new Conversations(folder, () => `new-${(made += 1)}`, most);
 }
 
-/** A conversation in which `hello` was answered. */
+/** Creates a conversation in which `hello` was answered. */
 function begun(): Conversations {
   const conversations = open();
   conversations.find(kim, [], 'hello').answered('Hi.');

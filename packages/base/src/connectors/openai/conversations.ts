@@ -1,18 +1,18 @@
 /**
- * Finds the instance for a chat.
+ * Finds the agent instance for a chat request.
  *
- * Clients send the whole transcript each time, without an id; the swarm keeps its own conversation. So a chat is
- * recognised by its transcript: if it equals the transcript after the last answer, only the new message is passed on.
- * An unknown transcript (edited, regenerated, or from elsewhere) begins another conversation, which gets the transcript
- * as context.
+ * Clients send the whole transcript with every request, but no conversation id, and the swarm keeps its own
+ * conversation. So a chat is recognised by its transcript: if the transcript equals the one after the last answer, only
+ * the new message is passed on. An unknown transcript (edited, regenerated, or from elsewhere) starts a new
+ * conversation, which gets the transcript as context.
  *
  * Invariants:
  * 1. A transcript belongs to one client and one agent.
- * 2. Only the newest transcript of each conversation is known: a chat cannot continue from its middle.
- * 3. The same message after the same transcript is the same event, until it is answered or fails: a client that tries
- *    again gets the answer, and nothing is said twice.
- * 4. The newest `MOST` conversations are known, also after a restart: a line for each answer in `conversations.jsonl`
- *    of the connection's folder, which is written anew when it has twice as many.
+ * 2. Only the newest transcript of each conversation is known: a chat cannot continue from an earlier point.
+ * 3. Until a message is answered or fails, sending it again after the same transcript gives the same event. So a client
+ *    that retries gets the answer, and the agent gets the message once.
+ * 4. The newest `MOST` conversations are remembered across restarts, in `conversations.jsonl` in the connection's
+ *    folder, with one line per answer. The file is compacted when it has twice as many lines.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -28,18 +28,20 @@ export interface Parties {
   readonly agent: string;
 }
 
-/** The address of a message, and callbacks for its outcome. */
+/** The conversation and the event id for a message, and callbacks for the outcome of its turn. */
 export interface Place {
   readonly conversation: string;
-  /** Whether the conversation already has the earlier transcript. */
+  /** True when the conversation already contains the earlier transcript. */
   readonly isKnown: boolean;
-  /** The same message again is the same event; absent where the client has to say that. */
+  /**
+   * The event id, which stays the same when the client repeats the message. Absent when the client must provide the id.
+   */
   readonly id?: string;
-  /** The client has this answer now. */
+  /** Call it when the client has received this answer. */
   answered(answer: string): void;
-  /** The turn of the message failed: the same message again is another event. */
+  /** Call it when the turn failed: if the client repeats the message, it becomes a new event. */
   failed(): void;
-  /** The outcome of its turn is unknown here: the same message again is the same event. */
+  /** Call it when the outcome of the turn is unknown: if the client repeats the message, it is the same event. */
   left(): void;
 }
 
@@ -52,11 +54,11 @@ export class Conversations {
   readonly #file: string;
   readonly #most: number;
   readonly #newKey: () => string;
-  /** The known conversations by key, the oldest first. */
+  /** The known conversations by key, oldest first. */
   readonly #conversations = new Map<string, Conversation>();
   /** Hash of the newest transcript → key of the conversation. */
   readonly #keys = new Map<string, string>();
-  /** Key → hash of the message that is being answered. */
+  /** Conversation key → hash of the message that is being answered. */
   readonly #busy = new Map<string, string>();
   #lines = 0;
 
@@ -70,7 +72,7 @@ export class Conversations {
     }
   }
 
-  /** `named` is the client's own id of the conversation; the transcript is then ignored. */
+  /** `named` is the client's own conversation id. If it is given, the transcript is ignored. */
   find(parties: Parties, earlier: readonly ChatMessage[], input: string, named?: string): Place {
     if (named !== undefined) return this.#named(parties, named);
     const said = earlier.filter(({ role }) => role !== 'system');
@@ -146,7 +148,7 @@ export class Conversations {
 
 export const DEFAULT_CLIENT = 'default';
 
-/** Normalises blanks, because clients trim texts and change line breaks. */
+/** Normalises white space, because clients trim texts and change line breaks. */
 function transcriptOf({ client, agent }: Parties, said: readonly ChatMessage[]): string {
   return hashOf(client, agent, ...said.flatMap(({ role, text }) => [role, text.trim().replaceAll(/\s+/g, ' ')]));
 }
@@ -161,7 +163,7 @@ function toLine(key: string, { head, attempt }: Conversation): string {
   return `${JSON.stringify([key, head, attempt] satisfies Line)}\n`;
 }
 
-/** Returns nothing for a line that a crash cut. */
+/** Returns no entry for a line that a crash truncated. */
 function parseLine(text: string): Line[] {
   try {
     const line: unknown = JSON.parse(text);

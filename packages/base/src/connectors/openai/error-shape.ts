@@ -1,8 +1,8 @@
-/** Refusals in the form of OpenAI's API: `{ "error": { message, type, param, code } }`. */
+/** Formats errors as OpenAI's API does: `{ "error": { message, type, param, code } }`. */
 import type { GoondanError } from '@goondan/types';
 import { headersOf, statusOf } from '../../web/refuse.ts';
 
-/** OpenAI's names for codes that programs check; other codes keep our names. */
+/** OpenAI's names for the codes that client programs check; all other codes keep Goondan's names. */
 const theirCodes: Readonly<Record<string, string>> = {
   E_HTTP_AUTH: 'invalid_api_key',
   E_AGENT_UNKNOWN: 'model_not_found',

@@ -3,11 +3,11 @@ import type { ListenConfig } from '../../web/listen-config.ts';
 
 export interface OpenaiConfig extends ListenConfig {
   readonly path?: string;
-  /** The header with the client's own id of a conversation. */
+  /** The request header that carries the client's own conversation id. */
   readonly conversationHeader?: string;
-  /** The client's system messages: ignored, or added before the first message. */
+  /** `ignore` drops the client's system messages; `context` adds them before the first message. */
   readonly systemMessages?: 'ignore' | 'context';
-  /** The most characters of an earlier conversation that a new instance gets. */
+  /** The maximum number of characters of an earlier conversation that a new instance gets. */
   readonly contextLimit?: number;
   readonly timeoutSeconds?: number;
   readonly cancelOnDisconnect?: boolean;

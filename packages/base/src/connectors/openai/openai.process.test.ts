@@ -1,5 +1,5 @@
-// The official client over real HTTP; the test plays the swarm, except in the last part, which is the example in real
-// processes.
+// Tests the official OpenAI client over real HTTP. The test acts as the swarm, except in the last part, which runs the
+// example in real processes.
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type AskSwarm, type ConnectorAskOptions, GoondanError, type TurnDelta } from '@goondan/types';
 import OpenAI, { APIError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from 'openai';
@@ -51,7 +51,7 @@ const delta = (text: string, step = 0): TurnDelta => ({
   stepIndex: step,
 });
 
-/** A turn with these texts, one step each; the last one is the answer. */
+/** Acts as a turn with one step per text; the last text is the answer. */
 function speaks(...texts: string[]): AskSwarm {
   return async (_event, options) => {
     options?.onAccepted?.(acceptance);
@@ -411,7 +411,7 @@ describe('the example, in real processes', () => {
     expect(last.choices[0]?.message.content).toBe('You said: Thank you.');
     const instanceKey = response.headers.get('x-goondan-instance') ?? '';
     expect(await swarm.instances()).toMatchObject([{ agent: 'porter', instanceKey }]);
-    // Three messages of the user, three answers, two tool calls with their results; nothing twice.
+    // Expects three user messages, three answers and two tool calls with their results, each only once.
     const roles = (await kept('porter', instanceKey)).map(({ data }) => data.role);
     const withTool = ['user', 'assistant', 'tool', 'assistant'] as const;
     expect(roles).toEqual([...withTool, ...withTool, 'user', 'assistant']);

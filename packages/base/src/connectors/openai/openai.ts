@@ -1,4 +1,4 @@
-/** `openai`: makes a swarm available to every client of OpenAI's chat completions. Its agents are the models. */
+/** `openai`: serves a swarm to every client of OpenAI's chat completions API. Each agent appears as a model. */
 import type { Connector } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { bearerTokens } from '../../web/bearer-tokens.ts';

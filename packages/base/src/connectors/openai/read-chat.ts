@@ -1,4 +1,4 @@
-/** Checks the body of a chat request: the agent, the new message, and the earlier ones. */
+/** Checks the body of a chat request: the agent, the new message, and the earlier messages. */
 import { Refusal } from '@goondan/types/http';
 
 export interface ChatMessage {
@@ -7,7 +7,7 @@ export interface ChatMessage {
 }
 
 export interface ChatRequest {
-  /** The model's name in the client's spelling. */
+  /** The model's name as the client wrote it. */
   readonly model: string;
   readonly agent: string;
   /** The earlier messages, without tool messages. */
@@ -17,7 +17,7 @@ export interface ChatRequest {
   readonly isStream: boolean;
   readonly includesUsage: boolean;
   readonly user?: string;
-  /** Settings that have no effect here, because the agent has its own. */
+  /** The request's settings that have no effect, because the agent has its own. */
   readonly ignored: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const PREFIX = 'goondan/';
 const LONGEST_USER = 200;
 const MOST_MESSAGES = 10_000;
 const understood = new Set(['model', 'messages', 'stream', 'stream_options', 'user', 'n', 'response_format']);
-/** Settings that can be ignored without a loss. */
+/** Settings that can safely be ignored. */
 const harmless = new Set(['metadata', 'store']);
 
 /** Throws a `Refusal`: 404 for a model that is not one of `agents`, otherwise 400. */
@@ -60,7 +60,7 @@ export function findAgent(model: string, agents: readonly string[]): string {
   );
 }
 
-/** Rejects settings that a client would wrongly believe to be used. */
+/** Rejects settings that this connector does not support, so that a client does not assume they had an effect. */
 function checkSupported({ n, response_format: format }: Readonly<Record<string, unknown>>): void {
   if (n !== undefined && n !== null && n !== 1) throw invalid('There is one answer: `n` must be 1.');
   if (isRecord(format) && format.type !== 'text')

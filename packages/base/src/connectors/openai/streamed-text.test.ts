@@ -18,7 +18,7 @@ const discard = (stepIndex: number): TurnDelta => ({
 });
 const reasoning: TurnDelta = { type: 'reasoning', text: 'hm', turnId: 't', stepId: 's0', stepIndex: 0 };
 
-/** Returns everything that is sent. */
+/** Returns all text that is sent for these deltas and this response. */
 function stream(deltas: readonly TurnDelta[], response: string): string {
   const streamed = new StreamedText();
   const pieces = deltas.map((delta) => streamed.add(delta));

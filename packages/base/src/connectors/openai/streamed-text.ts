@@ -1,6 +1,6 @@
 /**
- * The text of a turn, streamed to a client: sent text cannot be taken back, and at the end the whole answer must have
- * been sent. Texts of several steps, and of a retried step, are separated by an empty line.
+ * Streams the text of a turn to a client. Sent text cannot be taken back, and at the end the client must have the whole
+ * answer. An empty line separates the texts of several steps, and the text of a retried step.
  */
 import type { TurnDelta } from '@goondan/types';
 
@@ -12,7 +12,7 @@ export class StreamedText {
   #ofStep = '';
   #stepId: string | undefined;
 
-  /** Everything that was sent. */
+  /** All text sent so far. */
   get sent(): string {
     return this.#sent;
   }
@@ -30,7 +30,10 @@ export class StreamedText {
     return this.#send(isNew ? this.#parted(delta.text) : delta.text);
   }
 
-  /** Returns the missing part of the answer: all of it if a layer held it back, some of it if a delta was lost. */
+  /**
+   * Returns the part of the answer that was not sent yet: all of it if a layer buffered it, a part of it if a delta was
+   * lost.
+   */
   finish(response: string): string {
     if (this.#sent !== '' && response.startsWith(this.#ofStep)) return this.#send(response.slice(this.#ofStep.length));
     return this.#send(response === '' ? '' : this.#parted(response));

@@ -1,6 +1,6 @@
 /**
- * The last handled time of each entry, in `schedule.json` of the connection's folder, from which a restart knows the
- * missed times. An unreadable file counts as empty, and then nothing was missed.
+ * Remembers, in `schedule.json` in the connection's folder, the last handled time of each entry. After a restart, this
+ * tells which times were missed. An unreadable file counts as empty, so that nothing counts as missed.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,13 +15,17 @@ export class HandledTimes {
   readonly #file: string;
   readonly #handled = new Map<string, Handled>();
 
-  /** An entry without a record, or with one of another rule, begins now. Records of removed entries are deleted. */
+  /**
+   * An entry starts now if it has no record, or if its rule has changed since the record was written. Records of
+   * removed entries are deleted.
+   */
   constructor(folder: string, entries: readonly OpenEntry[], now: number) {
     this.#file = join(folder, 'schedule.json');
     const recorded = readRecords(this.#file);
     for (const { entry, rule } of entries) {
       const known = recorded.get(entry.name);
-      // After the clock was set back, the entry must not stop until it has caught up.
+      // If the clock was set back, the entry would otherwise stay silent until the clock reaches the recorded time
+      // again.
       const until = known?.rule === rule ? Math.min(known.until, now) : now;
       this.#handled.set(entry.name, { rule, until });
     }
@@ -33,7 +37,8 @@ export class HandledTimes {
   }
 
   /**
-   * Writes without a sync: a lost record means that the event is emitted again, under an id that was already accepted.
+   * Writes without a sync. If the record is lost, the event is emitted again with an id that was already accepted, and
+   * is then ignored.
    */
   settle({ entry, rule }: OpenEntry, until: number): void {
     this.#handled.set(entry.name, { rule, until });

@@ -1,4 +1,5 @@
-// Compared with an oracle that does not know days: it walks through every minute, and reads the wall clock.
+// Compares the results with an oracle that has no notion of days: it walks through every minute and reads the wall
+// clock.
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { cronTimes, everyTimes, newestTime } from './next-time.ts';
@@ -8,7 +9,8 @@ import { wallClock } from './wall-clock.ts';
 const MINUTE = 60_000;
 
 /**
- * Lists all times of `cron` in minutes after `from` and up to `to`: each wall minute once, skipped ones at the change.
+ * Lists all times of `cron`, in minutes after `from` and up to `to`. Repeated wall minutes count once; skipped ones
+ * count at the clock change.
  */
 function walk(text: string, timeZone: string, from: number, to: number): number[] {
   const cron = parseCron(text);
@@ -23,7 +25,7 @@ function walk(text: string, timeZone: string, from: number, to: number): number[
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   const wallAt = (moment: number) => Date.parse(`${format.format(moment).replace(' ', 'T')}Z`);
   const times: number[] = [];
-  // Starts two days earlier, to know the past wall minutes.
+  // Starts two days earlier, so that it knows which wall minutes have already passed.
   let latest = wallAt(from - 2 * 1_440 * MINUTE);
   for (let moment = from - 2 * 1_440 * MINUTE + MINUTE; moment <= to; moment += MINUTE) {
     const wall = wallAt(moment);

@@ -1,4 +1,4 @@
-/** The entries of a schedule, each with its times. */
+/** The entries of a schedule, each with a function that computes its times. */
 import { GoondanError } from '@goondan/types';
 import { cronTimes, everyTimes, type NextTime } from './next-time.ts';
 import { CronProblem, parseCron } from './parse-cron.ts';
@@ -9,14 +9,14 @@ export interface OpenEntry {
   readonly entry: ScheduleEntry;
   readonly catchUp: CatchUp;
   readonly next: NextTime;
-  /** The rule of its times; times of another rule do not count as missed. */
+  /** The entry's rule as text. If it changes, times of the old rule do not count as missed. */
   readonly rule: string;
 }
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MOST_MS = 366 * units.d;
 
-/** Throws `E_CONNECTOR_CONFIG` naming the entry. */
+/** Throws `E_CONNECTOR_CONFIG`, with the name of the invalid entry. */
 export function openEntries({ entries, timeZone = 'UTC', catchUp = 'none' }: ScheduleConfig): OpenEntry[] {
   const names = entries.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -46,7 +46,7 @@ function timesOf({ name, cron, every }: ScheduleEntry, zone: string): NextTime {
 
 function readDuration(name: string, text: string): number {
   const [, number, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(text) ?? [];
-  // The regular expression allows no other units.
+  // The cast is safe: the regular expression allows only these units.
   const ms = Number(number) * units[unit as keyof typeof units];
   if (ms >= 1_000 && ms <= MOST_MS) return ms;
   throw problem(name, `"${text}" is not a time such as 30s, 15m, 2h or 1d, up to 366 days`);

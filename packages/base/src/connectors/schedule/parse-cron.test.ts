@@ -32,11 +32,11 @@ describe('a cron expression', () => {
     ['0 0 * * 7/1', 1, 3, 0, true],
     ['0 0 * * 6/1', 7, 3, 6, true],
     ['0 0 * * 6/1', 1, 3, 0, false],
-    // Either kind of day matches, when both are restricted.
+    // When both day fields are restricted, it is enough that one of them matches.
     ['0 0 13 * fri', 13, 3, 2, true],
     ['0 0 13 * fri', 6, 3, 5, true],
     ['0 0 13 * fri', 7, 3, 6, false],
-    // Both kinds of day must match, when one begins with a star.
+    // When one day field begins with a star, both must match.
     ['0 0 */2 * fri', 6, 3, 5, false],
     ['0 0 */2 * fri', 13, 3, 5, true],
     ['@weekly', 1, 3, 0, true],

@@ -1,16 +1,17 @@
 /**
- * A cron expression: minute, hour, day of the month, month, day of the week. Supports names, ranges, steps, lists, and
- * macros like `@daily`. When both kinds of day are restricted, either may match, as usual in cron.
+ * Parses a cron expression: minute, hour, day of the month, month, day of the week. Supports names, ranges, steps,
+ * lists, and macros like `@daily`. When both day fields are restricted, a date needs to match only one of them, as
+ * usual in cron.
  */
 export interface CronTimes {
-  /** In order. */
+  /** In ascending order. */
   readonly hours: readonly number[];
   readonly minutes: readonly number[];
-  /** Whether a date matches, as on a wall clock, with the month from 1 and Sunday as 0. */
+  /** Tells whether a date matches, as on a wall clock, with months from 1 and Sunday as 0. */
   readonly fitsDay: (day: number, month: number, weekday: number) => boolean;
 }
 
-/** A problem with a cron expression, described for people. */
+/** A problem in a cron expression, with a message for people. */
 export class CronProblem extends Error {
   override readonly name = 'CronProblem';
 }
@@ -19,7 +20,7 @@ interface Field {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  /** Names of `from`, `from + 1`, … */
+  /** The names of the values `from`, `from + 1`, and so on. */
   readonly names?: readonly string[];
 }
 
@@ -30,7 +31,7 @@ const fields = {
   hour: { name: 'hour', from: 0, to: 23 },
   day: { name: 'day of the month', from: 1, to: 31 },
   month: { name: 'month', from: 1, to: 12, names: months },
-  // Sunday is 0 and 7.
+  // Sunday is both 0 and 7.
   weekday: { name: 'day of the week', from: 0, to: 7, names: weekdays },
 } satisfies Record<string, Field>;
 
@@ -44,7 +45,7 @@ const macros: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-/** The most days of each month. */
+/** The maximum number of days of each month. */
 const longest = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Throws a {@link CronProblem}. */
@@ -82,7 +83,7 @@ function parseField(text: string, field: Field): Set<number> {
   return values;
 }
 
-/** Parses `*`, `a`, `a-b`, each with an optional step; `a/n` means from `a` on. */
+/** Parses `*`, `a` or `a-b`, each with an optional step; `a/n` counts from `a` to the end of the range. */
 function* parseItem(item: string, field: Field): Generator<number> {
   const [, range = '', first, last, step] = /^(\*|(\w+)(?:-(\w+))?)(?:\/(\d{1,4}))?$/.exec(item) ?? [];
   if (range === '') throw new CronProblem(`the ${field.name} "${item}" is not understood`);
@@ -95,7 +96,7 @@ function* parseItem(item: string, field: Field): Generator<number> {
   for (let value = from; value <= end; value += every) yield value;
 }
 
-/** Returns 6 for weekdays, because Sunday has two numbers. */
+/** Returns the last value of a field. For weekdays it is 6, because 7 is a second number for Sunday. */
 function lastOf({ to, names }: Field): number {
   return names === weekdays ? 6 : to;
 }

@@ -1,27 +1,29 @@
-/** Computes the times of an entry that are due now. Pure. */
+/** Computes which times of an entry are due now. A pure function. */
 import type { OpenEntry } from './open-entries.ts';
 import { newestTime } from './next-time.ts';
 
-/** A time that is late by at most this is not missed. */
+/** A time that is at most this late does not count as missed. */
 export const GRACE_MS = 60_000;
-/** The most times of one entry in one round. */
+/** The maximum number of times per entry and round. */
 const MOST_AT_ONCE = 100;
 
 export interface DuePlan {
-  /** The oldest first. At most one, unless the entry catches up with all of them. */
+  /** The times to emit, oldest first. At most one, unless `catchUp` is `all`. */
   readonly times: readonly number[];
-  /** Missed times up to this moment are skipped, because the entry does not catch up; absent when there are none. */
+  /**
+   * Missed times up to this moment are skipped, because the entry does not catch up; absent when nothing is skipped.
+   */
   readonly leftOutUntil?: number;
 }
 
-/** `handled` is the moment up to which all times were handled. */
+/** `handled` is the moment up to which all times have been handled. */
 export function planDue({ next, catchUp }: Pick<OpenEntry, 'next' | 'catchUp'>, handled: number, now: number): DuePlan {
   if (catchUp === 'all') return { times: allTimes(next, handled, now) };
   const newest = newestTime(next, handled, now);
   if (newest === undefined) return { times: [] };
   if (catchUp === 'last') return { times: [newest] };
   if (newest < now - GRACE_MS) return { times: [], leftOutUntil: newest };
-  // The earlier times would all come at once.
+  // Skips the earlier times, which would otherwise all be emitted at once.
   const isOnly = next(handled) === newest;
   return { times: [newest], ...(isOnly ? {} : { leftOutUntil: newest - 1 }) };
 }

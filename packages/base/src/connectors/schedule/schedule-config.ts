@@ -3,22 +3,22 @@ import type { JsonObject } from '@goondan/types';
 
 export interface ScheduleConfig {
   readonly entries: readonly ScheduleEntry[];
-  /** The time zone of entries without their own. */
+  /** The time zone of entries that do not set their own. */
   readonly timeZone?: string;
   readonly catchUp?: CatchUp;
 }
 
-/** Missed times are skipped, or the newest of them comes late, or all of them do. */
+/** How to handle missed times: skip them, emit only the newest, or emit all of them. */
 export type CatchUp = 'none' | 'last' | 'all';
 
 export interface ScheduleEntry {
   readonly name: string;
   readonly cron?: string;
-  /** A number and `s`, `m`, `h` or `d`. */
+  /** An interval: a number followed by `s`, `m`, `h` or `d`. */
   readonly every?: string;
   readonly timeZone?: string;
   readonly catchUp?: CatchUp;
-  /** `{{time}}` is the time it was due, in UTC. */
+  /** The text to send. `{{time}}` becomes the due time, in UTC. */
   readonly input?: string;
   readonly properties?: JsonObject;
 }

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const at = (text: string) => Date.parse(text);
 
-/** A clock that advances only during waits, and ends at `until`. */
+/** A fake clock that advances only during waits, and stops at `until`. */
 function playedClock(from: string, until: string) {
   const state = { now: at(from) };
   const over = Promise.withResolvers<void>();
@@ -41,7 +41,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** Lists everything that is emitted between two moments. */
+/** Lists all events that are emitted between two moments. */
 async function play(
   config: ScheduleConfig,
   from: string,
@@ -50,7 +50,7 @@ async function play(
 ): Promise<RunningConnector> {
   const { clock, over } = playedClock(from, until);
   const running = await runConnector(
-    // The schedule stops at the end of the played time, as with kill -9.
+    // At the end of the simulated time the schedule stops abruptly, as after kill -9.
     (ctx) => Promise.race([runSchedule(ctx, clock), over]),
     { config, folder, ...(emit === undefined ? {} : { emit }) },
   );

@@ -1,8 +1,10 @@
 /**
  * `schedule`: emits events at planned times.
  *
- * Invariants: 1. The id of an event is its entry and the time it was due, so it counts once, however often it is tried.
- * 2. The position is written after the event was accepted: a crash in between repeats the event and never skips it.
+ * Invariants:
+ * 1. The id of an event consists of its entry and its due time, so retries are recognised as the same event.
+ * 2. The handled time is written after the event was accepted, so a crash in between repeats the event and never skips
+ *    it.
  */
 import {
   type Connector,
@@ -23,7 +25,7 @@ export interface ScheduleClock {
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The longest wait, because clocks are set and machines sleep. */
+/** The longest wait. It is short, because the system clock may be set and the machine may sleep. */
 const LONGEST_WAIT_MS = 30_000;
 const RETRY_MS = 5_000;
 
@@ -31,7 +33,7 @@ const schedule: Connector<ScheduleConfig> = (ctx) => runSchedule(ctx, systemCloc
 
 export default schedule;
 
-/** Stays pending until its signal aborts. */
+/** Stays pending until `ctx.signal` aborts. */
 export async function runSchedule(ctx: ConnectorContext<ScheduleConfig>, clock: ScheduleClock): Promise<void> {
   const entries = openEntries(ctx.config);
   const handled = new HandledTimes(ctx.folder, entries, clock.now());
@@ -45,7 +47,7 @@ export async function runSchedule(ctx: ConnectorContext<ScheduleConfig>, clock: 
   }
 }
 
-/** Returns false when a time must be tried again. */
+/** Returns false when a due time must be retried. */
 async function emitDue(
   ctx: ConnectorContext<ScheduleConfig>,
   open: OpenEntry,
@@ -55,7 +57,7 @@ async function emitDue(
   const { times, leftOutUntil } = planDue(open, handled.until(open), now);
   if (leftOutUntil !== undefined) {
     ctx.logger.warn(`Times of "${open.entry.name}" were missed and are skipped.`);
-    // Reported once, even when the due time must be tried again.
+    // Settles first, so that the skipped times are reported once, even if the due time must be retried.
     handled.settle(open, leftOutUntil);
   }
   for (const time of times) {
@@ -84,8 +86,8 @@ async function emitOne(
 }
 
 /**
- * Codes about the event itself, which would be refused again. Other errors may pass, and the same id is never accepted
- * twice.
+ * Error codes that mean the event itself is invalid, so that a retry would be refused, too. All other errors may be
+ * temporary, and a retry is safe because the same id is never accepted twice.
  */
 const refusedForGood: ReadonlySet<string> = new Set<ErrorCode>([
   'E_AGENT_UNKNOWN',

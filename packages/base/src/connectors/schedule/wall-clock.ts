@@ -1,10 +1,11 @@
 /**
- * The wall clock of a time zone. A wall time is a number: the milliseconds that UTC would have at that date and time,
- * so that counting days and comparing needs no calendar.
+ * The wall clock of a time zone. A wall time is a number: the milliseconds since 1970 as if the wall clock showed UTC.
+ * So counting days and comparing times needs no calendar.
  *
- * Invariants: 1. A wall time that comes twice, because clocks go back, is the first of the two. 2. A wall time that
- * never comes, because clocks go forward, is the moment at which they do. So each wall time is one moment, and later
- * wall times are never earlier moments.
+ * Invariants:
+ * 1. A wall time that occurs twice, because clocks go back, maps to the first of the two moments.
+ * 2. A wall time that never occurs, because clocks go forward, maps to the moment of the change.
+ * 3. So each wall time maps to one moment, and a later wall time never maps to an earlier moment.
  */
 export interface WallClock {
   toWall(moment: number): number;
@@ -13,7 +14,7 @@ export interface WallClock {
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** The most cached minutes; then the cache starts over. */
+/** The maximum number of cached minutes; then the cache is cleared. */
 const MOST_KNOWN = 20_000;
 
 /** Throws a `RangeError` for an unknown zone. */
@@ -30,7 +31,7 @@ export function wallClock(timeZone: string): WallClock {
   });
   const known = new Map<number, number>();
 
-  /** Returns the offset to add to a moment. Constant within a minute. */
+  /** Returns the offset to add to a moment to get the wall time. It is constant within a minute. */
   const offsetAt = (moment: number): number => {
     const minute = Math.floor(moment / MINUTE) * MINUTE;
     const found = known.get(minute);
@@ -44,7 +45,7 @@ export function wallClock(timeZone: string): WallClock {
   const toWall = (moment: number): number => moment + offsetAt(moment);
 
   const toMoment = (wall: number): number => {
-    // No zone is further from UTC than a day.
+    // No time zone differs from UTC by more than a day.
     const [before, after] = [offsetAt(wall - DAY), offsetAt(wall + DAY)];
     const moments = [wall - before, wall - after].toSorted((a, b) => a - b);
     return moments.find((moment) => toWall(moment) === wall) ?? firstAfterGap(toWall, wall, moments[0] ?? wall);
@@ -53,7 +54,7 @@ export function wallClock(timeZone: string): WallClock {
   return { toWall, toMoment };
 }
 
-/** Finds the first minute with a later wall time. `from` is before it, or at it. */
+/** Finds the first minute whose wall time is later than `wall`, searching from `from` on. */
 function firstAfterGap(toWall: WallClock['toWall'], wall: number, from: number): number {
   let [early, late] = [from - 2 * DAY, from + 2 * DAY];
   while (late - early > MINUTE) {

@@ -1,9 +1,11 @@
 /**
- * Checks that a delivery is what its sender signed, and was signed recently.
+ * Checks that a delivery is exactly what its sender signed, and that it was signed recently.
  *
- * Invariants: 1. Only the raw bytes count; nothing of them is parsed before. 2. A signature is compared as text, in
- * constant time: another case, length, prefix or encoding is another text. 3. A delivery with a time outside of the
- * tolerance is refused, in either direction.
+ * Invariants:
+ * 1. The signature is checked over the raw bytes; nothing is parsed before.
+ * 2. Signatures are compared as text and in constant time: a difference in case, length, prefix or encoding is a
+ *    mismatch.
+ * 3. A delivery is refused when its time is too far in the past or in the future.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '@goondan/types/http';
@@ -12,12 +14,12 @@ import type { SignatureScheme } from './signature-scheme.ts';
 export interface SignedDelivery {
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** The value of its header, when the scheme signs it. */
+  /** The value of the id header, when the scheme includes it in the signed text. */
   readonly id: string;
   readonly now: number;
 }
 
-/** Returns the signature if one of the secrets made it. Throws a `Refusal` with 401. */
+/** Returns the signature if it was made with one of the secrets. Throws a `Refusal` with 401 otherwise. */
 export function checkSignature(scheme: SignatureScheme, secrets: readonly string[], delivery: SignedDelivery): string {
   const given = delivery.headers.get(scheme.header);
   if (given === null || given === '') throw refuse(`The header ${scheme.header} is missing.`);
@@ -38,14 +40,14 @@ function readTimestamp({ timestamp }: SignatureScheme, { headers, now }: SignedD
   if (timestamp === undefined) return '';
   const given = headers.get(timestamp.header) ?? '';
   const ms = /^\d{1,15}$/.test(given) ? Number(given) * (timestamp.unit === 'seconds' ? 1_000 : 1) : NaN;
-  // `NaN` fails this comparison, too.
+  // The comparison is also false for `NaN`.
   if (Math.abs(now - ms) <= timestamp.toleranceSeconds * 1_000) return given;
   throw refuse(
     `The header ${timestamp.header} is missing, or not within ${timestamp.toleranceSeconds} seconds of now.`,
   );
 }
 
-/** Compares hashes, which all have one length. */
+/** Compares hashes, because they all have the same length. */
 function isSame(given: string, wanted: string): boolean {
   const [left, right] = [given, wanted].map((text) => createHash('sha256').update(text).digest());
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);

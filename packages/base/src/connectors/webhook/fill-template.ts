@@ -1,4 +1,4 @@
-/** Reads values of a delivery by path, such as `body.issue.title`, and fills texts with `{{…}}` from them. */
+/** Reads values of a delivery by path, such as `body.issue.title`, and inserts them into templates with `{{…}}`. */
 import type { JsonPrimitive } from '@goondan/types';
 
 /** Returns `undefined` for a missing value; only own properties count. */
@@ -10,7 +10,8 @@ export function valueAt(root: unknown, path: string): unknown {
 }
 
 /**
- * Inserts texts unchanged, nothing for missing values, and the rest as JSON. Inserted values are not expanded again.
+ * Replaces each `{{…}}`: a text is inserted unchanged, a missing value as nothing, and any other value as JSON.
+ * Inserted values are not expanded again.
  */
 export function fillTemplate(template: string, values: unknown): string {
   return template.replaceAll(/\{\{\s*([\w.-]+)\s*\}\}/g, (_, path: string) => {

@@ -11,10 +11,10 @@ import type { WebhookConfig } from './webhook-config.ts';
 
 const INPUT_LIMIT = 20_000;
 const LONGEST_ID = 200;
-/** The longest property, because it may become an instance key. */
+/** The maximum length of a property, because it may become an instance key. */
 const LONGEST_PROPERTY = 1_000;
 
-/** `signature` is the delivery's id when it has no other. Throws a `Refusal`. */
+/** `signature` is used as the event id when the delivery has no id of its own. Throws a `Refusal`. */
 export function readDelivery(
   request: Request,
   bytes: Uint8Array,
@@ -38,7 +38,9 @@ export function readDelivery(
   };
 }
 
-/** Returns the id from its header, where a signature may cover it; '' when it is not in a header. */
+/**
+ * Returns the delivery's id if it is in a header; otherwise an empty text. Signatures can cover only an id in a header.
+ */
 export function headerId(request: Request, { id }: DeliveryScheme): string {
   return id !== undefined && 'header' in id ? (request.headers.get(id.header) ?? '') : '';
 }

@@ -1,9 +1,9 @@
 /**
- * The delivery id of each known signature. Where ids are not signed, an attacker with a copy of a delivery could send
- * it again under another id; so a signature belongs to the first id it came with.
+ * Binds each signature to the first delivery id that it came with. Without this, where the signature does not cover the
+ * id, an attacker with a copy of a delivery could send it again under another id.
  *
- * The newest `MOST` are known, also after a restart: a line for each in `signatures.jsonl` of the connection's folder,
- * which is rewritten when it has twice as many. A line that a crash cut is skipped.
+ * The newest `MOST` signatures are remembered across restarts, one line each in `signatures.jsonl` in the connection's
+ * folder. The file is compacted when it has twice as many lines. A line that a crash truncated is skipped.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const MOST = 10_000;
 export class SeenSignatures {
   readonly #file: string;
   readonly #most: number;
-  /** Hash of the signature → hash of the id, the oldest first. */
+  /** Hash of the signature → hash of the id, oldest first. */
   readonly #ids = new Map<string, string>();
   #lines = 0;
 
@@ -31,7 +31,8 @@ export class SeenSignatures {
   }
 
   /**
-   * Call it before the delivery is used. Throws a `Refusal` with 401 when the signature came with another id before.
+   * Call it before the delivery is used. Throws a `Refusal` with 401 when the signature was already used with another
+   * id.
    */
   bind(signature: string, id: string): void {
     const [key, value] = [hashOf(signature), hashOf(id)];
@@ -72,7 +73,7 @@ function parseLine(line: string): Line[] {
   return signature === undefined || id === undefined ? [] : [[signature, id]];
 }
 
-/** Short, and not a secret: the stored hash cannot be used as a signature. */
+/** The hash is short, and not a secret: it cannot be used as a signature. */
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

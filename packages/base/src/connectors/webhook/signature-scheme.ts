@@ -1,6 +1,6 @@
 /**
- * Describes how deliveries are signed and identified: the config in one form, with GitHub's scheme filled in and gaps
- * rejected.
+ * How deliveries are signed and identified. Normalises the config: fills in GitHub's scheme, and rejects incomplete
+ * settings.
  */
 import { GoondanError } from '@goondan/types';
 import type { HmacSignature, WebhookConfig } from './webhook-config.ts';
@@ -11,12 +11,12 @@ export interface SignatureScheme extends Required<Omit<HmacSignature, 'timestamp
 }
 
 export interface DeliveryScheme {
-  /** Absent when nothing is checked. */
+  /** Absent when signatures are not checked. */
   readonly signature?: SignatureScheme;
   readonly id?: WebhookConfig['id'];
   readonly eventHeader?: string;
   readonly properties: Readonly<Record<string, string>>;
-  /** True when the id is in a header that the signature does not cover, so that a sender of a copy could change it. */
+  /** True when the signature does not cover the id header, so that an attacker with a copy could change the id. */
   readonly hasLooseId: boolean;
 }
 

@@ -4,13 +4,17 @@ import type { ListenConfig } from '../../web/listen-config.ts';
 export interface WebhookConfig extends ListenConfig {
   readonly path?: string;
   readonly signature?: 'github' | HmacSignature;
-  /** The header or the field of the body with the delivery's id. */
+  /** The header or the body field that contains the delivery's id. */
   readonly id?: { readonly header: string } | { readonly body: string };
-  /** The header with the kind of event. */
+  /** The header that contains the kind of event. */
   readonly eventHeader?: string;
-  /** Properties for the rules: name → path of the value, such as `body.repository.full_name`. */
+  /**
+   * The event's properties, for the Connection's rules: name → path of the value, such as `body.repository.full_name`.
+   */
   readonly properties?: Readonly<Record<string, string>>;
-  /** The text for the agent, with `{{body.…}}`, `{{event}}` and `{{id}}`; the delivery as JSON when absent. */
+  /**
+   * The text for the agent, which may contain `{{body.…}}`, `{{event}}` and `{{id}}`; the delivery as JSON when absent.
+   */
   readonly input?: string;
   readonly inputLimit?: number;
   readonly allowReplays?: boolean;
@@ -21,7 +25,7 @@ export interface HmacSignature {
   readonly algorithm?: 'sha256' | 'sha512';
   readonly encoding?: 'hex' | 'base64';
   readonly prefix?: string;
-  /** The signed text: `{body}`, with `{timestamp}` and `{id}` around it. */
+  /** The template of the signed text: it contains `{body}`, and may contain `{timestamp}` and `{id}`. */
   readonly signed?: string;
   readonly timestamp?: {
     readonly header: string;

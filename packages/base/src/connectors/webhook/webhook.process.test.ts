@@ -1,4 +1,4 @@
-// `webhook` over real HTTP; the test plays the swarm, except in the last part.
+// Tests `webhook` over real HTTP. The test acts as the swarm, except in the last part.
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -51,7 +51,7 @@ const github = (over: Record<string, string | undefined> = {}, text = body): Sen
     'x-github-delivery': 'delivery-1',
     ...over,
   };
-  // A header without a value is not sent.
+  // Leaves out headers without a value.
   return { headers: JSON.parse(JSON.stringify(headers)) as Record<string, string>, body: text };
 };
 
@@ -197,7 +197,7 @@ describe('a delivery of GitHub', () => {
       }),
     );
     try {
-      // All senders but the newest 64 have lost their places, and get an answer.
+      // Only the newest 64 senders keep their places; all others get an error response.
       while (heard.length < 136) await Bun.sleep(5);
       expect(heard.every((answer) => answer.startsWith('HTTP/1.1 408'))).toBe(true);
       for (let each = 0; each < 70; each += 1) {

@@ -1,8 +1,10 @@
 /**
  * `webhook`: turns signed deliveries of other services into events.
  *
- * Invariants: 1. Nothing of a delivery is parsed, and nothing is emitted, before its signature is checked. 2. The
- * sender gets 202 when the event is on disk, not before. 3. The same delivery again is the same event.
+ * Invariants:
+ * 1. Nothing of a delivery is parsed or emitted before its signature is checked.
+ * 2. The sender gets 202 only when the event is on disk.
+ * 3. A repeated delivery gives the same event.
  */
 import { type Connector, type ConnectorContext, GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
@@ -57,14 +59,18 @@ async function receive(
   try {
     await emit(event);
   } catch (error) {
-    // The delivery is signed but no rule matches: the sender has nothing to fix, and need not try again.
+    // The delivery is valid, but no rule matches. The sender has nothing to fix and must not retry, so this is not an
+    // error.
     if (!GoondanError.is(error) || error.code !== 'E_INGRESS_RULE') throw error;
     return Response.json({ accepted: false, reason: 'no rule fits it' });
   }
   return Response.json({ accepted: true }, { status: 202 });
 }
 
-/** Reads `secret`, and `secret-<name>` while one is being replaced. Throws `E_CONNECTOR_CONFIG`. */
+/**
+ * Returns `secret` and every `secret-<name>`; several secrets are valid while one is being replaced. Throws
+ * `E_CONNECTOR_CONFIG`.
+ */
 function readSecrets(secrets: Readonly<Record<string, string>>): string[] {
   return Object.entries(secrets).map(([name, secret]) => {
     if (!/^secret(?:-.+)?$/.test(name)) {

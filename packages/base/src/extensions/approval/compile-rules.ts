@@ -1,4 +1,7 @@
-/** Compiles rules. A text that is too long to examine matches every rule that asks or denies, and none that allows. */
+/**
+ * Compiles rules into matchers. A text that is too long to examine matches every rule that asks or denies, and no rule
+ * that allows.
+ */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import type { ArgumentPattern, RuleConfig, Verdict } from './approval-config.ts';
 import { compileGlob, compileRegex, type Matcher } from '../../pattern/compile-pattern.ts';
@@ -7,7 +10,7 @@ import { valuesAt } from './values-at.ts';
 export interface Rule {
   readonly verdict: Verdict;
   readonly reason: string | undefined;
-  /** Whether it examines arguments at all. */
+  /** True when the rule examines the arguments of the call. */
   readonly looksAtArguments: boolean;
   isAbout(toolName: string): boolean;
   fits(args: JsonObject): boolean;
@@ -37,7 +40,7 @@ function compileRule({ tool, when = {}, then, reason }: RuleConfig): Rule {
   };
 }
 
-/** One of several values is enough to ask or to deny; to allow, all must match. */
+/** If the path has several values, one match is enough to ask or to deny, but all must match to allow. */
 function compileCondition(path: string, pattern: ArgumentPattern, then: Verdict): (args: JsonObject) => boolean {
   const test = compileArgument(pattern);
   const fits = (value: JsonValue) => test(value) ?? then !== 'allow';
@@ -63,7 +66,7 @@ function textIn(pattern: object, key: 'glob' | 'regex'): string {
   return text;
 }
 
-/** Other values are matched as their JSON, so nothing can hide. */
+/** Values that are not text are matched as JSON, so that no value escapes a rule. */
 function onText(fits: Matcher): (value: JsonValue) => boolean | undefined {
   return (value) => fits(typeof value === 'string' ? value : JSON.stringify(value));
 }

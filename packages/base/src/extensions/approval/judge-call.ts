@@ -5,7 +5,7 @@ import type { Rule } from './compile-rules.ts';
 export interface Judgement {
   readonly verdict: Verdict;
   readonly reason: string;
-  /** True when other arguments could get another verdict. */
+  /** True when the call could get another verdict with other arguments. */
   readonly dependsOnArguments: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface JudgedCall {
   readonly effects: Effects;
 }
 
-/** Uses the strictest matching rule, or the default. */
+/** Returns the verdict of the strictest matching rule, or the default when no rule matches. */
 export function judgeCall(rules: readonly Rule[], defaults: ApprovalConfig['default'], call: JudgedCall): Judgement {
   const about = rules.filter((rule) => rule.isAbout(call.toolName));
   const dependsOnArguments = about.some(({ looksAtArguments }) => looksAtArguments);

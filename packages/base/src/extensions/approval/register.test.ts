@@ -27,7 +27,7 @@ interface Tried {
   readonly text: string;
 }
 
-/** Runs one turn in which the model calls `bash__exec` with this command, and returns its outcome. */
+/** Runs one turn in which the model calls `bash__exec` with this command, and returns the outcome. */
 async function tryCommand(
   config: JsonObject,
   options: { outcome?: ApprovalOutcome; more?: ScriptedAgentOptions['extensions'] } = {},
@@ -121,7 +121,7 @@ describe('the extension approval', () => {
         expect(runs).toEqual([]);
         expect(text).toStartWith('E_APPROVAL_CHANGED');
       }
-      // Where the verdict does not depend on arguments, they may change.
+      // If the verdict does not depend on the arguments, they may change.
       const { runs } = await tryCommand({ rules: [rule('*', 'allow')] }, { more });
       expect(runs).toEqual([{ command: 'rm -rf /' }]);
     },

@@ -1,6 +1,6 @@
 /**
- * Allows, asks about or denies tool calls, by rules. Its layer is as far inside as its tier allows, so that it judges
- * the arguments that the handler gets. A call is refused if an inner layer still changes them.
+ * Allows, denies or asks about tool calls, by rules. Its layer is as far inside as its tier allows, so that it sees the
+ * arguments that the handler gets. If an inner layer still changes the arguments, the call is refused.
  */
 import {
   type ApprovalOutcome,
@@ -41,7 +41,7 @@ function refuseAs(ctx: ToolCallMiddlewareContext, { decision, note }: ApprovalOu
   return refuse(ctx, 'E_APPROVAL_DENIED', `A person denied this call of "${ctx.toolName}".${said}`);
 }
 
-/** Makes a result for the model, with a suggestion. */
+/** Creates an error result for the model, with a suggestion. */
 function refuse({ toolCallId, toolName }: ToolCallMiddlewareContext, code: ErrorCode, message: string): ToolCallResult {
   const { suggestion } = errorCatalogue[code];
   return { toolCallId, toolName, status: 'error', error: { name: 'GoondanError', code, message, suggestion } };

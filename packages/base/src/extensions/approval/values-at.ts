@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '@goondan/types';
 
 /**
- * Returns the values at a dotted path: `options.force`, `files.0`; `*` is every element of a list and every value of an
- * object.
+ * Returns the values at a dotted path such as `options.force` or `files.0`. `*` matches every element of a list and
+ * every value of an object.
  */
 export function valuesAt(args: JsonObject, path: string): JsonValue[] {
   return path.split('.').reduce<JsonValue[]>((values, key) => values.flatMap((value) => inside(value, key)), [args]);
@@ -12,6 +12,6 @@ function inside(value: JsonValue, key: string): JsonValue[] {
   if (typeof value !== 'object' || value === null) return [];
   if (key === '*') return Object.values(value).filter((each) => each !== undefined);
   const found = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-  // A part of a JSON value is JSON; the `length` of a list is not one of its elements.
+  // The cast is safe: a part of a JSON value is JSON. Only digits select from a list, so `length` finds nothing.
   return found === undefined || (Array.isArray(value) && !/^\d+$/.test(key)) ? [] : [found as JsonValue];
 }

@@ -1,4 +1,4 @@
-/** The facts at a point, for `expr` and for the standard input of commands. JSON. */
+/** Collects the facts at a hook point as JSON, for `expr` and for the standard input of commands. */
 import type {
   JsonObject,
   JsonValue,
@@ -40,7 +40,7 @@ export function toolCallFacts(ctx: ToolCallMiddlewareContext, result?: ToolCallR
   };
 }
 
-/** Makes the input of a command, in the format of other agents' hooks. */
+/** Creates the input of a command, in the format that the hooks of other agents use. */
 export function commandInput(point: HookPoint, facts: JsonObject): JsonObject {
   const { tool, event, workdir, result } = facts;
   return {
@@ -74,7 +74,7 @@ function textOf({ responseMessage }: TurnResult): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** Turns dates into texts, and leaves out undefined values. */
+/** Converts dates to texts, and omits undefined values. */
 function toJson(value: object): JsonValue {
   return JSON.parse(JSON.stringify(value)) as JsonValue;
 }

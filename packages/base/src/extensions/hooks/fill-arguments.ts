@@ -1,4 +1,4 @@
-/** Fills the arguments of a hook: `{ expr: 'result.text' }` becomes the value at that path in the facts. */
+/** Fills in the arguments of a hook: `{ expr: 'result.text' }` is replaced by the value at that path in the facts. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 
 export function fillArguments(args: JsonObject, facts: JsonObject): JsonObject {
@@ -14,14 +14,14 @@ function fill(value: JsonValue, facts: JsonObject): JsonValue {
 }
 
 /**
- * Reads a dotted path, with numbers for positions in a list; `null` when nothing is there. Inherited properties do not
- * count.
+ * Looks up a dotted path; numbers are positions in a list. Returns `null` when the path leads nowhere. Inherited
+ * properties are ignored.
  */
 export function lookUp(path: string, facts: JsonObject): JsonValue {
   let at: JsonValue | undefined = facts;
   for (const key of path.trim().split('.')) {
     if (at === null || typeof at !== 'object' || !Object.hasOwn(at, key)) return null;
-    // `key` is a position of a list, or a key of an object.
+    // The cast is safe: `key` is an own position of a list or an own key of an object.
     at = (at as Record<string, JsonValue>)[key];
   }
   return at ?? null;

@@ -1,4 +1,4 @@
-/** A hook, as in the config. */
+/** A hook, as declared in the config. */
 import type { JsonObject } from '@goondan/types';
 
 export const points = ['turn.pre', 'turn.post', 'step.pre', 'step.post', 'toolCall.pre', 'toolCall.post'] as const;
@@ -8,9 +8,9 @@ export type HookPoint = (typeof points)[number];
 export interface Hook {
   readonly id?: string;
   readonly point: HookPoint;
-  /** A lower priority runs first before the inside, and last after it. */
+  /** Hooks with a lower priority run first at a `before` point, and last at an `after` point. */
   readonly priority?: number;
-  /** The tools, at the points of a tool call; `*` matches any text. */
+  /** The tools to which the hook applies, at the points of a tool call; `*` matches any text. */
   readonly tool?: string;
   readonly action: CommandHook | { readonly toolCall: { readonly tool: string; readonly args?: JsonObject } };
 }
@@ -23,11 +23,11 @@ export interface CommandHook {
 
 export interface HooksConfig {
   readonly hooks: readonly Hook[];
-  /** Variables for the processes of commands, in addition to PATH, HOME, LANG and a few like them. */
+  /** Environment variables for the hook's commands, in addition to the standard ones such as PATH, HOME and LANG. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Names a hook in messages. */
+/** Returns the name of a hook, for messages. */
 export function nameOf({ id, point, action }: Hook): string {
   return id ?? `${point} ${'command' in action ? (action.command[0] ?? '') : action.toolCall.tool}`;
 }

@@ -12,7 +12,7 @@ let folder = '';
 beforeEach(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-hooks-')))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes a program into the bundle. */
+/** Writes an executable script into the bundle. */
 function script(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, `#!/bin/sh\n${text}\n`);

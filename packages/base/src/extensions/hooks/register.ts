@@ -1,7 +1,8 @@
 /**
  * `hooks`: calls a tool or runs a command at a point of a turn, without writing an extension.
  *
- * Tool calls of hooks pass through the same chain as every tool call; only this extension runs the commands.
+ * Tool calls of hooks pass through the `toolCall` chain like all others. Commands of hooks are run by this extension
+ * alone.
  */
 import {
   type ExtensionRegister,
@@ -23,7 +24,7 @@ type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareCon
 export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} }) => {
   const sorted = hooks.map((hook) => ({ ...hook, fits: compileGlob(hook.tool ?? '*') })).toSorted(byPriority);
   const at = (point: HookPoint) => sorted.filter((hook) => hook.point === point);
-  // A layer for each kind that has hooks, so that an agent without them has no layer.
+  // Registers a layer only for the kinds that have hooks, so that an agent without hooks has no extra layer.
   const has = (kind: string) => hooks.some(({ point }) => point.startsWith(`${kind}.`));
 
   if (has('turn')) {
@@ -46,7 +47,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
     api.pipeline.register('toolCall', aroundCall, { mayShortCircuit: true });
   }
 
-  /** Gives a blocked call a result that the model can read. */
+  /** A blocked call gets an error result that the model can read. */
   async function aroundCall(ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> {
     try {
       await runAll('toolCall.pre', ctx, () => toolCallFacts(ctx));
@@ -61,7 +62,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
     }
   }
 
-  /** Runs hooks in the order of layers: the lowest priority first before the inside, and last after it. */
+  /** Runs hooks in the order of layers: lowest priority first before `next()`, and last after it. */
   async function runAll(point: HookPoint, ctx: Ctx, facts: () => JsonObject): Promise<void> {
     const list = point.endsWith('.post') ? at(point).toReversed() : at(point);
     for (const hook of list) {
@@ -79,7 +80,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
       if (verdict.type === 'warning') api.logger.warn(`Hook "${nameOf(hook)}": ${verdict.problem}`);
       return;
     }
-    // The schema does not allow these at the points of a tool call.
+    // The schema does not allow this action at the points of a tool call.
     if ('toolName' in ctx) return;
     const { tool, args = {} } = action.toolCall;
     const { status, error } = await ctx.tools.call(tool, fillArguments(args, facts));

@@ -1,9 +1,10 @@
 /**
- * Runs the command of a hook: JSON on its standard input, and its exit code is its answer.
+ * Runs the command of a hook: it gets JSON on its standard input and answers with its exit code.
  *
- * Invariants: 1. 0 is yes; 2 is no, with its standard error as the reason; any other code is a warning. 2. A command
- * that cannot be started, is killed or takes too long has not said yes: it blocks, unless the hook says otherwise. 3.
- * No process it started is left at the end.
+ * Invariants:
+ * 1. Exit code 0 allows. Exit code 2 blocks, with the standard error as the reason. Any other code logs a warning.
+ * 2. A command that cannot be started, is killed or takes too long blocks, unless the hook says otherwise.
+ * 3. No process that the command started is left running.
  */
 import { isAbsolute, resolve } from 'node:path';
 import type { JsonObject } from '@goondan/types';
@@ -58,7 +59,7 @@ export async function runCommandHook(hook: CommandHook, input: JsonObject, place
   return { type: 'warning', problem: `The hook ended with code ${child.exitCode}${words === '' ? '.' : `: ${words}`}` };
 }
 
-/** `./check.sh` is a file of the bundle; a name without a slash is searched in PATH. */
+/** Resolves `./check.sh` to a file of the bundle; a name without a slash is searched in PATH. */
 function findProgram([program = '', ...rest]: readonly string[], bundleFolder: string): string[] {
   const isPath = program.includes('/') && !isAbsolute(program);
   return [isPath ? resolve(bundleFolder, program) : program, ...rest];
@@ -77,14 +78,14 @@ async function waitFor(child: Bun.Subprocess, timeoutMs: number, signal: AbortSi
   }
 }
 
-/** Further output is read and dropped, so the writer does not block. */
+/** Reads and drops the output over the limit, so that the process does not block on a full pipe. */
 async function readAtMost(stream: ReadableStream<Uint8Array>, most: number): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
   try {
     for await (const bytes of stream) if (text.length < most) text += decoder.decode(bytes, { stream: true });
   } catch {
-    // The pipe broke: the text so far is the result.
+    // If the pipe breaks, the text read so far is the result.
   }
   return text.slice(0, most).toWellFormed();
 }

@@ -1,15 +1,15 @@
-/** `logging`: logs the duration of turns, steps and tool calls. It changes nothing. */
+/** `logging`: logs the duration of turns, steps and tool calls. It never changes them. */
 import { type ExtensionRegister, isCancellation } from '@goondan/types';
 import { describeArguments } from './describe-arguments.ts';
 
 export interface LoggingConfig {
-  /** The level of its lines. Failures are always `error`; a cancelled turn is not a failure. */
+  /** The level of the log lines. Failures are always logged as `error`; a cancelled turn is not a failure. */
   readonly level?: 'debug' | 'info';
-  /** Whether to include the arguments of tool calls. */
+  /** If true, log lines include the arguments of tool calls. */
   readonly includeToolArgs?: boolean;
 }
 
-/** A logging failure must not stop the agent. */
+/** Uses `skip`, because a failure while logging must not stop the agent. */
 const watching = { onError: 'skip', priority: -1_000 } as const;
 
 export const register: ExtensionRegister<LoggingConfig> = (api, { level = 'info', includeToolArgs = false }) => {
@@ -48,7 +48,7 @@ export const register: ExtensionRegister<LoggingConfig> = (api, { level = 'info'
     { ...watching, name: 'logging' },
   );
 
-  /** Logs a line with `what`, the outcome and the duration. */
+  /** Calls `next`, then logs `what`, the outcome and the duration. */
   async function timed<Result>(what: string, next: () => Promise<Result>, outcome: (result: Result) => string) {
     const startedAt = performance.now();
     const duration = () => `${Math.round(performance.now() - startedAt)} ms`;

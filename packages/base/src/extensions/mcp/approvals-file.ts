@@ -1,7 +1,6 @@
 /**
- * `.mcp.lock.json` in the folder of the bundle: the tools of MCP servers that a person has approved, by their
- * fingerprints. `gdn mcp approve` writes it. Keep it in version control, so that every instance and every machine
- * trusts the same tools.
+ * `.mcp.lock.json` in the folder of the bundle: the fingerprints of the MCP tools that a person has approved. `gdn mcp
+ * approve` writes it. Keep it in version control, so that every instance and every machine trusts the same tools.
  */
 import { join } from 'node:path';
 import { GoondanError, type JsonObject } from '@goondan/types';
@@ -16,7 +15,7 @@ export async function readApprovalsFile(bundleFolder: string): Promise<JsonObjec
   if (!(await file.exists())) return {};
   const value: unknown = await file.json().catch(() => undefined);
   if (isObject(value) && (value.approved === undefined || isObject(value.approved))) return value;
-  // Not treated as empty: a changed tool could then pass as a new one.
+  // An invalid file is not treated as empty, because a changed tool would then pass as a new one.
   throw new GoondanError('E_MCP_FILE', `${path} cannot be used: it is not what \`gdn mcp approve\` writes.`);
 }
 

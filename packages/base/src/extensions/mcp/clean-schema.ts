@@ -1,14 +1,14 @@
 import type { JsonSchema, JsonValue } from '@goondan/types';
 import { cleanText } from './clean-text.ts';
 
-/** Keywords with text for people. */
+/** Schema keywords whose values are text for people. */
 const prose: ReadonlySet<string> = new Set(['description', 'title', '$comment']);
-/** Keywords with data: their values must stay unchanged. */
+/** Schema keywords whose values are data and must stay unchanged. */
 const data: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
-/** Cleans the texts of a schema; the parts that decide about arguments stay unchanged. */
+/** Cleans the texts in a schema. Keywords that validate arguments stay unchanged. */
 export function cleanSchema(schema: JsonSchema, longest: number): JsonSchema {
-  // A cleaned object is an object.
+  // The cast is safe: cleaning an object gives an object.
   return clean(schema) as JsonSchema;
 
   function clean(value: JsonValue): JsonValue {

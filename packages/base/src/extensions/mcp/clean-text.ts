@@ -1,7 +1,7 @@
 /**
- * Cleans text of a server, which the model trusts as ours. Characters that are invisible to people but not to a model
- * are removed: control characters except line breaks and tabs, zero-width and direction marks, and the tag characters
- * and variation selectors that can hide whole sentences.
+ * Cleans text that a server sent, because the model trusts it like our own text. Removes characters that people cannot
+ * see but a model reads: control characters except line breaks and tabs, zero-width and direction marks, and the tag
+ * characters and variation selectors that can hide whole sentences.
  */
 const invisible = /(?![\t\n])\p{Cc}|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu;
 

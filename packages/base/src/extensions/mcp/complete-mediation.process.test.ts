@@ -1,6 +1,6 @@
 /**
- * P-19 for tools of MCP servers: every call that reaches the server passed the toolCall chain. The server itself counts
- * its calls; sentinels are the outermost and the innermost layer.
+ * Checks P-19 for tools of MCP servers: every call that reaches the server passed the `toolCall` chain. The server
+ * counts its calls itself; sentinels are the outermost and the innermost layer.
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { ExtensionRegister } from '@goondan/types';
@@ -80,7 +80,7 @@ test('P-19 MCP tools, one by one, together, and called by layers: both sentinels
     },
   );
   await agent.say('go');
-  // The turn layer's call, the model's three, and one for each of the two steps.
+  // The turn layer makes one call, the model makes three, and each of the two steps makes one.
   const expected = ['write', 'look', 'look', 'write', 'look', 'look'].map((tool) => `files__${tool}`);
   expect(seen.outer.toSorted()).toEqual(expected.toSorted());
   expect(seen.inner.toSorted()).toEqual(expected.toSorted());

@@ -72,7 +72,7 @@ async function connected(options?: { isSupervised?: boolean }) {
   return all;
 }
 
-/** Waits for everything that does not depend on the clock. */
+/** Waits for all work that does not depend on the clock. */
 const settle = () => Bun.sleep(1);
 const codeOf = (work: Promise<unknown>) =>
   work.then(

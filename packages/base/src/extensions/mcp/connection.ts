@@ -1,12 +1,12 @@
 /**
  * Keeps one server connected.
  *
- * 1. There is one attempt to connect at a time; callers wait for it.
- * 2. Connected means that its tools are listed and judged. No call is made before.
- * 3. A supervised connection that breaks is made again in the background, with growing delays (`retry-delay.ts`). One
- *    that breaks again at once counts as failed.
- * 4. A caller does not wait for that delay: the server is tried at once, but at most once in `GAP_MS`.
- * 5. A call that the server may have begun is not repeated, unless the caller allows it.
+ * 1. Only one attempt to connect runs at a time; callers wait for it.
+ * 2. The server counts as connected when its tools are listed and judged. No tool is called before.
+ * 3. A supervised connection that breaks reconnects in the background, with backoff (`retry-delay.ts`). A connection
+ *    that breaks again at once counts as a failure.
+ * 4. A caller does not wait for the backoff: it triggers an attempt at once, but at most one per `GAP_MS`.
+ * 5. A call that the server may have started is not repeated, unless the caller allows it.
  * 6. After `close` nothing is started.
  */
 import { GoondanError } from '@goondan/types';
@@ -23,24 +23,24 @@ export interface ConnectionDeps {
   readonly logger: Pick<Console, 'info' | 'warn' | 'debug'>;
   readonly open: (events: ClientEvents) => Promise<McpClient>;
   readonly health: ServerHealth;
-  /** Gets the server's present tools. A throw fails the attempt. */
+  /** Called with the server's current tools. If it throws, the attempt to connect fails. */
   readonly onListed: (tools: readonly ListedTool[], abilities: ServerAbilities) => Promise<void>;
 }
 
 export interface ConnectionOptions {
   readonly name: string;
   readonly timeouts: Timeouts;
-  /** Whether a broken connection is made again automatically. */
+  /** If true, a broken connection reconnects automatically. */
   readonly isSupervised: boolean;
 }
 
-/** The shortest time between two attempts. */
+/** The minimum time between two attempts to connect. */
 const GAP_MS = 1_000;
 /** A connection that lasted this long counts as healthy. */
 const HEALTHY_MS = 10_000;
-/** The shortest time between two lists, when the server reports many changes. */
+/** The minimum time between two requests for the tool list, when the server reports many changes. */
 const LIST_GAP_MS = 200;
-/** The time a step waits for a list that is being read. */
+/** How long a step waits for a tool list that is being read. */
 const SETTLE_MS = 2_000;
 
 export class Connection {
@@ -68,7 +68,7 @@ export class Connection {
     return this.#phase === 'connected';
   }
 
-  /** Sets the address of the server. Another address ends the old connection. */
+  /** Sets the target of the connection. If the target changes, the old connection is closed. */
   async aim(target: ServerTarget): Promise<void> {
     const isSame = JSON.stringify(target) === JSON.stringify(this.#target);
     if (isSame) return;
@@ -82,7 +82,7 @@ export class Connection {
     await this.release();
   }
 
-  /** Resolves when it is connected. **Errors** — `E_MCP_CONNECT`, `E_MCP_TIMEOUT`, `E_MCP_CALL`. */
+  /** Resolves when the server is connected. **Errors** — `E_MCP_CONNECT`, `E_MCP_TIMEOUT`, `E_MCP_CALL`. */
   async need(signal?: AbortSignal): Promise<void> {
     if (this.#phase === 'connected') return;
     const { clock } = this.#deps;
@@ -91,7 +91,7 @@ export class Connection {
     await unlessAborted(this.#connect(), signal);
   }
 
-  /** Tries in the background, if it is not connected. Honours the delay after failures. */
+  /** Connects in the background if not connected. Respects the backoff after failures. */
   wake(): void {
     if (this.#phase !== 'idle' || this.#attempt !== undefined) return;
     const { clock } = this.#deps;
@@ -100,14 +100,14 @@ export class Connection {
     if (last === undefined || clock.elapsed() - last.at >= delay) this.#connect().catch(() => undefined);
   }
 
-  /** Whether an attempt failed recently, so a turn need not wait for another. */
+  /** True when an attempt failed recently, so that a turn need not wait for another one. */
   get isResting(): boolean {
     const last = this.#lastFailure;
     if (last === undefined || this.#phase === 'connected') return false;
     return this.#deps.clock.elapsed() - last.at < (retryDelay(this.#failures) ?? LONGEST_REST_MS);
   }
 
-  /** `mayRepeat`: a second request does no harm. **Errors** — as `need`, and those of `work`. */
+  /** `mayRepeat`: the request may safely be sent twice. **Errors** — the errors of `need` and of `work`. */
   async ask<Value>(
     work: (client: McpClient) => Promise<Value>,
     { signal, mayRepeat = false }: { readonly signal: AbortSignal; readonly mayRepeat?: boolean },
@@ -121,7 +121,7 @@ export class Connection {
     throw this.#toError(second.failure);
   }
 
-  /** Resolves when no list is being read, or `SETTLE_MS` later. */
+  /** Resolves when no tool list is being read, or after `SETTLE_MS`. */
   async settled(): Promise<void> {
     if (this.#listing === undefined) return;
     const late = Promise.withResolvers<void>();
@@ -129,7 +129,7 @@ export class Connection {
     await Promise.race([this.#listing, late.promise]).finally(callOff);
   }
 
-  /** Ends the connection; the next call connects again. */
+  /** Closes the connection; the next call connects again. */
   async release(): Promise<void> {
     this.#callOffRetry();
     await this.#attempt?.catch(() => undefined);
@@ -141,7 +141,7 @@ export class Connection {
   async close(): Promise<void> {
     this.#phase = 'closed';
     this.#callOffRetry();
-    // A running attempt is not waited for: closing its client ends it.
+    // Does not wait for a running attempt: closing its client ends the attempt.
     await this.#client?.close();
     await this.#attempt?.catch(() => undefined);
   }
@@ -192,7 +192,7 @@ export class Connection {
     await this.need(signal);
     await this.settled();
     try {
-      // A connected server has a client.
+      // The cast is safe: a connected server has a client.
       return { value: await work(this.#client as McpClient) };
     } catch (thrown) {
       if (!(thrown instanceof McpFailure)) throw thrown;
@@ -209,7 +209,7 @@ export class Connection {
     };
   }
 
-  /** Makes a request, which shows whether the connection is lost. */
+  /** Sends a request to find out whether the connection is lost. */
   #examine(problem: string): void {
     const now = this.#deps.clock.elapsed();
     if (this.#phase !== 'connected' || now - this.#examinedAt < GAP_MS) return;
@@ -234,7 +234,7 @@ export class Connection {
     } catch (thrown) {
       const { message } = this.#toError(thrown);
       this.#deps.logger.warn(`mcp.failed: its tools could not be listed again: ${message}`);
-      // The offered tools may be out of date without notice, so connect again.
+      // The tool list may be out of date, and no notice would follow, so reconnect.
       this.#lose(message);
     }
   }
@@ -293,7 +293,7 @@ export class Connection {
   }
 }
 
-/** The longest delay after the background attempts have ended. */
+/** The longest backoff once the background attempts have ended. */
 const LONGEST_REST_MS = 30_000;
 
 function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {

@@ -1,7 +1,7 @@
-/** `${NAME}` and `${NAME:-otherwise}`, as in `.mcp.json`. A `$` before anything else is a plain `$`. */
+/** Expands `${NAME}` and `${NAME:-otherwise}`, as in `.mcp.json`. A `$` before anything else is a plain `$`. */
 const pattern = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
-/** Inserts the values; names that are not set go to `missing`. An empty value counts as not set. */
+/** Inserts the values, and adds the names of unset variables to `missing`. An empty value counts as unset. */
 export function expandVariables(
   text: string,
   lookUp: (name: string) => string | undefined,

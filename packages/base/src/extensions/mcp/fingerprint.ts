@@ -2,8 +2,8 @@ import type { JsonValue } from '@goondan/types';
 import type { ListedTool } from './mcp-client.ts';
 
 /**
- * Hashes everything that affects how a model or a layer treats a tool, as the server sent it, with invisible
- * characters.
+ * Hashes everything that affects how a model or a layer treats a tool. Uses the text as the server sent it, including
+ * invisible characters.
  */
 export function fingerprintOf({ name, description = '', inputSchema, annotations = {} }: ListedTool): string {
   const text = canonical({ name, description, inputSchema, annotations });

@@ -1,4 +1,7 @@
-/** The parts that `gdn mcp` shares with the extension: the files both read, withheld tools, and one connection to a server. */
+/**
+ * The parts of the extension that `gdn mcp` also uses: reading the two files, the withheld tools, and a single
+ * connection to a server.
+ */
 export { APPROVALS_FILE, readApprovalsFile } from './approvals-file.ts';
 export { cleanText } from './clean-text.ts';
 export { expandVariables } from './expand-variables.ts';

@@ -44,7 +44,7 @@ describe('the offered tools', () => {
     const second = judgeTools([tool('a', 'Another.'), tool('b'), tool('c')], knowing({ seen: first.seen }));
     expect(names(second.offered)).toEqual(['b', 'c']);
     expect(second.withheld).toMatchObject([{ tool: { name: 'a' }, reason: 'changed' }]);
-    // The first version stays the reference.
+    // The first version remains the reference for later changes.
     expect(second.seen.get('a')).toBe(fingerprintOf(tool('a')));
   });
 

@@ -1,8 +1,8 @@
 /**
- * Decides which tools of a server are offered. Pure: from the listed, the known and the approved tools to a verdict.
+ * Decides which tools of a server are offered. A pure function of the listed, the known and the approved tools.
  *
- * 1. A tool that changed since it was first seen is not offered until a person approves it.
- * 2. An approval overrides the first version.
+ * 1. A tool that changed since it was first seen is not offered until a person approves the change.
+ * 2. An approved version replaces the first version as the reference.
  * 3. With `trust: pinned` only approved tools are offered; with `trust: any` all tools of the server.
  */
 import { compileGlob } from '../../pattern/compile-pattern.ts';
@@ -10,14 +10,14 @@ import { fingerprintOf } from './fingerprint.ts';
 import type { ListedTool } from './mcp-client.ts';
 import type { ToolFilter, Trust } from './mcp-settings.ts';
 
-/** Server's name of a tool → fingerprint. */
+/** The server's name for a tool → fingerprint. */
 export type Fingerprints = ReadonlyMap<string, string>;
 
 export interface Verdict {
   readonly offered: readonly ListedTool[];
-  /** Tools that are not offered until the server or a person acts. */
+  /** Tools that are withheld until the server changes them or a person approves them. */
   readonly withheld: readonly Withheld[];
-  /** The known tools from now on. */
+  /** The fingerprints to remember from now on. */
   readonly seen: Fingerprints;
 }
 
@@ -25,7 +25,7 @@ export interface Withheld {
   readonly tool: ListedTool;
   readonly fingerprint: string;
   readonly reason: 'changed' | 'unapproved' | 'unusable';
-  /** The reason, for people. */
+  /** The reason why the tool is withheld, for people. */
   readonly problem: string;
 }
 
@@ -36,11 +36,11 @@ export interface Knowledge {
   readonly filter: ToolFilter;
 }
 
-/** The most tools of one server; the rest of its list is ignored. */
+/** The maximum number of tools of one server; the rest of its list is ignored. */
 export const MOST_TOOLS = 256;
-/** The most remembered tools; past it a new tool needs approval, with any `trust`. */
+/** The maximum number of remembered tools; beyond it, a new tool needs approval, whatever the `trust`. */
 export const MOST_SEEN = 1_024;
-/** The most characters of a schema, as JSON. */
+/** The maximum length of a schema as JSON, in characters. */
 const LARGEST_SCHEMA = 65_536;
 const LONGEST_NAME = 256;
 

@@ -1,11 +1,14 @@
-/** Splits bytes into lines. `isTooLong` reports a line over the limit, which the caller then skips. */
+/**
+ * Splits bytes into lines. `isTooLong` tells that a line exceeds the limit; the caller can then skip it with
+ * `skipLine`.
+ */
 export class LineReader {
   readonly #longest: number;
   readonly #decoder = new TextDecoder();
   #begun = '';
   #isSkipping = false;
 
-  /** `longest` is the limit of a line, in characters. */
+  /** `longest` is the maximum length of a line, in characters. */
   constructor(longest: number) {
     this.#longest = longest;
   }
@@ -23,18 +26,18 @@ export class LineReader {
     return lines;
   }
 
-  /** True when the unfinished line is over the limit. */
+  /** True when the unfinished line exceeds the limit. */
   get isTooLong(): boolean {
     return this.#begun.length > this.#longest;
   }
 
-  /** Skips the unfinished line to its end. */
+  /** Drops the unfinished line, including the part that has not arrived yet. */
   skipLine(): void {
     this.#begun = '';
     this.#isSkipping = true;
   }
 
-  /** The text after the last line break. */
+  /** Returns the text after the last line break. */
   rest(): string {
     return this.#isSkipping ? '' : this.#begun;
   }

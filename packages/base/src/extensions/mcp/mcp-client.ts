@@ -1,6 +1,6 @@
 /**
- * The interface to the Model Context Protocol for the rest of this folder: a client that connects, asks, and
- * reconnects. `open-client.ts` makes one from the SDK, and is the only file that knows the SDK.
+ * The interface through which the rest of this folder uses the Model Context Protocol. `open-client.ts` implements it
+ * with the SDK, and is the only file that imports the SDK.
  */
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import type { ServerTarget } from './server-target.ts';
@@ -15,7 +15,7 @@ export interface ListedTool {
     readonly readOnlyHint?: boolean;
     readonly idempotentHint?: boolean;
   };
-  /** `required`: it can only be called as a task, which this client does not support. */
+  /** `required`: the tool can only be called as a task, which this client does not support. */
   readonly execution?: { readonly taskSupport?: string };
 }
 
@@ -30,7 +30,7 @@ export interface ContentBlock {
   readonly [field: string]: JsonValue | undefined;
 }
 
-/** The server's declared capabilities. */
+/** The capabilities that the server declares. */
 export interface ServerAbilities {
   readonly tools: boolean;
   readonly resources: boolean;
@@ -40,32 +40,32 @@ export interface ServerAbilities {
 export interface AskOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** The server reported progress: the timeout starts over. */
+  /** Called when the server reports progress, which restarts the timeout. */
   readonly onProgress?: (said: string) => void;
-  /** The call as W3C Trace Context, so the server can continue the trace. */
+  /** The trace context of the call, in W3C format, so that the server can continue the trace. */
   readonly traceparent?: string;
 }
 
 export interface ClientEvents {
-  /** The list of tools changed. */
+  /** Called when the server's tool list changed. */
   onToolsChanged(): void;
-  /** The connection was lost. Not reported after `close`. */
+  /** Called when the connection was lost, but not after `close`. */
   onClosed(): void;
-  /** An error outside all requests; the connection may be lost or not. */
+  /** Called on an error outside of any request. The connection may or may not be lost. */
   onTrouble(problem: string): void;
 }
 
-/** Exit and last lines of a server's process that is gone. */
+/** The exit and the last output of a server process that has exited. */
 export interface LastWords {
-  /** How the process ended; empty when it still runs, or is not ours. */
+  /** How the process exited; empty when it still runs, or when the server is not our process. */
   readonly exit: string;
-  /** The last lines it printed apart from messages. */
+  /** The last lines that the process printed, apart from protocol messages. */
   readonly lines: readonly string[];
 }
 
-/** Every method rejects with a `McpFailure`, or with the reason of the signal. */
+/** A client for one server. Every method rejects with a `McpFailure`, or with the reason of the signal. */
 export interface McpClient {
-  /** Connects with a new transport, and closes the old connection. */
+  /** Connects through a new transport, after closing the old connection. */
   connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities>;
   listTools(options: AskOptions): Promise<readonly ListedTool[]>;
   callTool(name: string, args: JsonObject, options: AskOptions): Promise<ToolReply>;
@@ -74,8 +74,8 @@ export interface McpClient {
   readResource(uri: string, options: AskOptions): Promise<JsonObject>;
   listPrompts(options: AskOptions): Promise<JsonObject>;
   getPrompt(name: string, args: Readonly<Record<string, string>>, options: AskOptions): Promise<JsonObject>;
-  /** Returns the last words of the current or last server process. */
+  /** Returns the exit and the last output of the current or previous server process. */
   lastWords(): LastWords;
-  /** Ends the server completely. Never rejects. */
+  /** Closes the connection and ends the server process. Never rejects. */
   close(): Promise<void>;
 }

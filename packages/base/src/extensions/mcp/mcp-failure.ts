@@ -3,9 +3,9 @@ import { GoondanError } from '@goondan/types';
 /**
  * Why a request to the server failed.
  *
- * - `unreached`: nothing arrived there. A retry repeats nothing.
+ * - `unreached`: the request did not arrive. A retry repeats nothing.
  * - `session-lost`: the server lost our session and did nothing. A retry in a new session repeats nothing.
- * - `broken`: the connection was lost during the request. Whether it took effect is unknown.
+ * - `broken`: the connection was lost during the request. Whether the request took effect is unknown.
  * - `timeout`: the request took too long.
  * - `refused`: the server answered with an error.
  */
@@ -20,18 +20,18 @@ export class McpFailure extends Error {
     this.kind = kind;
   }
 
-  /** True when the connection cannot be used any more. */
+  /** True when the connection can no longer be used. */
   get endsConnection(): boolean {
     return this.kind === 'unreached' || this.kind === 'session-lost' || this.kind === 'broken';
   }
 
-  /** True when the server has not begun: the same request may be repeated. */
+  /** True when the server has not started the request, so that the request may be repeated. */
   get leftNothing(): boolean {
     return this.kind === 'unreached' || this.kind === 'session-lost';
   }
 }
 
-/** Makes the error for the model and the log. */
+/** Creates the error that the model and the log get. */
 export function toError(server: string, failure: McpFailure): GoondanError {
   const { kind, message, cause } = failure;
   const options = { cause: cause ?? failure };

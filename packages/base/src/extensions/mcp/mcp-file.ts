@@ -1,12 +1,12 @@
 /**
- * `.mcp.json`, the file in which MCP clients name their servers: `{"mcpServers": {"name": {…}}}`. Its content is
- * untrusted until it is checked here; keys of other clients are kept.
+ * `.mcp.json`, the file in which MCP clients name their servers: `{"mcpServers": {"name": {…}}}`. The content is
+ * untrusted until it is checked here. Keys that other clients use are kept.
  */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 
 export const MCP_FILE = '.mcp.json';
 
-/** Larger files are not read. */
+/** The maximum size of the file; a larger file is rejected. */
 export const MOST_BYTES = 1_000_000;
 
 export type ServerEntry = StdioEntry | HttpEntry;
@@ -25,7 +25,7 @@ export interface HttpEntry {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns `undefined` when there is no such file. **Errors** — `E_MCP_FILE`. */
+/** Returns `undefined` when the file does not exist. **Errors** — `E_MCP_FILE`. */
 export async function readMcpFile(path: string): Promise<JsonObject | undefined> {
   const file = Bun.file(path);
   if (!(await file.exists())) return undefined;
@@ -42,7 +42,7 @@ export async function readMcpFile(path: string): Promise<JsonObject | undefined>
   return value;
 }
 
-/** Returns the entries of the servers by name, unchecked. */
+/** Returns the server entries by name, unchecked. */
 export function serversOf(file: JsonObject): Readonly<Record<string, JsonValue>> {
   return isObject(file.mcpServers) ? file.mcpServers : {};
 }

@@ -1,6 +1,6 @@
 /**
- * A server inside an agent: connects when a turn begins, offers its tools, and keeps or ends the connection with the
- * turn. A server that does not answer costs the agent only its tools, unless it is required.
+ * A server inside an agent: connects when a turn begins, offers its tools, and keeps or closes the connection at the
+ * end of the turn. If the server does not answer, the agent continues without its tools, unless the server is required.
  */
 import {
   type ExtensionApi,
@@ -81,16 +81,16 @@ export class McpServer {
       return await ctx.next();
     } finally {
       await this.#save();
-      // Not awaited here; the next connection waits for the end.
+      // Not awaited here; the next connection waits until this one is closed.
       if (this.#settings.mode === 'stateless') this.#ending = this.#connection.release();
     }
   }
 
   async aroundStep(ctx: StepMiddlewareContext): Promise<StepResult> {
-    // Read only when a tool must be hidden, because reading copies it.
+    // Reads the catalog only when a tool must be hidden, because reading it makes a copy.
     if (this.#offer.hidesAny) ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => !this.#offer.hides(name));
     const result = await ctx.next();
-    // A tool may have changed the list of tools; the next step must see that.
+    // A tool call may have changed the tool list, and the next step must see the new list.
     await this.#connection.settled();
     return result;
   }
@@ -115,18 +115,21 @@ export class McpServer {
       if (GoondanError.is(error) && isDeclaration(error)) {
         this.#health.failed(`${error.message} (${error.code})`, { exit: '', lines: [] });
       }
-      // Cancelled, or past its deadline: the turn reports that.
+      // If the turn was cancelled or exceeded its deadline, the turn itself reports that.
       if (required || signal.aborted || !GoondanError.is(error)) throw error;
       this.#api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn continues without it.`);
     }
   }
 
-  /** Unknown tools cannot be offered, so a first turn waits; but not every turn waits for a server that is down. */
+  /**
+   * The first turn waits for the tool list, because unknown tools cannot be offered. Later turns do not wait for a
+   * server that is down.
+   */
   #mustWait(): boolean {
     return !this.#hasConnected && !this.#connection.isResting;
   }
 
-  /** A person may have approved withheld tools meanwhile. */
+  /** Judges withheld tools again, because a person may have approved them meanwhile. */
   async #reconsider(): Promise<void> {
     const { withheld } = this.#offer;
     if (!withheld.some(({ reason }) => reason !== 'unusable')) return;
@@ -173,7 +176,7 @@ export class McpServer {
     const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
     const reply = await this.#connection.ask(
       (client) => {
-        // A new connection may have reached another server, with other tools.
+        // After a reconnect, the server may have other tools.
         this.#offer.check(tool.name);
         return client.callTool(tool.name, input, options);
       },
@@ -185,14 +188,14 @@ export class McpServer {
     return toOutput(reply, maxResultCharacters);
   }
 
-  /** Saves before and after the steps: a resumed turn restores the state from before them. */
+  /** Saved both before and after the steps, because a resumed turn restores the state from before its steps. */
   async #save(): Promise<void> {
     const { seen, withheld } = this.#offer;
     if (seen.size + withheld.length > 0) await this.#api.state.set(toState(seen, withheld));
   }
 }
 
-/** Whether the declaration of the server is wrong, so that nothing was tried. */
+/** True when the server's declaration is invalid, so that no connection was tried. */
 function isDeclaration({ code }: GoondanError): boolean {
   return code === 'E_MCP_FILE' || code === 'E_MCP_VARIABLE';
 }

@@ -1,4 +1,7 @@
-/** The config of this extension, complete. Its shape was checked against the schema in `extensions.yaml`. */
+/**
+ * The config of this extension with all defaults filled in. Its shape was checked against the schema in
+ * `extensions.yaml`.
+ */
 import { GoondanError } from '@goondan/types';
 import type { ProtocolChoice } from './server-target.ts';
 
@@ -16,7 +19,7 @@ export interface McpConfig {
 export type TransportConfig =
   | {
       readonly type: 'stdio';
-      /** The program, or the program and its first arguments. */
+      /** The program, or a list of the program and its first arguments. */
       readonly command: string | readonly string[];
       readonly args?: readonly string[];
       readonly env?: Readonly<Record<string, string>>;
@@ -30,24 +33,24 @@ export type TransportConfig =
       readonly protocol?: ProtocolChoice;
     };
 
-/** Patterns for the server's own names; a denied tool is never offered. */
+/** Patterns for the server's own tool names. A denied tool is never offered. */
 export interface ToolFilter {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
 }
 
-/** The offered tools: as first seen, only approved ones, or all. */
+/** Which tools are offered: those unchanged since they were first seen, only approved ones, or all. */
 export type Trust = 'first-use' | 'pinned' | 'any';
 
 export interface Timeouts {
   readonly connectMs: number;
   readonly listMs: number;
-  /** The deadline of a call; it starts over when the server reports progress. */
+  /** The timeout of a call, in milliseconds. It restarts when the server reports progress. */
   readonly callMs: number;
 }
 
 export interface McpSettings {
-  /** `undefined`: the server is declared in `.mcp.json`. */
+  /** `undefined` when the server is declared in `.mcp.json`. */
   readonly transport: TransportConfig | undefined;
   readonly file: { readonly server: string; readonly folder: 'bundle' | 'workdir' };
   readonly mode: 'stateful' | 'stateless';
@@ -60,7 +63,7 @@ export interface McpSettings {
   readonly maxResultCharacters: number;
 }
 
-/** Leaves room for the name of a tool. */
+/** The maximum length of an extension's name; it leaves room for the name of a tool. */
 const LONGEST_NAME = 40;
 
 /** **Errors** — `E_EXT_CONFIG`, `E_MCP_SCOPE`. */

@@ -1,4 +1,5 @@
-// A server of 2026-07-28, which has neither handshake nor sessions, made with the SDK for servers.
+// Tests a server of protocol version 2026-07-28, which has neither handshake nor sessions. It is built with the server
+// SDK.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +27,7 @@ afterEach(async () => {
   place[Symbol.dispose]();
 });
 
-/** Serves everything in `tools`, at a fixed address. */
+/** Serves all tools in `tools`, at a fixed address. */
 function serve(port = 0) {
   const seen: string[] = [];
   const bodies: string[] = [];
@@ -148,7 +149,7 @@ describe('protocol: auto over stdio', () => {
 
   test('B-06 supports a server of 2026', async () => {
     place.write('server.ts', server);
-    // The server resolves its imports from its own folder.
+    // The server resolves its imports from its own folder, so the folder needs a link to `node_modules`.
     symlinkSync(join(import.meta.dir, '../../../../../node_modules'), join(place.folder, 'node_modules'));
     const transport = { type: 'stdio', command: [process.execPath, 'server.ts'], protocol: 'auto' };
     await start({ transport });

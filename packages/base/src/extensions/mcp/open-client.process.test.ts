@@ -1,4 +1,4 @@
-// The client of the SDK with real processes; only the clock is the test's.
+// Tests the SDK's client with real processes; only the clock is fake.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';

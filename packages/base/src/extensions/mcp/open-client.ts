@@ -1,4 +1,6 @@
-/** The client of the SDK, which is loaded with the first server, because its import takes a tenth of a second. */
+/**
+ * A client that uses the SDK. The SDK is imported with the first server, because its import takes a tenth of a second.
+ */
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import type {
@@ -17,12 +19,12 @@ import type { ServerTarget } from './server-target.ts';
 type Sdk = typeof import('@modelcontextprotocol/client');
 type SdkClient = InstanceType<Sdk['Client']>;
 
-/** The most pages of a list that are read. */
+/** The maximum number of pages of a list that are read. */
 const MOST_PAGES = 32;
-/** The longest wait for a server over HTTP when its session is ended. */
+/** The maximum time to wait when ending the session of a server over HTTP. */
 const GOODBYE_MS = 1_000;
 
-/** `onServerLine` gets the other output of the server's process, line by line. */
+/** `onServerLine` is called with each line that the server process prints, apart from protocol messages. */
 export async function openClient(events: ClientEvents, onServerLine: (line: string) => void): Promise<McpClient> {
   const sdk = await import('@modelcontextprotocol/client');
   const { version }: { version: string } = await Bun.file(join(import.meta.dir, '../../../package.json')).json();
@@ -36,7 +38,7 @@ class SupervisedClient implements McpClient {
   readonly #onServerLine: (line: string) => void;
   #client: SdkClient;
   #process: ServerProcess<never> | undefined;
-  /** The process before, when there is none now. */
+  /** The previous process, when none is running. */
   #lastProcess: ServerProcess<never> | undefined;
   #isOpen = false;
   #closing: Promise<void> | undefined;
@@ -51,13 +53,13 @@ class SupervisedClient implements McpClient {
 
   async connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities> {
     await this.close();
-    // The SDK's client keeps a transport that failed to start, and rejects the next one: so each attempt has its own
-    // client.
+    // Uses a new SDK client for each attempt, because an SDK client keeps a transport that failed to start and rejects
+    // the next one.
     this.#client = this.#newClient(target.protocol);
     try {
       await this.#client.connect(this.#openTransport(target), toRequest(options));
     } catch (error) {
-      // The last output of the process is the reason; it is complete when the process is gone.
+      // Waits for the process to exit, because its last output explains the failure and is complete only then.
       await this.#process?.close();
       const failure = nothingBegun(this.#toFailure(error, options));
       await this.close();
@@ -72,7 +74,7 @@ class SupervisedClient implements McpClient {
   async listTools(options: AskOptions): Promise<readonly ListedTool[]> {
     try {
       const { tools } = await this.#client.listTools({}, { ...toRequest(options), cacheMode: 'refresh' });
-      // The SDK has checked its shape; `ListedTool` has the fields that are used here.
+      // The cast is safe: the SDK has checked the shape, and `ListedTool` declares only the fields used here.
       return tools as unknown as ListedTool[];
     } catch (error) {
       throw nothingBegun(this.#toFailure(error, options));
@@ -115,7 +117,7 @@ class SupervisedClient implements McpClient {
     });
   }
 
-  /** Closes once at a time: a second call would close a newer connection. */
+  /** Runs one close at a time, because a second one would close a newer connection. */
   close(): Promise<void> {
     this.#closing ??= this.#close().finally(() => void (this.#closing = undefined));
     return this.#closing;
@@ -130,7 +132,7 @@ class SupervisedClient implements McpClient {
       await Promise.race([transport.terminateSession().catch(() => undefined), late]);
     }
     await this.#client.close().catch(() => undefined);
-    // The SDK closes only a completed connection.
+    // Closes the process as well, because the SDK closes only a completed connection.
     await this.#process?.close();
     this.#lastProcess = this.#process ?? this.#lastProcess;
     this.#process = undefined;
@@ -168,12 +170,12 @@ class SupervisedClient implements McpClient {
       });
     }
     const opened = new ServerProcess(target, this.#sdk.deserializeMessage, this.#onServerLine);
-    // Only the SDK reads its messages.
+    // The cast is safe: only the SDK reads the messages.
     this.#process = opened as unknown as ServerProcess<never>;
     return opened;
   }
 
-  /** Since 2026 a server reports changes on a separate stream, which may end by itself. */
+  /** In protocol versions since 2026, a server reports changes on a separate stream, which may end by itself. */
   #watchSubscription(): void {
     const subscription = this.#client.autoOpenedSubscription;
     void subscription?.closed.then((reason) => {
@@ -216,7 +218,7 @@ class SupervisedClient implements McpClient {
     return failed(neverArrived.has(codeOf(thrown)) ? 'unreached' : 'broken');
   }
 
-  /** The reason why a server is gone, if it gave one. */
+  /** Returns why a server process exited, if its output tells. */
   #lastWords(kind: FailureKind): string {
     const said = kind === 'broken' || kind === 'unreached' ? this.#process?.lastWords() : undefined;
     return said === undefined || said === '' ? '' : ` ${said}`;
@@ -225,7 +227,7 @@ class SupervisedClient implements McpClient {
 
 const nothingSaid: LastWords = { exit: '', lines: [] };
 
-/** The system's codes for a missing receiver. */
+/** System error codes that mean the request reached no receiver. */
 const neverArrived: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
@@ -237,7 +239,9 @@ const neverArrived: ReadonlySet<string> = new Set([
   'EACCES',
 ]);
 
-/** Turns `broken` into `unreached` for a request without effects, which can always be repeated. */
+/**
+ * Turns `broken` into `unreached` for a request without side effects, because such a request can always be repeated.
+ */
 function nothingBegun(failure: unknown): unknown {
   if (!(failure instanceof McpFailure) || failure.kind !== 'broken') return failure;
   return new McpFailure('unreached', failure.message, failure.cause);

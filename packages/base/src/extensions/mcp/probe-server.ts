@@ -1,4 +1,6 @@
-/** Connects to a server once, as an agent would, lists its tools, calls one if asked to, and leaves nothing running. */
+/**
+ * Connects to a server once, as an agent would. Lists its tools, calls one if requested, and leaves no process running.
+ */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { approvedOf, readApprovalsFile } from './approvals-file.ts';
 import { cleanText } from './clean-text.ts';
@@ -20,20 +22,20 @@ export interface ProbeOptions extends Surroundings {
   /** The extension's name in the agent. */
   readonly name: string;
   readonly config: McpConfig;
-  /** A call of a tool, named by the server or by the agent. */
+  /** A tool to call, by the server's name or by the agent's name for it. */
   readonly call?: { readonly tool: string; readonly args: JsonObject };
-  /** Finds the known name that a mistyped one most likely means. */
+  /** Returns the known name that is most similar to a mistyped one. */
   readonly closestName: (name: string, known: readonly string[]) => string | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface ProbedTool {
-  /** The name in the agent. */
+  /** The agent's name for the tool. */
   readonly name: string;
-  /** The name in the server. */
+  /** The server's name for the tool. */
   readonly tool: string;
   readonly description: string;
-  /** The reason why it is not offered to an agent. */
+  /** Why the tool is not offered to an agent; absent when it is offered. */
   readonly withheld?: string;
 }
 
@@ -42,23 +44,23 @@ export interface ProbedServer {
   readonly target: string;
   readonly connectMs: number;
   readonly tools: readonly ProbedTool[];
-  /** The agent's names of everything that it would offer, including the tools for resources and prompts. */
+  /** The agent's names for all tools that the server would offer, including the tools for resources and prompts. */
   readonly offered: readonly string[];
   readonly call?: { readonly tool: string; readonly output: JsonValue };
-  /** The last lines it printed apart from messages. */
+  /** The last lines that the server printed, apart from protocol messages. */
   readonly lines: readonly string[];
 }
 
 /**
- * **Errors** — `E_MCP_FILE`, `E_MCP_VARIABLE`, `E_MCP_CONNECT`, `E_MCP_TIMEOUT`, `E_MCP_CALL`; `E_MCP_UNKNOWN` when it has
- * no such tool, `E_MCP_TOOL` when the call fails; the reason of the signal.
+ * **Errors** — `E_MCP_FILE`, `E_MCP_VARIABLE`, `E_MCP_CONNECT`, `E_MCP_TIMEOUT`, `E_MCP_CALL`; `E_MCP_UNKNOWN` when the
+ * server has no such tool, `E_MCP_TOOL` when the call fails; the reason of the signal.
  */
 export async function probeServer(options: ProbeOptions): Promise<ProbedServer> {
   const { name, signal } = options;
   const settings = readSettings(options.config, name);
   const target = await resolveTarget(settings, options);
   const client = await openClient(nobodyListens, () => undefined);
-  // Closing ends a running request; a starting process is not waited for.
+  // Closing the client ends a running request. It does not wait for a process that is still starting.
   const stop = () => void client.close();
   signal.addEventListener('abort', stop, { once: true });
   try {

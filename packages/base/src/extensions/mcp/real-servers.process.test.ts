@@ -1,4 +1,4 @@
-// The published reference servers of the protocol, over stdio and over HTTP.
+// Tests the published reference servers of the protocol, over stdio and over HTTP.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -36,7 +36,7 @@ async function start(transport: JsonObject, config: JsonObject = {}): Promise<vo
   });
 }
 
-/** Returns the result as the model gets it. */
+/** Returns the result of a tool call as the model gets it. */
 async function call(tool: string, args: JsonObject = {}): Promise<JsonValue> {
   const { result } = await agent.say(`${tool} ${JSON.stringify(args)}`);
   expect(result.error).toBeUndefined();
@@ -48,7 +48,7 @@ async function call(tool: string, args: JsonObject = {}): Promise<JsonValue> {
 const offered = () => agent.requests.at(-1)?.tools.map(({ name }) => name.replace(/^server__/, '')) ?? [];
 const logged = (event: string) => agent.logs.filter(({ message }) => message.startsWith(`mcp.${event}`));
 
-/** The reference server over HTTP, on a port that outlives the process. */
+/** The reference server over HTTP. Its port stays the same when its process restarts. */
 class WebServer {
   readonly #port: number;
   #child: Bun.Subprocess | undefined;
@@ -155,7 +155,7 @@ describe('server-everything', () => {
     await agent.say('hello');
     await until(() => logged('listed').length === 1);
     expect(logged('listed')[0]?.message).toContain('its tools');
-    // The new tool is for tasks only.
+    // The new tool can only be called as a task.
     expect(logged('withheld')[0]?.message).toContain('"simulate-research-query" is not offered');
   });
 

@@ -46,7 +46,7 @@ async function call(tool: string): Promise<string> {
   return output?.type === 'error-json' ? `${code ?? ''} ${message ?? ''}` : JSON.stringify(output);
 }
 
-/** Returns the process that answered. */
+/** Returns the pid of the process that answered. */
 async function look(): Promise<number> {
   const pid = Number(/^look (\d+) /.exec(await call('look'))?.[1]);
   expect(pid).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** The extension `mcp`: adds the tools of one MCP server to those of the agent. */
+/** The extension `mcp`: adds the tools of one MCP server to the agent's tools. */
 import type { ExtensionRegister } from '@goondan/types';
 import { cleanText } from './clean-text.ts';
 import { systemClock } from './clock.ts';

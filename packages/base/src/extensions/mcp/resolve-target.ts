@@ -19,7 +19,7 @@ const serverVariables: readonly string[] = [
 export interface Surroundings {
   readonly bundleFolder: string;
   readonly workdir: string;
-  /** The variables of the agent process: those of every process, and those that its resource declares. */
+  /** The variables of the agent process: the standard ones, and those that the agent's resource declares. */
   readonly environment: Environment;
 }
 
@@ -77,7 +77,7 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
     const command = expand(first);
     return {
       type: 'stdio',
-      // A command with a slash is a file; a name is searched in PATH.
+      // A command with a slash is a path; a name without a slash is searched in PATH.
       command: command.includes('/') && !isAbsolute(command) ? resolve(cwd, command) : command,
       args: [...more, ...args].map(expand),
       environment: childEnvironment(around.environment, expandEach(env), serverVariables),

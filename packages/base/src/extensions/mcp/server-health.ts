@@ -1,9 +1,12 @@
-/** Reports each change in the status of a server, which `gdn status`, traces and Studio show. */
+/** Reports each change of a server's status to `gdn status`, traces and Studio. */
 import type { ExtensionStatus } from '@goondan/types';
 import { cleanText } from './clean-text.ts';
 import type { LastWords } from './mcp-client.ts';
 
-/** The most characters of a line. The runtime masks secrets before it cuts: an earlier cut could leave half of one. */
+/**
+ * The maximum length of a line, in characters. The runtime masks secrets before it cuts: an earlier cut could leave
+ * half of a secret.
+ */
 const LONGEST_LINE = 2_000;
 
 export class ServerHealth {
@@ -15,7 +18,7 @@ export class ServerHealth {
     this.#emit = emit;
   }
 
-  /** The server is declared, and nothing was tried yet. */
+  /** Reports that the server is declared, before the first attempt to connect. */
   begin(): void {
     this.#change({});
   }
@@ -30,13 +33,13 @@ export class ServerHealth {
     this.#change({ state: wasThere ? 'reconnecting' : 'connecting' });
   }
 
-  /** The server's tools are listed. `withheld`: its tools that are not offered. */
+  /** Reports that the server's tools are listed. `withheld`: the tools that are not offered. */
   offers(tools: readonly string[], withheld: readonly { readonly name: string; readonly problem: string }[]): void {
     this.#change({ tools, withheld });
   }
 
   connected(): void {
-    // The reason of the last loss stays; reasons of failed first attempts do not.
+    // Keeps the reason of the last lost connection, but drops the reasons of failed first attempts.
     if (this.#status.lost === undefined) {
       const { problem: _, lines: _lines, ...rest } = this.#status;
       this.#status = rest;
@@ -44,7 +47,7 @@ export class ServerHealth {
     this.#change({ state: 'connected' });
   }
 
-  /** `isTriedAgain`: the connection is made again automatically, in the background. */
+  /** `isTriedAgain`: the connection reconnects automatically, in the background. */
   lost(problem: string, { exit, lines }: LastWords, isTriedAgain: boolean): void {
     this.#change({
       state: isTriedAgain ? 'reconnecting' : 'idle',
@@ -62,7 +65,7 @@ export class ServerHealth {
     });
   }
 
-  /** The connection was ended on purpose. */
+  /** Reports that the connection was closed on purpose. */
   released(): void {
     this.#change({ state: 'idle' });
   }

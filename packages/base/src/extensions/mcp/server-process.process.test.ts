@@ -1,4 +1,4 @@
-// Real processes.
+// Tests with real processes.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { ServerProcess } from './server-process.ts';
 import { isAlive, until } from './testing/server-place.ts';

@@ -1,10 +1,10 @@
 /**
- * A server as our own process: messages are lines on its standard input and output. The SDK has such a transport, too,
- * but it knows only the process it started, and for `npx some-server` that is not the server itself.
+ * A transport that runs the server as a child process and exchanges messages as lines over stdin and stdout. The SDK's
+ * own transport knows only the process it started, which for `npx some-server` is not the server itself.
  *
- * 1. All processes of the server end with it, also those between us and the server, such as `npx` or a shell.
- * 2. It has the tags of the agent process, so the clean-up after a killed agent finds it.
- * 3. Everything that is read from it is limited.
+ * 1. All processes of the server end with it, including processes between us and the server, such as `npx` or a shell.
+ * 2. The server carries the tags of the agent process, so the clean-up after a killed agent finds the server.
+ * 3. Everything that is read from the server is limited.
  */
 import { endTree } from '../../process-tree/end-tree.ts';
 import { newProcessTag } from '../../process-tree/read-tree.ts';
@@ -14,16 +14,18 @@ import type { StdioTarget } from './server-target.ts';
 
 /** A message longer than this ends the connection. */
 const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
-/** The longest line of its standard error. */
+/** The maximum length of a line of its standard error. */
 const LONGEST_LINE = 2_000;
-/** The most lines of its standard error that are passed on; later ones are ignored. */
+/** The maximum number of lines of its standard error that are passed on; later lines are dropped. */
 const MOST_LINES = 1_000;
-/** The number of last lines kept, to explain its end. */
+/** The number of last lines that are kept to explain an exit. */
 const LAST_LINES = 5;
-/** The wait after closing its input, after SIGTERM and after SIGKILL. */
+/** How long to wait for the exit: after closing stdin, after SIGTERM, and after SIGKILL. */
 const PATIENCE_MS = 400;
 
-/** The transport of one connection; each one needs a new transport. `parse` throws when a line is not a message. */
+/**
+ * The transport of one connection; each connection needs a new transport. `parse` throws when a line is not a message.
+ */
 export class ServerProcess<Message> {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -43,7 +45,7 @@ export class ServerProcess<Message> {
     this.#onServerLine = onServerLine;
   }
 
-  /** **Errors** — those of the system: `ENOENT` when there is no such command. */
+  /** **Errors** — system errors, such as `ENOENT` when the command does not exist. */
   async start(): Promise<void> {
     const { command, args, environment, cwd } = this.#target;
     const child = Bun.spawn([command, ...args], {
@@ -59,7 +61,7 @@ export class ServerProcess<Message> {
     const told = this.#readLines(child);
     this.#ended = child.exited.then(async (code) => {
       this.#exit = child.signalCode === null ? `Its process ended with code ${code}.` : `${child.signalCode} ended it.`;
-      // Child processes may hold the server's output open, so they are ended first.
+      // Ends the child processes first, because they may hold the server's output open.
       await endTree({ pid: child.pid, tag: this.#tag }, { graceMs: 0 });
       await Promise.all([heard, told]);
       this.onclose?.();
@@ -72,7 +74,7 @@ export class ServerProcess<Message> {
     await this.#child.stdin.flush();
   }
 
-  /** Asks it to end, then kills it. A second call waits for the first. */
+  /** Asks the process to exit, then kills it. A second call waits for the first. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child === undefined) return this.#ended;
@@ -84,13 +86,13 @@ export class ServerProcess<Message> {
     await this.#endsWithin(PATIENCE_MS);
   }
 
-  /** Describes how it ended, and the last lines it printed apart from messages. */
+  /** Describes how the process exited, with the last lines that it printed apart from messages. */
   lastWords(): string {
     const said = this.#lastLines.length === 0 ? '' : `It said: ${this.#lastLines.join(' / ')}`;
     return [this.#exit, said].filter((text) => text !== '').join(' ');
   }
 
-  /** Returns the same as separate fields. */
+  /** Returns the exit and the last lines as separate fields. */
   get end(): LastWords {
     return { exit: this.#exit, lines: [...this.#lastLines] };
   }
@@ -113,7 +115,7 @@ export class ServerProcess<Message> {
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
-    // A server that closed its output is useless.
+    // A server that closed its output can no longer answer.
     void this.close();
   }
 
@@ -123,7 +125,7 @@ export class ServerProcess<Message> {
     try {
       message = this.#parse(line);
     } catch {
-      // Some servers print other text here; that is logged, and not an error.
+      // Some servers print other text on stdout; it is logged, and not an error.
       return this.#keep(line);
     }
     this.onmessage?.(message);
@@ -142,14 +144,14 @@ export class ServerProcess<Message> {
         if (lines.isTooLong) lines.skipLine();
       }
     } catch {
-      // The process ended; nothing that is awaited is lost.
+      // The process has exited, and nothing waits for the rest of its output.
     }
     this.#keep(lines.rest());
   }
 
   #keep(line: string): void {
     if (line === '') return;
-    // A line that arrived complete may be longer than the limit.
+    // A complete line may be longer than the limit.
     const kept = line.slice(0, LONGEST_LINE);
     this.#remember(kept);
     this.#onServerLine(kept);
@@ -161,7 +163,7 @@ export class ServerProcess<Message> {
   }
 }
 
-/** Splits a tag into the entry of an environment. */
+/** Splits a tag `NAME=value` into an environment entry. */
 function entryOf(tag: string): Record<string, string> {
   const [name = '', value = ''] = tag.split('=');
   return { [name]: value };

@@ -1,11 +1,11 @@
-/** The address of a server, with nothing left to look up. */
+/** Where to reach a server, with all variables and paths resolved. */
 export type ServerTarget = StdioTarget | HttpTarget;
 
 export interface StdioTarget {
   readonly type: 'stdio';
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment of its process. */
+  /** The complete environment of the server process. */
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly protocol: ProtocolChoice;
@@ -18,10 +18,12 @@ export interface HttpTarget {
   readonly protocol: ProtocolChoice;
 }
 
-/** `auto` asks the server whether it supports 2026-07-28 or later; `legacy` uses the handshake of 2025. */
+/**
+ * `auto` asks the server whether it supports protocol version 2026-07-28 or later; `legacy` uses the handshake of 2025.
+ */
 export type ProtocolChoice = 'auto' | 'legacy';
 
-/** Describes it for people, without values that may be secrets: no environment, no headers, no query. */
+/** Describes the target for people, without values that may be secrets: no environment, no headers, no query. */
 export function describeTarget(target: ServerTarget): string {
   if (target.type === 'stdio') return [target.command, ...target.args].map(quote).join(' ');
   const url = URL.parse(target.url);

@@ -1,4 +1,4 @@
-/** Offers the resources and prompts of a server as tools, because a model can use nothing else. */
+/** Offers the resources and prompts of a server as tools, because a model can use only tools. */
 import type { ExtensionToolsApi, JsonObject, JsonValue, ToolContext } from '@goondan/types';
 import type { Connection } from './connection.ts';
 import type { AskOptions, ContentBlock, McpClient, ServerAbilities } from './mcp-client.ts';
@@ -8,7 +8,10 @@ import { asText, Budget, showBlock, showContents } from './tool-result.ts';
 const RESOURCE_TOOLS = ['list_resources', 'read_resource'];
 const PROMPT_TOOLS = ['list_prompts', 'get_prompt'];
 
-/** Lists their names without the extension's prefix: all that are configured, or those that the server supports. */
+/**
+ * Lists the names of these tools without the extension's prefix: all that are configured, or only those that the server
+ * supports.
+ */
 export function sharedNames(
   { resources, prompts }: Pick<McpSettings, 'resources' | 'prompts'>,
   server: Pick<ServerAbilities, 'resources' | 'prompts'> = { resources: true, prompts: true },
@@ -23,7 +26,7 @@ export interface SharedDeps {
   readonly connection: Connection;
 }
 
-/** Registers tools for the requested features that the server has. Returns their names. */
+/** Registers tools for the configured features that the server supports. Returns the tools' names. */
 export function registerSharedTools(deps: SharedDeps, abilities: ServerAbilities): string[] {
   const { settings } = deps;
   return [
@@ -71,7 +74,7 @@ function registerPrompts(deps: SharedDeps): string[] {
         required: ['name'],
         additionalProperties: false,
       },
-      // The arguments were checked against the schema.
+      // The cast is safe: the arguments were checked against the schema.
       run: (client, { name, arguments: args = {} }, options) =>
         client.getPrompt(asText(name), args as Record<string, string>, options),
       show: ({ description, messages }) => {
@@ -133,7 +136,7 @@ function showMessage(message: JsonValue, budget: Budget): JsonValue {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) return null;
   const { role = '', content } = message;
   const isBlock = typeof content === 'object' && content !== null && !Array.isArray(content);
-  // The SDK has checked that the block has a type.
+  // The cast is safe: the SDK has checked that the block has a type.
   return { role, content: isBlock ? showBlock(content as unknown as ContentBlock, budget) : null };
 }
 

@@ -1,4 +1,4 @@
-// Real swarms: when an agent process ends for any reason, its servers end with it.
+// Tests real swarms: when an agent process ends for any reason, its servers end with it.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -126,7 +126,7 @@ describe('the server of an agent in its own process', () => {
     const env = { TOKEN: 'canary-4711-canary', OTHER: 'never-declared' };
     const asked = ['run', 'bundle', '--trust', '--input', 'environment', '--json'];
     const { stdout } = await place.runWith({ env }, ...asked);
-    // The server has only the first variable; its value is masked in the answer.
+    // The server gets only the first variable; its value is masked in the answer.
     expect((JSON.parse(stdout) as { response: string }).response).toBe('***, .');
     const log = (await place.run('logs', '--bundle', 'bundle')).stdout;
     expect(log).toContain('mcp.started');
@@ -135,7 +135,7 @@ describe('the server of an agent in its own process', () => {
 });
 
 describe('the status of a server', () => {
-  /** Runs the command in this process, because it only reads. */
+  /** Runs the command in this process, because the command only reads. */
   const read = async (command: string, ...args: string[]) => {
     const where = ['--bundle', join(place.folder, 'bundle'), '--state-root', place.stateRoot];
     return (await runCaptured([...command.split(' '), ...where, ...args])).stdout;
@@ -167,7 +167,7 @@ describe('the status of a server', () => {
       'goondan.yaml': bundle('{}', 'environment: { TOKEN: { valueFrom: { env: TOKEN } } }'),
     });
     await writeServer([process.execPath, '-e', dead]);
-    // Nothing has started yet, and explaining starts nothing.
+    // Nothing has started yet, and `explain` starts nothing.
     expect(await explain()).toContain('Tools:      files: tools unknown: `gdn mcp test files`\n');
 
     const env = { TOKEN: 'canary-4711-canary' };
@@ -209,7 +209,7 @@ describe('the status of a server', () => {
     expect(agent?.tools).toEqual(names.split(', '));
     expect(agent?.toolSources[0]).toMatchObject({ name: 'files__look', from: 'Extension/files' });
 
-    // With another process that has not connected yet, and then with none: the tools are those seen last.
+    // First with a new process that has not connected yet, then with no process: the tools shown are those seen last.
     await place.run('restart', '--bundle', 'bundle');
     expect(await explain()).toMatch(listed);
     await place.run('stop', '--bundle', 'bundle');

@@ -1,6 +1,6 @@
 /**
- * The state of the extension: the tools it has seen, and those it withholds, for `gdn mcp approve`. A resumed turn
- * restores the state; tools that this process has seen are kept.
+ * The extension's state: the tools that it has seen and the tools that it withholds, for `gdn mcp approve`. When a turn
+ * is resumed, the stored state is merged with the tools that this process has seen.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { cleanText } from './clean-text.ts';
@@ -19,12 +19,12 @@ export function readSeen(state: JsonValue): Fingerprints {
   );
 }
 
-/** A tool that waits for a person, as stored in the state. */
+/** A tool that waits for approval, as stored in the state. */
 export interface WithheldTool {
   readonly tool: string;
   readonly fingerprint: string;
   readonly reason: string;
-  /** Cleaned and cut. */
+  /** The description, cleaned and cut. */
   readonly description: string;
 }
 
@@ -41,7 +41,7 @@ export function readWithheld(state: JsonValue): WithheldTool[] {
 
 export function toState(seen: Fingerprints, withheld: readonly Withheld[]): JsonObject {
   return {
-    // Pairs instead of an object, because a server may use a tool name like `__proto__`.
+    // Stored as pairs instead of an object, because a server may name a tool `__proto__`.
     seen: [...seen].map(([name, fingerprint]) => [name, fingerprint]),
     withheld: withheld
       .filter(({ reason }) => reason !== 'unusable')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ToolNames } from './tool-names.ts';
 
-/** Names that the runtime and providers accept. */
+/** Matches the names that both the runtime and the providers accept. */
 const accepted = /^(?=.{1,64}$)[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 
 function nameAll(tools: readonly string[], extension = 'files', reserved: readonly string[] = []): string[] {

@@ -1,6 +1,6 @@
 /**
  * The name of a server's tool for the model: `{extension}__{tool}`. Providers accept at most 64 characters of `A-Z a-z
- * 0-9 _ -`, and the runtime no second `__`. Servers may use other characters and longer names.
+ * 0-9 _ -`, and the runtime does not accept a second `__`. Servers may use other characters and longer names.
  *
  * 1. A name that fits is kept.
  * 2. In any other name, invalid characters become `-`; the name is cut, and `-` with eight digits of its hash is added.
@@ -15,21 +15,21 @@ export class ToolNames {
   readonly #names = new Map<string, string>();
   readonly #taken: Set<string>;
 
-  /** `reserved` are names that the extension itself uses, without its prefix. */
+  /** `reserved` lists the names that the extension itself uses, without its prefix. */
   constructor(extension: string, reserved: readonly string[]) {
     this.#extension = extension;
     this.#room = LONGEST - extension.length - 2;
     this.#taken = new Set(reserved);
   }
 
-  /** Valid names come first, so no changed name takes theirs. */
+  /** Assigns names to valid tools first, so that no changed name takes one of theirs. */
   assign(tools: readonly string[]): void {
     const unknown = tools.filter((tool) => !this.#names.has(tool));
     for (const tool of unknown) if (this.#fits(tool)) this.#give(tool, tool);
     for (const tool of unknown) if (!this.#names.has(tool)) this.#give(tool, this.#derive(tool));
   }
 
-  /** The name must have been assigned. */
+  /** Returns the assigned name of a tool; `assign` must have been called with the tool. */
   of(tool: string): string {
     return `${this.#extension}__${this.#names.get(tool) ?? this.#derive(tool)}`;
   }

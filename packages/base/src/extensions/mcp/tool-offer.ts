@@ -1,6 +1,6 @@
 /**
- * The tools of a server as tools of the agent. A tool cannot be unregistered, so a removed or withheld tool is taken
- * out of every step's catalog, and a call of it fails with the reason.
+ * Offers the tools of a server as tools of the agent. A tool cannot be unregistered, so a removed or withheld tool is
+ * left out of every step's catalog, and a call to it fails with the reason.
  */
 import { type ExtensionToolsApi, GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
 import { cleanSchema } from './clean-schema.ts';
@@ -10,7 +10,7 @@ import { fingerprintOf } from './fingerprint.ts';
 import type { ListedTool } from './mcp-client.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** The longest description of a tool or of a part of its schema. */
+/** The maximum length of the description of a tool, or of a part of its schema. */
 const LONGEST_DESCRIPTION = 4_096;
 
 export interface OfferDeps {
@@ -18,17 +18,17 @@ export interface OfferDeps {
   readonly tools: ExtensionToolsApi;
   readonly names: ToolNames;
   readonly logger: Pick<Console, 'info' | 'warn'>;
-  /** Calls a tool by the server's name of it. */
+  /** Calls a tool by the server's name for it. */
   readonly call: (tool: ListedTool, ...args: Parameters<ToolHandler>) => ReturnType<ToolHandler>;
 }
 
 export class ToolOffer {
   readonly #deps: OfferDeps;
-  /** Name in the catalog → the registered tool. */
+  /** Name in the catalog → the server's name of the registered tool. */
   readonly #registered = new Map<string, string>();
   #listed: readonly ListedTool[] = [];
   #offered: ReadonlyMap<string, ListedTool> = new Map();
-  /** The offered tools by their names in the catalog. */
+  /** The names of the offered tools in the catalog. */
   #offeredNames: ReadonlySet<string> = new Set();
   #withheld: readonly Withheld[] = [];
   #seen: Fingerprints = new Map();
@@ -45,17 +45,17 @@ export class ToolOffer {
     return this.#withheld;
   }
 
-  /** The names in the catalog. */
+  /** The names of the offered tools in the catalog. */
   get offeredNames(): ReadonlySet<string> {
     return this.#offeredNames;
   }
 
-  /** Adds tools that an earlier process saw; those of this process take precedence. */
+  /** Adds tools that an earlier process saw; what this process saw takes precedence. */
   remember(seen: Fingerprints): void {
     this.#seen = new Map([...seen, ...this.#seen]);
   }
 
-  /** Takes the server's present tools. */
+  /** Replaces the offered tools with the server's current ones. */
   update(listed: readonly ListedTool[], knowledge: Omit<Knowledge, 'seen'>): void {
     const { logger } = this.#deps;
     if (listed.length > MOST_TOOLS) {
@@ -73,12 +73,12 @@ export class ToolOffer {
     this.#tellOffered(before);
   }
 
-  /** Judges the same tools again. */
+  /** Judges the current tools again. */
   reconsider(knowledge: Omit<Knowledge, 'seen'>): void {
     this.update(this.#listed, knowledge);
   }
 
-  /** Whether a tool of the catalog is one of ours that must not be offered. */
+  /** Tells whether a tool of the catalog belongs to this server and must not be offered. */
   hides(name: string): boolean {
     return this.#registered.has(name) && !this.#offeredNames.has(name);
   }
@@ -98,7 +98,7 @@ export class ToolOffer {
     throw new GoondanError('E_MCP_TOOL_CHANGED', `"${tool}" of MCP server "${extension}": ${withheld.problem}.`);
   }
 
-  /** Returns false when the name belongs to another extension. */
+  /** Returns false when the name is taken by another extension. */
   #register(tool: ListedTool): boolean {
     const { tools, names, logger, call } = this.#deps;
     const name = names.of(tool.name);
@@ -151,7 +151,7 @@ function toItem(name: string, { description = '', inputSchema, annotations = {} 
     annotations: {
       readOnly: readOnlyHint === true,
       idempotent: idempotentHint === true,
-      // A server's claims can make its tools run in parallel, but not be trusted more.
+      // If the server says so, its tools may run in parallel, but they always count as `external`.
       effects: 'external',
       ...(typeof title === 'string' ? { title: cleanText(title, 128) } : {}),
     },

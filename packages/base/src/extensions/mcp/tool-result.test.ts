@@ -44,7 +44,7 @@ test('B-06 a long answer is cut, with the number of missing characters', () => {
   expect(toOutput({ content: [text('')], structuredContent: { a: 'x'.repeat(20) } }, 6)).toEqual({
     cut: '{"a":"… (22 more characters)',
   });
-  // One limit for the whole answer.
+  // The limit applies to the whole answer.
   expect(toOutput({ content: [png, text('1234'), text('5678')] }, 6)).toMatchObject({
     content: [{}, { text: '1234' }, { text: '56… (2 more characters)' }],
   });

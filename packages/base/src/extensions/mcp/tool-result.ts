@@ -1,11 +1,11 @@
 /**
- * Turns the answer of a server into JSON for a model. Bytes are named, not shown: as text they are long and mean
- * nothing to it.
+ * Converts the answer of a server to JSON for a model. Binary data is described and not included, because its text is
+ * long and means nothing to the model.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import type { ContentBlock, ToolReply } from './mcp-client.ts';
 
-/** Returns the text alone when there is nothing else; structured content takes precedence over text. */
+/** Returns a plain text when the answer contains only text; structured content takes precedence over text. */
 export function toOutput({ content, structuredContent }: ToolReply, longest: number): JsonValue {
   const budget = new Budget(longest);
   const isText = content.every(({ type }) => type === 'text');
@@ -17,7 +17,7 @@ export function toOutput({ content, structuredContent }: ToolReply, longest: num
     : { content: blocks, structured: budget.cutJson(structuredContent) };
 }
 
-/** Returns the text of an answer, for an error. */
+/** Returns the text of an answer, for an error message. */
 export function textOf({ content }: ToolReply): string {
   return content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : [])).join('\n');
 }
@@ -29,13 +29,13 @@ export function showBlock(block: ContentBlock, budget: Budget): JsonObject {
     return { type, mimeType: asText(block.mimeType), ...bytesOf(block.data) };
   }
   if (type === 'resource') return { type, ...showContents(block.resource, budget) };
-  // Links, and blocks of later versions of the protocol.
+  // Handles links, and blocks of later protocol versions.
   const { _meta, icons: _icons, ...shown } = block;
-  // Made from an object without `undefined`: it came as JSON.
+  // The cast is safe: the object came as JSON, so it contains no `undefined`.
   return budget.cutJson(shown as JsonObject) as JsonObject;
 }
 
-/** Shows one resource: its text, or its number of bytes. */
+/** Describes one resource: its text, or its number of bytes. */
 export function showContents(contents: JsonValue | undefined, budget: Budget): JsonObject {
   if (typeof contents !== 'object' || contents === null || Array.isArray(contents)) return {};
   const { uri, mimeType } = contents;
@@ -53,7 +53,7 @@ export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The limit for all parts of an answer together. */
+/** The character limit that all parts of an answer share. */
 export class Budget {
   #left: number;
 
@@ -68,7 +68,7 @@ export class Budget {
     return `${whole.slice(0, room).toWellFormed()}… (${whole.length - room} more characters)`;
   }
 
-  /** Returns the value, or its cut text when it does not fit. */
+  /** Returns the value, or its text cut to the remaining limit. */
   cutJson(value: JsonValue): JsonValue {
     const whole = JSON.stringify(value);
     if (whole.length > this.#left) return { cut: this.cut(whole) };

@@ -221,7 +221,7 @@ describe('message-compaction', () => {
         await tested.say('import');
         await tested.say('question');
         const kept = (await tested.messages()).slice(0, -1);
-        // Ephemeral messages disappear by themselves.
+        // Ephemeral messages are removed anyway, so they do not count.
         const lasting = history.filter(({ metadata }) => metadata[EPHEMERAL] === undefined);
         const pinned = history.filter(({ metadata }) => metadata.pinned === true).map(({ id }) => id);
         expect(kept.map(({ id }) => id)).toEqual(expect.arrayContaining(pinned));

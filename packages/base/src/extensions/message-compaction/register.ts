@@ -13,14 +13,14 @@ import { type SummaryRequest, summarise } from './summarise.ts';
 
 type Layer = TurnMiddlewareContext | StepMiddlewareContext;
 
-/** Marks a turn in its metadata: a summary failed, and is not tried again in this turn. */
+/** A key in the turn's metadata: a summary failed and is not tried again in this turn. */
 const FAILED = 'message-compaction.failed';
 
 export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
   const { limits, targets, summaryTokens } = readLimits(config);
   let hasWarned = false;
-  // Once in the turn, because a retried step forgets what it did; and in every further step, because a turn can be
-  // long.
+  // Runs once at the start of the turn, because a retried step loses its changes, and before every further step,
+  // because a turn can be long.
   api.pipeline.register('turn', async (ctx) => (await compact(ctx), ctx.next()), { name: 'compaction' });
   api.pipeline.register('step', async (ctx) => (ctx.stepIndex > 0 && (await compact(ctx)), ctx.next()), {
     name: 'compaction',
@@ -38,7 +38,7 @@ export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
     });
     if (!isEnough) warnOnce();
     const [first, ...others] = removed;
-    // A summary of only the last summary would gain nothing.
+    // Summarising only the last summary would gain nothing.
     if (first === undefined || (others.length === 0 && isSummary(first))) return;
     const summary = await trySummary(ctx, { messages: removed, summaryTokens, config });
     if (summary === undefined) return;
@@ -50,7 +50,8 @@ export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
   }
 
   /**
-   * Returns `undefined` on failure: the conversation continues unchanged, because losing it or the turn would be worse.
+   * Returns `undefined` on failure. The conversation then continues unchanged, because losing messages or the turn
+   * would be worse.
    */
   async function trySummary(ctx: Layer, request: SummaryRequest): Promise<string | undefined> {
     try {
@@ -81,7 +82,7 @@ function isEligible(message: Message, { eligible = 'all' }: CompactionConfig): b
   return eligible === 'all' || isSummary(message) || message.metadata['compaction.eligible'] === true;
 }
 
-/** Returns the same id when a turn is resumed. */
+/** Returns the id of the summary, which is the same when the turn is resumed. */
 function idOf(ctx: Layer): string {
   return 'stepIndex' in ctx ? `${ctx.turnId}.summary-${ctx.stepIndex}` : `${ctx.turnId}.summary`;
 }

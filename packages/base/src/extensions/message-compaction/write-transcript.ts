@@ -1,5 +1,6 @@
 /**
- * Writes messages as a text for a model, each with its speaker. Long results are cut: a summary needs only their gist.
+ * Formats messages as a transcript for a model, each with its speaker. Long tool results are cut, because a summary
+ * needs only their gist.
  */
 import type { Message } from '@goondan/types';
 

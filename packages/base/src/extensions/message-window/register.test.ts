@@ -92,14 +92,14 @@ describe('message-window', () => {
   }, 60_000);
 });
 
-/** Whether it is a call or a result whose partner is pinned. */
+/** Tells whether the message is a tool call whose result is pinned, or a result whose call is pinned. */
 function belongsToPinned(message: Message, all: readonly Message[]): boolean {
   const ids = callIds(message);
   const group = all.filter((other) => callIds(other).some((id) => ids.includes(id)));
   return group.some(({ metadata }) => metadata.pinned === true) || group.some((other) => isFamilyOfPinned(other, all));
 }
 
-/** Whether another result of the same assistant message is pinned: they belong together. */
+/** Tells whether another tool result of the same assistant message is pinned; all of these are kept together. */
 function isFamilyOfPinned(message: Message, all: readonly Message[]): boolean {
   const ids = callIds(message);
   return all.some(

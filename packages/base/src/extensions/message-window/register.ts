@@ -4,14 +4,14 @@ import { chooseRemoved, type HistoryLimits } from '../../history/choose-removed.
 import { protectNewest } from '../../history/protect-newest.ts';
 
 export interface WindowConfig extends HistoryLimits {
-  /** The share of the limits that is left after a removal. */
+  /** The share of the limits to which the messages are reduced. */
   readonly trimTo?: number;
 }
 
 export const register: ExtensionRegister<WindowConfig> = (api, config) => {
   let hasWarned = false;
-  // Once in the turn, because a retried step forgets what it did; and in every further step, because a turn can be
-  // long.
+  // Runs once at the start of the turn, because a retried step loses its changes, and before every further step,
+  // because a turn can be long.
   api.pipeline.register('turn', (ctx) => (slide(ctx), ctx.next()), { name: 'window' });
   api.pipeline.register('step', (ctx) => (ctx.stepIndex > 0 && slide(ctx), ctx.next()), { name: 'window' });
 

@@ -1,8 +1,10 @@
 /**
- * The skills below some folders. A missing folder has none; an invalid skill does not affect the others.
+ * Finds the skills in some folders. A missing folder has no skills; an invalid skill does not affect the others.
  *
- * Invariants: 1. The first of two skills with one name is used, and the other is reported. 2. A file that did not
- * change is not read again. 3. At most `MOST_SKILLS`, and as many entries of each folder are looked at.
+ * Invariants:
+ * 1. If two skills have the same name, the first is used and the other is reported.
+ * 2. An unchanged file is not read again.
+ * 3. At most `MOST_SKILLS` skills are found, and at most as many entries of each folder are examined.
  */
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +14,7 @@ import type { Skill } from './skill.ts';
 export interface FoundSkills {
   /** In alphabetical order. */
   readonly skills: readonly Skill[];
-  /** Problems, each with the path of its file. */
+  /** The problems found, each with the path of the file. */
   readonly problems: readonly string[];
 }
 
@@ -25,7 +27,7 @@ interface LookedAt {
 }
 
 export class SkillFinder {
-  /** Files by path, as they were when last read. */
+  /** Path → the file's state when it was last read. */
   #known = new Map<string, LookedAt>();
 
   find(folders: readonly string[]): FoundSkills {
@@ -59,7 +61,7 @@ export class SkillFinder {
       if (size > LONGEST_FILE) return { stamp, parsed: { problem: `it has more than ${LONGEST_FILE} bytes` } };
       return { stamp, parsed: parseSkill(readFileSync(file, 'utf8'), lastPart(folder)) };
     } catch {
-      // Not a skill, or one that is just being written.
+      // Not a skill, or a skill that is still being written.
       return undefined;
     }
   }

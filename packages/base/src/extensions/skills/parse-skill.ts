@@ -1,4 +1,4 @@
-/** Parses the text of a `SKILL.md` into a skill, or a problem. */
+/** Parses the text of a `SKILL.md`. Returns a skill or a problem. */
 import type { Skill } from './skill.ts';
 
 export type ParsedSkill = { readonly skill: Omit<Skill, 'folder'> } | { readonly problem: string };
@@ -7,7 +7,7 @@ const LONGEST_HEAD = 16_384;
 const LONGEST_DESCRIPTION = 1_024;
 const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** `folderName` is the required name of the skill. */
+/** `folderName` is the name of the folder, which the skill's name must equal. */
 export function parseSkill(text: string, folderName: string): ParsedSkill {
   const [, head, body] = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(text) ?? [];
   if (head === undefined) return { problem: 'it does not begin with a front matter between two lines of ---' };

@@ -8,7 +8,7 @@ const MOST_FILES = 200;
 const DEEPEST = 4;
 const LONGEST_FILE = 262_144;
 
-/** Lists paths relative to the skill's folder, in alphabetical order; the first `MOST_FILES`. */
+/** Lists the first `MOST_FILES` paths, relative to the skill's folder and in alphabetical order. */
 export function listResources({ folder }: Skill): string[] {
   const files: string[] = [];
   walk(folder, 0);
@@ -38,7 +38,7 @@ export function readResource({ folder, name }: Skill, file: string): string {
   } catch {
     throw refuse('is not there');
   }
-  // A real path, so neither `..` nor a link leads out.
+  // `path` is a real path, so neither `..` nor a symbolic link can lead out of the folder.
   if (!path.startsWith(folder + sep)) throw refuse('is not inside the folder of the skill');
   const stat = statSync(path);
   if (!stat.isFile()) throw refuse('is not a file');

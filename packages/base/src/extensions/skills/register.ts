@@ -1,9 +1,10 @@
 /**
  * `skills`: instructions that an agent opens when it needs them, in the Agent Skills format.
  *
- * Three tiers: 1. names and descriptions, in the description of `skills__open`, where a provider caches them with the
- * tools; 2. the body of an open skill, as an ephemeral message, so that it never piles up in the history; 3. the files
- * beside it, read one at a time.
+ * An agent sees a skill in three stages:
+ * 1. Its name and description, in the description of `skills__open`, which a provider caches together with the tools.
+ * 2. The body of an open skill, as an ephemeral message, so that it does not accumulate in the history.
+ * 3. The files next to `SKILL.md`, read one at a time.
  */
 import {
   createSystemMessage,
@@ -19,7 +20,7 @@ import { type SkillShelf, skillTools } from './skill-tools.ts';
 export interface SkillsConfig {
   readonly folders?: readonly string[];
   readonly user?: boolean;
-  /** The most open skills at a time; then the one that was opened first is closed. */
+  /** The maximum number of open skills. Opening another one closes the skill that was opened first. */
   readonly maxOpen?: number;
 }
 
@@ -63,7 +64,7 @@ export const register: ExtensionRegister<SkillsConfig> = (api, { folders = [], u
     { name: 'show' },
   );
 
-  /** Adds the message once a turn; it disappears with the turn. */
+  /** Adds the skill's text as a message, once per turn; it is removed at the end of the turn. */
   function show(name: string, ctx: StepMiddlewareContext): void {
     const skill = shelf.find(name);
     const id = `${ctx.turnId}.skill-${name}`;

@@ -4,17 +4,20 @@ import { isAbsolute, join, resolve } from 'node:path';
 export interface SkillPlaces {
   readonly workdir: string;
   readonly bundleFolder: string;
-  /** Relative to the bundle, or absolute. */
+  /** Folders from the config: absolute, or relative to the bundle. */
   readonly folders: readonly string[];
-  /** Whether the user's folders are used. */
+  /** If true, the skill folders in the user's home are used, too. */
   readonly includesHome: boolean;
   readonly home?: string;
 }
 
-/** The conventional folders for skills; our own is in the middle. */
+/** The conventional folders for skills, in order of precedence. */
 const conventional = ['.agents/skills', '.goondan/skills', '.claude/skills'];
 
-/** Lists the folders by precedence: configured, of the bundle, of the project, of the user. Each once. */
+/**
+ * Lists the folders in order of precedence: from the config, of the bundle, of the project, of the user. Each is listed
+ * once.
+ */
 export function skillFolders({
   workdir,
   bundleFolder,

@@ -3,12 +3,12 @@ import { GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/t
 import { listResources, readResource } from './read-resource.ts';
 import type { Skill } from './skill.ts';
 
-/** The known skills, and the open ones. */
+/** Access to the known and the open skills. */
 export interface SkillShelf {
   find(name: string): Skill | undefined;
   all(): readonly Skill[];
   open(name: string): Promise<void>;
-  /** Returns false when it was not open. */
+  /** Returns false when the skill was not open. */
   close(name: string): Promise<boolean>;
 }
 
@@ -17,7 +17,7 @@ export interface SkillTool {
   readonly handler: ToolHandler;
 }
 
-/** The most characters of all descriptions; `skills__list` finds the rest. */
+/** The maximum total length of the descriptions in the catalog; `skills__list` lists all skills. */
 const LONGEST_CATALOG = 8_000;
 
 export function skillTools(skills: readonly Skill[], shelf: SkillShelf): SkillTool[] {
@@ -37,7 +37,7 @@ export function skillTools(skills: readonly Skill[], shelf: SkillShelf): SkillTo
         annotations,
       },
       handler: async (_ctx, input) => {
-        // The schema was checked.
+        // The cast is safe: the input was checked against the schema.
         const { name, file } = input as { name: string; file?: string };
         const skill = shelf.find(name);
         if (skill === undefined) throw unknown(name, shelf);

@@ -1,10 +1,10 @@
-/** Finds the tools that match some words best, by the words of their names and descriptions; rare words count more. */
+/** Ranks tools by how well their names and descriptions match the words of a query; rare words count more. */
 import type { ToolCatalogItem } from '@goondan/types';
 
-/** A word of the name says more than one of the description. */
+/** A match in the name counts this many times as much as a match in the description. */
 const NAME_WEIGHT = 3;
 
-/** Returns the best first, without tools that do not match. Equal ones keep the catalog's order. */
+/** Returns the matching tools, best first. Tools with the same score keep the catalog's order. */
 export function rankTools(catalog: readonly ToolCatalogItem[], query: string): ToolCatalogItem[] {
   const wanted = [...new Set(wordsOf(query))];
   const entries = catalog.map((tool) => ({ tool, name: wordsOf(tool.name), text: wordsOf(tool.description) }));
@@ -24,7 +24,10 @@ export function rankTools(catalog: readonly ToolCatalogItem[], query: string): T
     .map(({ tool }) => tool);
 }
 
-/** `readFile` and `read_file` both become `read` and `file`. Words that say nothing about a tool are left out. */
+/**
+ * Splits a text into words: both `readFile` and `read_file` become `read` and `file`. Leaves out words that say nothing
+ * about a tool.
+ */
 function wordsOf(text: string): string[] {
   return text
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -43,7 +46,10 @@ function countFits(word: string, words: readonly string[]): number {
   return words.filter((each) => each === word || begins(each, word) || begins(word, each)).length;
 }
 
-/** `file` matches `files`. Two English letters are too short for that; in other scripts they can be a word. */
+/**
+ * Tells whether `long` begins with `short`, so that `file` matches `files`. A prefix of two ASCII letters is too short
+ * to count; in other scripts two characters can be a word.
+ */
 function begins(long: string, short: string): boolean {
   const isWord = short.length > 2 || !/^[a-z0-9]+$/.test(short);
   return isWord && long.startsWith(short);

@@ -1,34 +1,35 @@
 /**
- * `tool-search`: lets a model with many tools search for those it needs; the next step offers only these.
+ * `tool-search`: lets a model with many tools search for the ones it needs; the next step offers only those.
  *
- * The selection is the extension's state: it holds for later steps and turns, until another search changes it.
+ * The selection is stored in the extension's state, so it also applies to later steps and turns, until another search
+ * changes it.
  */
 import type { ExtensionRegister, JsonValue, ToolCatalogItem } from '@goondan/types';
 import { compileGlob } from '../../pattern/compile-pattern.ts';
 import { rankTools } from './rank-tools.ts';
 
 export interface ToolSearchConfig {
-  /** The tools before the first search. */
+  /** The tools to offer before the first search. */
   readonly initial?: 'all' | 'none';
-  /** Tools that are always offered; `*` stands for any text. */
+  /** Tools that are always offered; `*` matches any text. */
   readonly always?: readonly string[];
   readonly maxResults?: number;
-  /** True: a search adds to the selection instead of replacing it. */
+  /** If true, a search adds to the selection instead of replacing it. */
   readonly keep?: boolean;
 }
 
 const SEARCH = 'tool-search__search';
-/** A selection that only grows loses its oldest tools. */
+/** The maximum number of selected tools. Beyond it, the oldest are dropped from the selection. */
 const MOST_SELECTED = 200;
 
 export const register: ExtensionRegister<ToolSearchConfig> = (api, config) => {
   const { initial = 'all', maxResults = 8, keep = false } = config;
   const always = (config.always ?? []).map(compileGlob);
-  /** The catalog of the running step without this extension: the tools that can be found. */
+  /** The tools that can be found: the current step's catalog without the tools of this extension. */
   let catalog: readonly ToolCatalogItem[] = [];
 
   api.tools.register(searchTool(maxResults), async (_ctx, { query, limit = maxResults }) => {
-    // The schema was checked.
+    // The casts are safe: the arguments were checked against the schema.
     const found = rankTools(catalog, query as string).slice(0, limit as number);
     const names = found.map(({ name }) => name);
     const before = keep ? (selectedIn(await api.state.get()) ?? []) : [];
@@ -44,7 +45,7 @@ export const register: ExtensionRegister<ToolSearchConfig> = (api, config) => {
       if (selected !== undefined) {
         const isOffered = ({ name }: ToolCatalogItem) =>
           name === SEARCH || selected.includes(name) || always.some((matches) => matches(name) === true);
-        // Filtered in the catalog's order, so that the provider's cache stays useful.
+        // Keeps the catalog's order, so that the provider's prompt cache stays valid.
         ctx.toolCatalog = ctx.toolCatalog.filter(isOffered);
       }
       return ctx.next();

@@ -1,7 +1,7 @@
 import type { Message } from '@goondan/types';
 import { extension } from '@goondan/runtime/testing';
 
-/** An extension that inserts a history into the conversation, in a turn with the input `import`. */
+/** Creates an extension that inserts a history into the conversation in a turn whose input is `import`. */
 export function importHistory(history: readonly Message[]) {
   return extension('importer', ({ pipeline }) => {
     pipeline.register(

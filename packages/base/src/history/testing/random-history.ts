@@ -1,4 +1,7 @@
-/** Random histories, valid and invalid ones: calls without results, results without calls, pinned messages. */
+/**
+ * Generates random histories, valid and invalid, with calls without results, results without calls, and pinned
+ * messages.
+ */
 import fc from 'fast-check';
 import {
   createAssistantMessage,
@@ -9,7 +12,7 @@ import {
 } from '@goondan/types';
 
 export interface HistoryOptions {
-  /** True: without pinned, ephemeral and tool messages. */
+  /** If true, the history has no pinned, ephemeral or tool messages. */
   readonly plain?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** For tests: lists the command lines of all processes on this machine that contain this text. Linux only. */
+/** For tests: lists the command lines of all processes on this machine that contain a text. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export function runningCommands(text: string): string[] {
@@ -12,7 +12,7 @@ function readCommandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
   } catch {
-    // The process ended meanwhile.
+    // The process has exited meanwhile.
     return '';
   }
 }

@@ -12,7 +12,7 @@ const workdir = mkdtempSync(join(tmpdir(), 'goondan-bash-agent-'));
 afterAll(() => rmSync(workdir, { recursive: true, force: true }));
 const exports = [{ name: 'exec', description: 'Runs a command.' }];
 
-/** Runs one call of the tool by a model; returns the result that the model reads. */
+/** Lets a model call the tool once, and returns the result that the model reads. */
 async function call(command: string, config: JsonObject, policy = {}) {
   const agent = await scriptedAgent({
     script: [{ when: 'go', call: { tool: 'bash__exec', args: { command } } }, { say: 'done' }],

@@ -1,27 +1,27 @@
 /**
- * Collects one stream of a command: its beginning and its end for the model and, if that is not all, the stream in a
- * file. Both are limited; bytes over the limit of the file are only counted.
+ * Collects one output stream of a command: the beginning and the end for the model and, if that is not the whole
+ * stream, the stream in a file. Both are limited; bytes beyond the limit of the file are only counted.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { hideValues, type ValueHider } from './hide-values.ts';
 import { safeText } from '../../text/safe-text.ts';
 
 export interface CollectOptions {
-  /** The most bytes for the model: half from the beginning, half from the end. */
+  /** The maximum number of bytes for the model: half from the beginning, half from the end. */
   readonly shownBytes: number;
-  /** The most bytes in the file. */
+  /** The maximum number of bytes in the file. */
   readonly spilledBytes: number;
-  /** Values that are replaced, for the model and in the file. */
+  /** Secret values, which are masked for the model and in the file. */
   readonly hidden: readonly string[];
-  /** Returns a path for a file, if one is needed. */
+  /** Returns the path of a new file. Called only if a file is needed. */
   readonly newFile: () => string;
 }
 
 export interface CollectedOutput {
   readonly text: string;
-  /** The bytes of the whole stream. */
+  /** The size of the whole stream in bytes. */
   readonly bytes: number;
-  /** The file with the stream, if the text is only a part. */
+  /** The file that contains the stream, if `text` is only a part of it. */
   readonly file?: string;
 }
 
@@ -82,7 +82,7 @@ export class OutputCollector {
     if (this.#file === undefined) {
       const path = this.#options.newFile();
       this.#file = { path, descriptor: openSync(path, 'wx', 0o600) };
-      // Everything so far: a longer stream already has a file.
+      // Writes everything received so far: a longer stream would already have a file.
       this.#write(this.#start);
     }
     this.#write(chunk);
@@ -130,7 +130,7 @@ function withoutCutEnd(bytes: Buffer): Buffer {
   return last + length > bytes.length ? bytes.subarray(0, last) : bytes;
 }
 
-/** Invalid UTF-8 becomes �. */
+/** Decodes UTF-8; invalid bytes become �. */
 function toText(bytes: Buffer): string {
   return safeText(new TextDecoder().decode(bytes));
 }

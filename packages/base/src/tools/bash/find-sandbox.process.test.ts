@@ -7,7 +7,7 @@ import { findSandbox } from './find-sandbox.ts';
 const folder = mkdtempSync(join(tmpdir(), 'goondan-bwrap-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Makes a folder with a `bwrap` that runs this script. */
+/** Creates a folder with a fake `bwrap` that runs this script. */
 function fakeBubblewrap(script: string): string {
   const own = mkdtempSync(join(folder, 'bin-'));
   writeFileSync(join(own, 'bwrap'), `#!/bin/sh\n${script}\n`);

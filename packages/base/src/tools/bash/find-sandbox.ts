@@ -1,6 +1,6 @@
 /**
- * Checks whether bubblewrap works. Being installed is not enough: many systems and containers forbid it to make a
- * namespace.
+ * Checks whether bubblewrap works. Being installed is not enough, because many systems and containers do not allow it
+ * to create a namespace.
  */
 import { sandboxArguments } from './sandbox-arguments.ts';
 
@@ -10,7 +10,8 @@ export type Sandbox =
 const PROBE_MS = 5_000;
 
 /**
- * Runs bubblewrap as for a command, with or without the network, because removing the network alone may be forbidden.
+ * Runs bubblewrap as for a real command, with or without the network, because creating a network namespace may be
+ * forbidden on its own.
  */
 export async function findSandbox(network: boolean, path = process.env.PATH ?? ''): Promise<Sandbox> {
   const program = Bun.which('bwrap', { PATH: path });

@@ -1,18 +1,18 @@
-/** Replaces values in a stream of bytes, also when a value is split between two chunks. */
+/** Masks values in a stream of bytes, even when a value is split between two chunks. */
 
-/** Shorter values are not secrets: replacing them would damage ordinary text. */
+/** Shorter values are not masked, because replacing them would damage ordinary text. */
 const SHORTEST = 8;
 const HIDDEN = Buffer.from('***');
 
 export interface ValueHider {
-  /** Returns the text that certainly contains no part of a value. */
+  /** Returns the text that is safe to pass on: it contains no part of a value. */
   push(chunk: Uint8Array): Buffer<ArrayBuffer>;
   /** Returns the rest of the text. */
   end(): Buffer<ArrayBuffer>;
 }
 
 export function hideValues(values: readonly string[]): ValueHider {
-  // Longest first, so that a value that contains another one is replaced as a whole.
+  // Longest first, so that a value which contains another value is replaced as a whole.
   const wanted = values
     .filter((value) => value.length >= SHORTEST)
     .map((value) => Buffer.from(value))
@@ -24,7 +24,7 @@ export function hideValues(values: readonly string[]): ValueHider {
     end: () => take(held, 0),
   };
 
-  /** A value may still begin in the last `open` bytes, which therefore wait for more. */
+  /** Holds back the last `open` bytes, because a value may begin there. */
   function take(bytes: Buffer, open: number): Buffer<ArrayBuffer> {
     const limit = bytes.length - open;
     const pieces: Buffer[] = [];

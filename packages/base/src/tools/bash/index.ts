@@ -5,7 +5,8 @@ import type { Sandbox } from './find-sandbox.ts';
 import type { CommandAsk } from './run-command.ts';
 import type { SpillFolder } from './spill-folder.ts';
 
-// State of this process: whether bubblewrap works does not change, and the folder is removed at the end.
+// Caches of this process: whether bubblewrap works does not change. The folder for output is removed when the process
+// exits.
 const sandboxes = new Map<boolean, Promise<Sandbox>>();
 const shared: { spill?: SpillFolder; hasWarned?: boolean } = {};
 
@@ -19,7 +20,7 @@ const exec: ToolHandler = async (ctx, input) => {
     ctx.logger.warn(`bash: unsandboxed: ${sandbox.why}. Commands can do what this user can.`);
   }
   return runCommand(
-    // Checked against the schema in tools.yaml.
+    // The cast is safe: the input was checked against the schema in tools.yaml.
     input as unknown as CommandAsk,
     {
       workdir: ctx.workdir,

@@ -1,4 +1,4 @@
-// With real processes: a command can leave behind whatever a shell can start.
+// Tests with real processes, because a command can leave behind anything that a shell can start.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ async function run(ask: string | CommandAsk, { settings = {}, ...more }: More = 
 }
 
 let marks = 0;
-/** A number of seconds that no other process sleeps. */
+/** Returns a number of seconds for `sleep` that no other process uses. */
 const newMark = () => `7${process.pid}.${++marks}`;
 
 const ways: [string, Sandbox, boolean][] = [
@@ -128,7 +128,7 @@ describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
   });
 
   test.if(isThere)('killed by a signal names the signal', async () => {
-    // Inside the sandbox the shell is not the first process, which reports the signal as a shell does.
+    // Inside the sandbox, the first process is not the shell; it reports the signal as an exit code, as a shell does.
     expect(await run('kill -KILL $$', { sandbox })).toMatchObject(
       sandbox.works ? { exitCode: 137 } : { exitCode: null, signal: 'SIGKILL' },
     );

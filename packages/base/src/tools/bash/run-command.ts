@@ -3,7 +3,7 @@
  *
  * 1. No process of the command outlives the call: not after its deadline, not after a cancel, not in the background
  *    after the command ends, not when this process exits.
- * 2. A failing command is a result. Only a failure to start it is an error.
+ * 2. A command that fails gives a result. Only a command that cannot be started gives an error.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -28,20 +28,20 @@ export interface CommandAsk {
 export interface CommandPlace {
   readonly workdir: string;
   readonly config: BashConfig;
-  /** The sandbox to use, if it works. */
+  /** The sandbox to use, or the reason why it does not work. */
   readonly sandbox: Sandbox;
   readonly spill: SpillFolder;
   readonly signal: AbortSignal;
-  /** This process's own environment, of which a command gets little. */
+  /** The environment of this process; a command gets only a few of its variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The call as W3C Trace Context, which the command gets as `TRACEPARENT`. */
+  /** The trace context of the call, in W3C format. The command gets it as `TRACEPARENT`. */
   readonly traceparent?: string;
 }
 
-/** JSON for the model. */
+/** The result of a command, as JSON for the model. */
 // A type, because an interface is not assignable to JsonObject.
 export type CommandResult = {
-  /** `null` when a signal ended it. */
+  /** `null` when a signal ended the command. */
   exitCode: number | null;
   signal?: string;
   timedOut?: boolean;
@@ -49,7 +49,7 @@ export type CommandResult = {
   durationMs: number;
   stdout: string;
   stderr: string;
-  /** The file with the stream, when it was too long to show. */
+  /** The file that contains the stream, when the stream was too long to show. */
   stdoutFile?: string;
   stderrFile?: string;
   sandbox: 'bubblewrap' | 'none';
@@ -58,7 +58,7 @@ export type CommandResult = {
 
 /** The time between SIGTERM and SIGKILL. */
 const GRACE_MS = 500;
-/** The time for the end of the output, after every writer ended. */
+/** How long to wait for the rest of the output after every writer has exited. */
 const LAST_OUTPUT_MS = 500;
 
 export async function runCommand(ask: CommandAsk, place: CommandPlace): Promise<CommandResult> {
@@ -113,7 +113,10 @@ async function start(ask: CommandAsk, place: CommandPlace, tag: ProcessTag): Pro
   }
 }
 
-/** Checks the folder, for order and not for safety: a command without a sandbox can go anywhere. */
+/**
+ * Checks that the folder is inside the working folder. This prevents mistakes only: a command without a sandbox can go
+ * anywhere.
+ */
 async function findFolder(workdir: string, cwd: string): Promise<string> {
   const wanted = resolve(workdir, cwd);
   const found = await realpath(wanted).catch(() => undefined);
@@ -141,7 +144,7 @@ function collect(child: Child, { config, spill }: CommandPlace) {
   return {
     async finish() {
       const late = setTimeout(() => over.abort(), LAST_OUTPUT_MS);
-      // A broken pipe ends only the output.
+      // A broken pipe ends only the output, not the command.
       await Promise.allSettled([stdout.read, stderr.read]);
       clearTimeout(late);
       return { stdout: stdout.collector.finish(), stderr: stderr.collector.finish() };
@@ -155,7 +158,7 @@ interface Bounds {
   readonly isSandboxed: boolean;
 }
 
-/** Waits until the command and everything it started has ended, by itself or by force. */
+/** Waits until the command and every process it started has ended, by itself or by force. */
 async function waitFor(child: Child, root: TreeRoot, bounds: Bounds): Promise<'exited' | 'late' | 'cancelled'> {
   const onExit = () => killTreeNow(root);
   process.once('exit', onExit);
@@ -165,7 +168,7 @@ async function waitFor(child: Child, root: TreeRoot, bounds: Bounds): Promise<'e
   const timer = setTimeout(() => ended.resolve('late'), bounds.limitMs);
   try {
     const ending = await Promise.race([child.exited.then(() => 'exited' as const), ended.promise]);
-    // bubblewrap itself gets no SIGTERM: it would end at once, and its processes before they can react.
+    // bubblewrap itself gets no SIGTERM: it would exit at once and end its processes before they can react.
     const notAsked = bounds.isSandboxed ? root.pid : undefined;
     await endTree(root, { graceMs: ending === 'exited' ? 0 : GRACE_MS, notAsked });
     await Promise.race([child.exited, Bun.sleep(LAST_OUTPUT_MS)]);

@@ -31,7 +31,7 @@ describe('the arguments of bubblewrap', () => {
       const over = mountsOf({ workdir, cwd: workdir });
       const own = over.indexOf(`--bind ${workdir}`);
       expect(own).not.toBe(-1);
-      // No later mount hides it.
+      // No later mount hides the working folder.
       for (const later of over.slice(own + 1)) {
         const path = later.split(' ')[1] ?? '';
         expect(workdir === path || workdir.startsWith(`${path}/`)).toBe(false);

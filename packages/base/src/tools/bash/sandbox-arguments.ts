@@ -1,12 +1,12 @@
 /**
- * The arguments for bubblewrap: a read-only system, empty home and temporary folders, the working folder, separate
- * processes, and no network unless it is allowed. Everything else is hidden: the user's home, sockets of other
+ * Builds the arguments for bubblewrap: a read-only system, empty home and temporary folders, the working folder,
+ * separate processes, and no network unless it is allowed. Everything else is hidden: the user's home, sockets of other
  * programs, the state of other agents.
  */
 import { join, resolve } from 'node:path';
 
 export interface SandboxPlan {
-  /** Real paths. */
+  /** A real path. */
   readonly workdir: string;
   readonly cwd: string;
   readonly home: string;
@@ -28,7 +28,7 @@ const systemFolders = [
   '/nix/store',
   '/run/current-system',
 ];
-/** The usual target of the link `/etc/resolv.conf`. */
+/** Folders to which `/etc/resolv.conf` usually links. */
 const resolverFolders = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager'];
 
 export function sandboxArguments({ workdir, cwd, home, network, readable, writable }: SandboxPlan): string[] {
@@ -39,7 +39,7 @@ export function sandboxArguments({ workdir, cwd, home, network, readable, writab
     ...writable.map((path) => ({ path: toAbsolute(path, workdir, home), flag: '--bind-try' })),
     { path: workdir, flag: '--bind' },
   ];
-  // Inner paths come after outer ones; for the same path the last one is used.
+  // Mounts inner paths after outer ones. If a path occurs twice, the last mount is used.
   const ordered = mounts.toSorted((one, other) => depthOf(one.path) - depthOf(other.path));
   return [
     '--unshare-all',

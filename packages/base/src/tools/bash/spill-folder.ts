@@ -1,12 +1,13 @@
 /**
  * A private folder of this process for output that is too long for the model, outside of every working folder. It holds
- * a limited number of files and is removed with the process; the next process removes what a killed one left.
+ * a limited number of files and is removed when the process exits. If a process was killed, the next process removes
+ * its folder.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The most files; the oldest are removed first. */
+/** The maximum number of files; the oldest are removed first. */
 const MOST_FILES = 20;
 const PREFIX = 'goondan-bash-';
 
@@ -47,7 +48,7 @@ function removeAbandoned(parent: string): void {
     try {
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
-      // A folder of another user.
+      // The folder belongs to another user.
     }
   }
 }
@@ -57,7 +58,7 @@ function isThere(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: the process exists, and belongs to another user.
+    // EPERM means that the process exists but belongs to another user.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

@@ -1,4 +1,4 @@
-/** Replaces a text of a file with another. It must match exactly, and only once. */
+/** Replaces a text in a file with another. The text to replace must occur exactly once, unless `all` is true. */
 import { closeSync, readFileSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
 import { fileError, fromSystem } from './file-error.ts';
@@ -10,7 +10,7 @@ export interface EditAsk {
   readonly path: string;
   readonly old: string;
   readonly new: string;
-  /** True: replaces every occurrence. */
+  /** If true, replaces every occurrence. */
   readonly all?: boolean;
 }
 
@@ -34,7 +34,7 @@ function readWhole(walked: Walked, path: string, limit: number): string {
   try {
     const size = walked.found?.stats.size ?? 0;
     if (size > limit) throw fileError('E_FILE_LIMIT', path, `has ${size} bytes, and ${limit} is the most`);
-    // Fatal instead of replacement characters, which would be written back.
+    // Decoding is fatal, because replacement characters would be written back to the file.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(descriptor));
   } catch (error) {
     if (error instanceof TypeError) throw fileError('E_FILE_TEXT', path, 'is not a text file', error);

@@ -1,4 +1,4 @@
-// Every way out of the folder that we know, against every operation.
+// Tries every known way out of the folder with every operation.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -100,7 +100,7 @@ function escapesFrom({ base, root, outside }: GuardedFolder): string[] {
     `${root.slice(0, -1)}/secret.txt`,
     '../roo/secret.txt',
     `${base}/root/link-out/secret.txt`,
-    // Paths that another layer would have decoded, normalised or cut.
+    // Paths that become dangerous if another layer decodes, normalises or cuts them.
     'inside.txt\0',
     '\0',
     '../outside/secret.txt\0.txt',
@@ -158,7 +158,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const limits = { readOnly: false, readLimit: 50_000, fileLimit: 1_000_000 };
 
-/** Runs every operation; returns each result, or the code of its error. */
+/** Tries every operation on a path. Returns each result, or the code of its error. */
 function tryAll(path: string): string[] {
   const bounds = { root: folder.root, ...limits };
   const ask = { root: folder.root, path, ignoreCase: false, skip: [], fileLimit: 1_000_000, pattern: '.' };

@@ -3,12 +3,12 @@ import type { JsonObject, ToolContext } from '@goondan/types';
 
 /** Defined by `configSchema` in tools.yaml; absent fields have the defaults below. */
 export interface FileConfig {
-  /** The folder that no path may leave; relative to the working folder. */
+  /** The folder that no path may leave, relative to the working folder. */
   readonly root: string;
   readonly readOnly: boolean;
-  /** The most bytes of text that one `read` returns. */
+  /** The maximum number of bytes of text that one `read` returns. */
   readonly readLimit: number;
-  /** The most bytes of a file that `write` and `edit` write, and that `edit` and `search` read. */
+  /** The maximum size of a file that `write` and `edit` write, and that `edit` and `search` read. */
   readonly fileLimit: number;
   readonly searchTimeoutMs: number;
   /** Folders that `search` skips. */
@@ -26,7 +26,7 @@ const defaults: FileConfig = {
 
 /** Returns the config, with `root` as an absolute path. */
 export function readFileConfig({ workdir, config }: Pick<ToolContext, 'workdir' | 'config'>): FileConfig {
-  // Checked against the schema when the tool was loaded.
+  // The cast is safe: the config was checked against the schema when the tool was loaded.
   const given = { ...defaults, ...(config as JsonObject & Partial<FileConfig>) };
   return { ...given, root: resolve(workdir, given.root) };
 }

@@ -1,4 +1,4 @@
-/** Errors about a path, which name it as the caller wrote it. */
+/** Errors about a path. They show the path as the caller wrote it. */
 import { type ErrorCode, GoondanError } from '@goondan/types';
 
 export function fileError(code: ErrorCode, path: string, problem: string, cause?: unknown): GoondanError {
@@ -23,8 +23,8 @@ const problems: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 };
 
 /**
- * Turns an error of the system into one of the tool. The system's own text names descriptors, which mean nothing to the
- * model.
+ * Turns a system error into an error of this tool. The system's message names file descriptors, which mean nothing to
+ * the model.
  */
 export function fromSystem(path: string, thrown: unknown): unknown {
   if (GoondanError.is(thrown)) return thrown;

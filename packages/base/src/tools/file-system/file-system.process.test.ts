@@ -19,14 +19,14 @@ let workdir: string;
 beforeEach(() => void (workdir = mkdtempSync(join(tmpdir(), 'goondan-file-system-'))));
 afterEach(() => rmSync(workdir, { recursive: true, force: true }));
 
-/** Runs one call like the runtime; returns the error when it is rejected. */
+/** Runs one call as the runtime does. Returns the error if the call is rejected. */
 async function call(
   name: keyof typeof handlers,
   input: JsonObject,
   config: JsonObject = {},
   signal?: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  // A handler of this tool uses nothing else.
+  // The cast is safe: a handler of this tool uses only these fields.
   const ctx = { workdir, config, signal: signal ?? new AbortController().signal } as unknown as ToolContext;
   try {
     return (await handlers[name](ctx, input)) as JsonObject;
@@ -262,7 +262,7 @@ describe('search', () => {
 
   test('an endless expression runs until its deadline, and earlier matches are returned', async () => {
     write('0.txt', 'aaaa!\n');
-    // Bun gives up on a line after a second or two.
+    // Bun aborts the match of such a line after a second or two.
     write('slow.txt', `${'a'.repeat(60)}b\n`.repeat(100));
     const startedAt = performance.now();
     expect(await call('search', { pattern: '^(a+)+!$', glob: '*.txt' }, { searchTimeoutMs: 3_000 })).toEqual({

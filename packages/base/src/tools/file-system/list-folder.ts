@@ -1,4 +1,4 @@
-/** Lists a folder by name. */
+/** Lists the entries of a folder, sorted by name. */
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { fileError, fromSystem } from './file-error.ts';
 import { walk } from './walk.ts';
@@ -26,7 +26,7 @@ export function listFolder(
   }
 }
 
-/** Returns undefined when it was removed meanwhile. */
+/** Returns undefined when the entry was deleted meanwhile. */
 function describe(folder: string, name: string): ListedEntry | undefined {
   const stats = lstatSync(`${folder}/${name}`, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;

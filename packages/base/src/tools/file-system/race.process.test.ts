@@ -1,4 +1,4 @@
-// A second program swaps the target of a path while we walk it.
+// Tests a race: a second program swaps the target of a path while this test walks the path.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Runs at least `rounds` times, and until it was refused and accepted `least` times each, or time is up. */
+/** Calls `act` at least `rounds` times, until it was refused and accepted `least` times each, or the time is up. */
 function race(rounds: number, act: () => unknown, least = 10): { keptOut: number; said: string } {
   const deadline = performance.now() + 10_000;
   const said = new Set<string>();
@@ -80,7 +80,7 @@ describe('while another program swaps folders and links', () => {
     (path) => {
       const before = folder.snapshot();
       const bounds = { root: folder.root, readOnly: false, fileLimit: 1_000 };
-      // The new file replaces the link, so that a refusal is rare.
+      // Writing replaces the link with a new file, so refusals are rare.
       const { said } = race(300, () => writeText({ path, text: 'hacked' }, bounds), 0);
       expect(said).toContain('bytes');
       expect(folder.snapshot()).toEqual(before);

@@ -1,4 +1,7 @@
-/** Reads lines of a text file from a given one on, up to a number and a size. The file may be larger than memory. */
+/**
+ * Reads lines of a text file from a given line on, up to a number of lines and a size. The file may be larger than
+ * memory.
+ */
 import { closeSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import type { FileConfig } from './file-config.ts';
@@ -12,7 +15,7 @@ export interface ReadAsk {
   readonly offset?: number;
   /** The number of lines. */
   readonly limit?: number;
-  /** True: puts its number before each line. */
+  /** If true, puts the line number before each line. */
   readonly lineNumbers?: boolean;
 }
 
@@ -22,14 +25,14 @@ export type ReadResult = {
   text: string;
   firstLine: number;
   lines: number;
-  /** The next line to read, when there are more. */
+  /** The number of the next line to read, when there are more lines. */
   nextLine?: number;
 };
 
 const USUAL_LINES = 2_000;
-/** The most characters of a line; the rest is left out. */
+/** The maximum length of a line, in characters; the rest of the line is left out. */
 const LONGEST_LINE = 2_000;
-/** The most bytes read to find the first line. */
+/** The maximum number of bytes read to find the first line. */
 const FARTHEST = 512_000_000;
 const CHUNK = 65_536;
 
@@ -47,7 +50,7 @@ export function readText(ask: ReadAsk, { root, readLimit }: Pick<FileConfig, 'ro
       if (number < first) continue;
       const shown = ask.lineNumbers === true ? `${String(number).padStart(6)}\t${line}` : line;
       bytes += Buffer.byteLength(shown);
-      // At least one line, so that reading makes progress.
+      // Returns at least one line, so that repeated reads make progress.
       isMore = given.length === most || (bytes > readLimit && given.length > 0);
       if (isMore) break;
       given.push(shown);
@@ -69,7 +72,7 @@ export function readText(ask: ReadAsk, { root, readLimit }: Pick<FileConfig, 'ro
   }
 }
 
-/** Reads lines with their ends. Throws `E_FILE_TEXT` for a file that is not text. */
+/** Yields lines including their line ends. Throws `E_FILE_TEXT` for a file that is not text. */
 function* readLines(descriptor: number, path: string): Generator<string> {
   const decoder = new StringDecoder('utf8');
   const chunk = Buffer.alloc(CHUNK);

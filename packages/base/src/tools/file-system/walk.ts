@@ -3,7 +3,7 @@
  *
  * 1. Every step starts from a folder that is held open, and does not follow links. Swapping a folder for a link during
  *    the walk cannot change the target of a path.
- * 2. A link is read and walked like a path of its own; a link that leads out is refused anywhere.
+ * 2. A link is read, and its target is walked like any other path. A link that leads out of the root is refused.
  * 3. `..` goes back to the folder before, never to the parent on disk, and never above the root.
  * 4. Nothing is opened for reading or writing before it is known to be a regular file: inspecting a device or a pipe
  *    neither blocks nor has an effect.
@@ -17,39 +17,42 @@ import { isAbsolute } from 'node:path';
 import { codeOf, fileError, fromSystem, outside } from './file-error.ts';
 
 export interface Walked extends Disposable {
-  /** The path to its folder; for the root itself, the root. */
+  /** The path of the folder that contains the file; for the root itself, the path of the root. */
   readonly folder: string;
-  /** The name in that folder; empty for the root itself. */
+  /** The file's name in that folder; empty for the root itself. */
   readonly name: string;
-  /** The file or folder there; absent when there is none. */
+  /** The file or folder at the path; absent when there is none. */
   readonly found?: Found;
-  /** The path from the root with links resolved: `a/b.txt`; `.` for the root itself. */
+  /** The path relative to the root, with links resolved: `a/b.txt`; `.` for the root itself. */
   readonly path: string;
 }
 
 export interface Found {
   readonly stats: Stats;
-  /** The path by which to open it. */
+  /** The path to use for opening the file. */
   readonly reach: string;
-  /** Whether that path leads to the inspected file itself, even if its name now belongs to another one. */
+  /** True when `reach` always leads to the inspected file, even if another file has taken its name. */
   readonly isHeld: boolean;
 }
 
 export interface WalkOptions {
-  /** Makes missing folders on the way. */
+  /** If true, creates missing folders on the way. */
   readonly makeFolders?: boolean;
-  /** For tests: behaves as without /proc. */
+  /** For tests: if true, behaves as if /proc were missing. */
   readonly withoutProc?: boolean;
 }
 
 const LONGEST_PATH = 4_096;
 const MOST_LINKS = 40;
-/** The most folders on the way, each of which needs a descriptor. */
+/** The maximum number of nested folders; each needs a file descriptor. */
 const MOST_FOLDERS = 200;
-/** Inspects without opening; missing in `constants`. */
+/** Opens a file only to inspect it. Node's `constants` does not define this flag. */
 const O_PATH = 0o10000000;
 
-/** `root` is a folder. Throws `E_FILE_OUTSIDE`, `E_FILE_KIND`, and `E_FILE_MISSING` for a missing folder on the way. */
+/**
+ * `root` must be a folder. Throws `E_FILE_OUTSIDE`, `E_FILE_KIND`, and `E_FILE_MISSING` for a missing folder on the
+ * way.
+ */
 export function walk(root: string, path: string, options: WalkOptions = {}): Walked {
   const real = realpathSync(root);
   const roots = [real, root];
@@ -97,7 +100,7 @@ function follow(trail: Trail, roots: string[], path: string, todo: string[], opt
   }
 }
 
-/** Another process may have made it meanwhile; the next look shows it. */
+/** Ignores an existing folder, because another process may have created it meanwhile; the next lookup finds it. */
 function makeFolder(reach: string): void {
   try {
     mkdirSync(reach);
@@ -106,7 +109,10 @@ function makeFolder(reach: string): void {
   }
 }
 
-/** Returns the names from the root on; an absolute path must begin with the root, as its real path or as given. */
+/**
+ * Returns the names from the root to the path. An absolute path must begin with the root, either as given or as a real
+ * path.
+ */
 function namesOf(roots: readonly string[], path: string, asked = path): string[] {
   if (path.includes('\0')) throw fileError('E_FILE_OUTSIDE', asked, 'holds a NUL, which no path does');
   if (Buffer.byteLength(path) > LONGEST_PATH) throw fileError('E_FILE_FAILED', asked, 'is too long a path');
@@ -123,7 +129,7 @@ export interface Step extends Found {
   close(): void;
 }
 
-/** Looks up a name in a found folder without following links; `undefined` when there is none. */
+/** Looks up a name in a folder without following links; `undefined` when the folder has no such entry. */
 export function lookInside(folder: Found, name: string): Step | undefined {
   try {
     return (folder.isHeld ? lookHeld : lookAtPath)(`${folder.reach}/${name}`);
@@ -133,7 +139,7 @@ export function lookInside(folder: Found, name: string): Step | undefined {
   }
 }
 
-/** The folders from the root to the current one. */
+/** The folders from the root to the current folder. */
 class Trail {
   readonly #folders: { readonly name: string; readonly step: Step }[] = [];
   readonly #root: Step;

@@ -1,6 +1,6 @@
 /**
- * Writes a text as a file, completely or not at all: it is written to a neighbour and then moved. The move replaces the
- * file, so neither a link nor a second name redirects the text.
+ * Writes a text to a file, completely or not at all: writes a temporary file next to it and renames that file. The
+ * rename replaces the file, so neither a symbolic link nor a hard link can redirect the text.
  */
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import type { FileConfig } from './file-config.ts';

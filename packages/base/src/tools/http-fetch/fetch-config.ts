@@ -2,16 +2,16 @@ import type { JsonObject } from '@goondan/types';
 
 /** Defined by `configSchema` in tools.yaml; absent fields have the defaults below. */
 export interface FetchConfig {
-  /** Hosts and addresses that may be reached although they are not public. */
+  /** Hosts and addresses that may be fetched although they are not public. */
   readonly allow: readonly string[];
-  /** The only hosts that may be reached; all when absent. */
+  /** If given, only these hosts may be fetched. */
   readonly only?: readonly string[];
-  /** Host → headers of every request to it. */
+  /** Host → headers to add to every request to that host. */
   readonly headers: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly timeoutMs: number;
-  /** The most bytes of a body that are read. */
+  /** The maximum number of bytes of a body that are read. */
   readonly bodyLimit: number;
-  /** The most characters for the model. */
+  /** The maximum number of characters that the model gets. */
   readonly outputLimit: number;
 }
 
@@ -24,6 +24,6 @@ const defaults: FetchConfig = {
 };
 
 export function readFetchConfig(config: JsonObject): FetchConfig {
-  // Checked against the schema when the tool was loaded.
+  // The cast is safe: the config was checked against the schema when the tool was loaded.
   return { ...defaults, ...(config as unknown as Partial<FetchConfig>) };
 }

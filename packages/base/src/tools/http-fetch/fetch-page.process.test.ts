@@ -1,4 +1,4 @@
-// With real servers on this machine, which the config allows.
+// Tests with real servers on this machine, which the config allows.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

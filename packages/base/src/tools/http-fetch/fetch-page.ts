@@ -1,4 +1,4 @@
-/** Sends a request and follows its redirects. Each hop is checked like a request of its own. */
+/** Sends a request and follows redirects. Each redirect is checked like a new request. */
 import type { IncomingMessage } from 'node:http';
 import { GoondanError } from '@goondan/types';
 import type { FetchConfig } from './fetch-config.ts';
@@ -13,7 +13,7 @@ export interface FetchAsk {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** True: HTML unchanged, not as text. */
+  /** If true, returns HTML unchanged instead of converting it to text. */
   readonly raw?: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface FetchPlace {
 
 // A type, because an interface is not assignable to JsonObject.
 export type FetchResult = {
-  /** The last address, after redirects. */
+  /** The final URL, after redirects. */
   url: string;
   status: number;
   contentType: string;
@@ -33,12 +33,12 @@ export type FetchResult = {
   text: string;
   /** True when the text was cut. */
   cut?: boolean;
-  /** A few useful headers. */
+  /** A few headers that are useful to the model. */
   headers?: Record<string, string>;
 };
 
 const MOST_REDIRECTS = 5;
-/** The most addresses of one name that are tried. */
+/** The maximum number of addresses of one host that are tried. */
 const MOST_ADDRESSES = 3;
 const shownHeaders = ['location', 'retry-after', 'etag', 'last-modified', 'link', 'allow'];
 
@@ -78,7 +78,7 @@ async function follow(ask: FetchAsk, place: FetchPlace): Promise<FetchResult> {
 
 type Hop = Pick<HttpRequest, 'url' | 'method' | 'headers' | 'body'>;
 
-/** Gets the answer of the first address that responds. */
+/** Tries the addresses of the host in order, and returns the first response. */
 async function askHop(hop: Hop, { config, resolve, signal }: FetchPlace): Promise<IncomingMessage> {
   const addresses = await findAddresses(hop.url, config, resolve);
   const headers = headersFor(hop.url, hop.headers, config);
@@ -97,12 +97,12 @@ async function askHop(hop: Hop, { config, resolve, signal }: FetchPlace): Promis
   });
 }
 
-/** Returns the target of a redirect; `undefined` for any other answer. */
+/** Returns the next request if the response is a redirect; otherwise `undefined`. */
 function nextHop(hop: Hop, { statusCode = 0, headers: { location } }: IncomingMessage): Hop | undefined {
   if (location === undefined || ![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
   const url = parseUrl(location, hop.url);
   const isSameOrigin = url.origin === hop.url.origin;
-  // Headers and bodies for one origin are not sent to another.
+  // Headers and body are not sent to another origin.
   const headers = isSameOrigin ? hop.headers : {};
   const isHarmless = hop.method === 'GET' || hop.method === 'HEAD';
   if (isHarmless) return { ...hop, url, headers };

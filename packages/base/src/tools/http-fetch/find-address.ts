@@ -1,6 +1,6 @@
 /**
  * Checks whether a URL may be fetched, and returns its addresses. Invariant: connections use exactly these addresses.
- * The name is not resolved a second time, so a changed answer has no effect.
+ * The name is not resolved a second time, so an attacker cannot change the address after the check.
  */
 import { isIP } from 'node:net';
 import { GoondanError } from '@goondan/types';
@@ -8,12 +8,12 @@ import type { FetchConfig } from './fetch-config.ts';
 import { isAllowedAddress, namesHost } from './host-patterns.ts';
 import { isPublicAddress } from './is-public-address.ts';
 
-/** Returns every address of a name from the system. */
+/** Resolves a host name to all of its addresses. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 const LONGEST_URL = 8_192;
 
-/** Throws `E_FETCH_URL` for anything but an http or https address. */
+/** Throws `E_FETCH_URL` unless the text is an http or https URL. */
 export function parseUrl(text: string, base?: URL): URL {
   const url = text.length > LONGEST_URL ? null : URL.parse(text, base?.href);
   if (url === null) throw badUrl(text, 'is not a URL');
@@ -23,7 +23,7 @@ export function parseUrl(text: string, base?: URL): URL {
 }
 
 /**
- * Returns at least one address, in the order to try. Throws `E_FETCH_REFUSED`, and `E_FETCH_FAILED` for an unknown
+ * Returns at least one address, in the order to try them. Throws `E_FETCH_REFUSED`, and `E_FETCH_FAILED` for an unknown
  * name.
  */
 export async function findAddresses(url: URL, config: FetchConfig, resolve: Resolve): Promise<string[]> {
@@ -36,12 +36,12 @@ export async function findAddresses(url: URL, config: FetchConfig, resolve: Reso
   const reachable = addresses.filter(
     (address) => isTrusted || isPublicAddress(address) || isAllowedAddress(config.allow, address),
   );
-  // IPv4 first: a broken IPv6 is more common, and takes long to detect.
+  // Tries IPv4 first: broken IPv6 is more common, and takes long to detect.
   if (reachable.length > 0) return reachable.toSorted((one, other) => isIP(one) - isIP(other));
   throw new GoondanError('E_FETCH_REFUSED', `${JSON.stringify(host)} is not at a public address.`);
 }
 
-/** Removes the brackets of IPv6 and the dot that ends a full name. */
+/** Returns the host without the brackets of IPv6 and without the trailing dot of a full name. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
@@ -53,7 +53,7 @@ async function lookUp(host: string, resolve: Resolve): Promise<readonly string[]
   } catch (error) {
     throw new GoondanError('E_FETCH_FAILED', `The name ${JSON.stringify(host)} is not known.`, { cause: error });
   }
-  // The answer of a name server may be anything.
+  // A name server may return anything, so only valid addresses are kept.
   return addresses.filter((address) => isIP(address) !== 0);
 }
 

@@ -1,7 +1,7 @@
 /** Patterns for hosts in a bundle: `example.com`, `*.example.com`, an address, or a network like `10.0.0.0/8`. */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Compares names only: an address is its own name. */
+/** Tells whether a pattern matches a host by name. An address matches only as text. */
 export function namesHost(pattern: string, host: string): boolean {
   const [wanted, name] = [pattern.toLowerCase(), host.toLowerCase()];
   return wanted.startsWith('*.') ? name.endsWith(wanted.slice(1)) : name === wanted;

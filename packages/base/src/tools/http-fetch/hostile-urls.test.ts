@@ -1,4 +1,5 @@
-// Every way we know to reach a forbidden address. Two servers listen there and must get no request.
+// Tries every known way to reach a forbidden address. Two servers listen at forbidden addresses and must get no
+// request.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { readFetchConfig } from './fetch-config.ts';
 import { fetchPage } from './fetch-page.ts';
@@ -24,14 +25,14 @@ const others = ['::1', '127.0.0.3'].flatMap((hostname) => {
   }
 });
 
-/** An allowed host, from which redirects start; the target is in the query. */
+/** An allowed host that redirects to the URL in its query. */
 const allowed = Bun.serve({
   hostname: '127.0.0.2',
   port: 0,
   fetch: (request) => {
     const { searchParams, pathname } = new URL(request.url);
     if (pathname === '/page') return new Response('allowed');
-    // The raw bytes, as a server would send them.
+    // Sends the raw bytes, as a hostile server would.
     const location = Buffer.from(searchParams.get('to') ?? '').toString('latin1');
     const status = Number(searchParams.get('status') ?? 302);
     return new Response(null, { status, headers: { location } });
@@ -40,7 +41,7 @@ const allowed = Bun.serve({
 afterAll(() => Promise.all([sentinel, allowed, ...others].map((server) => server.stop(true))));
 beforeEach(() => void heard.splice(0));
 
-/** The addresses of names, as a hostile resolver would answer. */
+/** Host names and the addresses that a hostile resolver returns for them. */
 const names: Readonly<Record<string, readonly string[]>> = {
   localhost: ['127.0.0.1'],
   'localhost.localdomain': ['127.0.0.1'],
@@ -74,7 +75,7 @@ const resolve = async (host: string) => {
 };
 
 const hostile: readonly string[] = [
-  // The address itself, in every notation.
+  // The forbidden address itself, in every notation.
   `http://127.0.0.1:${port}/`,
   `http://127.0.0.3:${port}/`,
   `http://2130706433:${port}/`,
@@ -112,7 +113,7 @@ const hostile: readonly string[] = [
   `http:\\\\127.0.0.1:${port}\\`,
   `\thttp://127.0.0.1:${port}/`,
   `ht\ntp://127.0.0.1:${port}/`,
-  // Names that lead there.
+  // Host names that resolve to a forbidden address.
   `http://localhost:${port}/`,
   `http://LOCALHOST:${port}/`,
   `http://localhost.:${port}/`,
@@ -134,7 +135,7 @@ const hostile: readonly string[] = [
   'http://10.0.0.1/',
   'http://172.16.0.1/',
   'http://3232235521/',
-  // URLs that look like others.
+  // URLs that look like another URL.
   `http://example.com@127.0.0.1:${port}/`,
   `http://127.0.0.1:${port}@example.com/`,
   `http://user:password@allowed.test:${port}/`,
@@ -199,7 +200,7 @@ describe('http-fetch', () => {
 });
 
 describe('a name with a changing answer', () => {
-  /** Answers with a public or allowed address first, and with this machine from the second time on. */
+  /** Resolves a name to `first` the first time, and to this machine from the second time on. */
   function rebinding(first: string) {
     const asked: string[] = [];
     return {

@@ -62,7 +62,7 @@ describe('HTML as text', () => {
     (_title, piece) => {
       const before = usedMs();
       textOf(piece.repeat(2_000_000 / piece.length));
-      // Far above the usual time, and far below that of quadratic work.
+      // Far more than the usual time, and far less than a quadratic algorithm needs.
       expect(usedMs() - before).toBeLessThan(20_000);
     },
     60_000,

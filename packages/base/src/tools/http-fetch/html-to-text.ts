@@ -1,9 +1,9 @@
 /**
- * Converts HTML to the text that a reader sees, with headings, lists and links. It is one pass over the text, so no
+ * Converts HTML to the text that a reader sees, with headings, lists and links. It passes over the HTML once, so no
  * page can make it slow.
  */
 
-/** Elements that are not shown, with their contents. */
+/** Elements that are hidden, together with their content. */
 const hidden = new Set([
   'script',
   'style',
@@ -26,7 +26,7 @@ const headings = /^h([1-6])$/;
 export function htmlToText(html: string, base: URL) {
   const text = new TextBuilder();
   let title = '';
-  /** The element that hides the current text, or whose title it is. */
+  /** The element that hides the current text, or `title` inside a title. */
   let inside: string | undefined;
   for (const token of tokensOf(html)) {
     if (token.kind === 'text') {
@@ -37,7 +37,7 @@ export function htmlToText(html: string, base: URL) {
     const { name, isEnd, attributes } = token;
     if (inside !== undefined) {
       if (name === inside && isEnd) inside = undefined;
-      // A title may be in a head, and a head need not be closed.
+      // A title may be inside a head, and the head may have no end tag.
       else if (inside === 'head' && name === 'title' && !isEnd) inside = 'title';
       else if (inside === 'head' && name === 'body') inside = undefined;
       continue;
@@ -53,14 +53,14 @@ export function htmlToText(html: string, base: URL) {
   return { title: title.replaceAll(/\s+/g, ' ').trim().slice(0, 300), text: text.end() };
 }
 
-/** Collects pieces, so that adding to a long text is as cheap as to a short one. */
+/** Collects pieces of text, so that adding to a long text costs no more than adding to a short one. */
 class TextBuilder {
   readonly #pieces: string[] = [];
   #atSpace = true;
   #atLine = true;
   #link: { readonly href: string; readonly from: number } | undefined;
 
-  /** Collapses white space to one space, and removes it at the beginning of a line. */
+  /** Collapses white space to one space, and drops it at the beginning of a line. */
   add(text: string): void {
     const plain = text.replaceAll(/\s+/g, ' ');
     const piece = this.#atSpace && plain.startsWith(' ') ? plain.slice(1) : plain;
@@ -71,7 +71,7 @@ class TextBuilder {
   }
 
   newLine(): void {
-    // A link over several lines would not be readable.
+    // Drops the link, because a link over several lines would not be readable.
     this.#link = undefined;
     if (this.#atLine) return;
     this.#pieces.push('\n');
@@ -84,7 +84,7 @@ class TextBuilder {
     this.#atSpace = true;
   }
 
-  /** Begins a link, or only ends the current one. */
+  /** Ends the current link, and begins a new one if `href` is given. */
   link(href: string | undefined): void {
     const words = this.#link && this.#pieces.slice(this.#link.from).join('').trim();
     if (this.#link !== undefined && words !== undefined && words !== '') {
@@ -105,7 +105,7 @@ class TextBuilder {
 
 const hrefPattern = /(?:^|\s)href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
 
-/** Returns an absolute link, if it could be fetched. */
+/** Returns the absolute URL of a link; `undefined` if it cannot be fetched. */
 function linkOf(attributes: string, base: URL): string | undefined {
   const [, double, single, bare] = hrefPattern.exec(attributes.slice(0, 5_000)) ?? [];
   const written = double ?? single ?? bare;
@@ -118,11 +118,11 @@ type Token =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tag'; readonly name: string; readonly isEnd: boolean; readonly attributes: string };
 
-/** The content of these elements is text up to their end tag. */
+/** Elements whose content is plain text up to their end tag. */
 const rawElements = new Set(['script', 'style', 'textarea', 'title', 'noscript', 'iframe']);
 
 function* tokensOf(html: string): Generator<Token> {
-  // Not toLowerCase, which makes some characters longer.
+  // Does not use toLowerCase, which makes some characters longer.
   const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
   let at = 0;
   while (at < html.length) {
@@ -135,7 +135,7 @@ function* tokensOf(html: string): Generator<Token> {
     }
     const [, slash = '', name = ''] = /^<(\/?)([a-z][a-z0-9:-]{0,50})/.exec(lower.slice(open, open + 60)) ?? [];
     if (name === '') {
-      // A declaration, or a `<` that is not a tag.
+      // A declaration or comment, or a `<` that does not begin a tag.
       const isDeclaration = html[open + 1] === '!' || html[open + 1] === '?';
       if (!isDeclaration) yield { kind: 'text', text: '<' };
       at = isDeclaration ? endOf(html, '>', open) : open + 1;
@@ -157,7 +157,7 @@ function endOf(html: string, mark: string, from: number): number {
   return found === -1 ? html.length : found + mark.length;
 }
 
-/** Returns the place after its `>`, ignoring those in quotes. */
+/** Returns the position after the `>` that ends the tag; a `>` in quotes does not count. */
 function endOfTag(html: string, open: number): number {
   let quote = '';
   for (let at = open; at < html.length; at += 1) {

@@ -1,4 +1,4 @@
-/** The tool `http-fetch`: fetches from public hosts, and from others only if the bundle allows it. */
+/** The tool `http-fetch`: fetches URLs of public hosts, and of other hosts only if the bundle allows them. */
 import type { ToolHandler } from '@goondan/types';
 import { readFetchConfig } from './fetch-config.ts';
 import type { FetchAsk } from './fetch-page.ts';
@@ -6,7 +6,7 @@ import type { FetchAsk } from './fetch-page.ts';
 const request: ToolHandler = async (ctx, input) => {
   const { fetchPage } = await import('./fetch-page.ts');
   const { lookup } = await import('node:dns/promises');
-  // Checked against the schemas in tools.yaml.
+  // The cast is safe: the input was checked against the schemas in tools.yaml.
   return fetchPage(input as unknown as FetchAsk, {
     config: readFetchConfig(ctx.config),
     resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
@@ -14,5 +14,5 @@ const request: ToolHandler = async (ctx, input) => {
   });
 };
 
-// The schema of `get` has neither method nor body.
+// Both use the same handler: the schema of `get` simply has neither method nor body.
 export const handlers = { get: request, request };

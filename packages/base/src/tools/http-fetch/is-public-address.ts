@@ -1,13 +1,13 @@
 /**
- * Tells public addresses from all others: this machine, its network, the network of a cloud provider with its metadata
- * services, and addresses that are not hosts. Only the public ranges of IPv6 are allowed, so an IPv4 address cannot be
- * hidden in an unlisted IPv6 form.
+ * Tells whether an address is public. Not public are this machine, its network, a cloud provider's network with its
+ * metadata services, and addresses that are not hosts. Only the public ranges of IPv6 are allowed, so an IPv4 address
+ * cannot be hidden in an unlisted IPv6 form.
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !ownOfVersion4.check(address, 'ipv4');
-  // An address with a zone belongs to this machine's own links.
+  // An address with a zone is link-local.
   if (!isIPv6(address) || address.includes('%')) return false;
   return publicOfVersion6.check(address, 'ipv6') && !ownOfVersion6.check(address, 'ipv6');
 }
@@ -30,9 +30,9 @@ const ownOfVersion4 = blockListOf(
     ['168.63.129.16', 32], // a metadata service with an address that looks public
     ['169.254.0.0', 16], // link-local, also for metadata
     ['172.16.0.0', 12], // private
-    ['192.0.0.0', 24], // protocols
+    ['192.0.0.0', 24], // IETF protocol assignments
     ['192.0.2.0', 24], // documentation
-    ['192.88.99.0', 24], // relays from IPv6
+    ['192.88.99.0', 24], // 6to4 relays
     ['192.168.0.0', 16], // private
     ['198.18.0.0', 15], // benchmarks
     ['198.51.100.0', 24], // documentation

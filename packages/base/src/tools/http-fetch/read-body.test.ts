@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { readBody } from './read-body.ts';
 
-/** The parts of an answer that matter for a body. */
+/** Fakes the parts of a response that matter for reading its body. */
 function answerOf(bytes: Uint8Array, encoding?: string): IncomingMessage {
   const stream = Readable.from([bytes], { objectMode: false });
   return Object.assign(stream, { headers: { 'content-encoding': encoding } }) as unknown as IncomingMessage;
@@ -20,7 +20,7 @@ describe('a body', () => {
 
   const megabytes = Buffer.alloc(10_000_000);
   const bombs = {
-    // A thousand megabytes: gzip files may be concatenated.
+    // Unpacks to a thousand megabytes: gzip files may be concatenated.
     gzip: Buffer.concat(Array.from({ length: 100 }, () => gzipSync(megabytes))),
     br: brotliCompressSync(Buffer.alloc(100_000_000), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
   };

@@ -1,11 +1,11 @@
-/** Reads and unpacks a body up to a limit: the rest is not unpacked. */
+/** Reads and decompresses a body up to a limit; the rest is not decompressed. */
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
 import { GoondanError } from '@goondan/types';
 
 export interface Body {
   readonly bytes: Buffer;
-  /** True when there was more. */
+  /** True when the body was longer than the limit. */
   readonly isCut: boolean;
 }
 
@@ -16,7 +16,7 @@ export async function readBody(answer: IncomingMessage, limit: number): Promise<
   let length = 0;
   try {
     for await (const chunk of stream) {
-      // Without an encoding the chunks are bytes.
+      // The cast is safe: without an encoding the chunks are buffers.
       chunks.push(chunk as Buffer);
       length += (chunk as Buffer).length;
       if (length > limit) return { bytes: Buffer.concat(chunks).subarray(0, limit), isCut: true };

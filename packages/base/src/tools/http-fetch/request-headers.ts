@@ -1,13 +1,13 @@
-/** The headers of a request: the bundle's for that host, harmless ones of the model, and our own. */
+/** The headers of a request: the bundle's headers for the host, permitted headers of the model, and our own. */
 import { GoondanError } from '@goondan/types';
 import type { FetchConfig } from './fetch-config.ts';
 import { hostOf } from './find-address.ts';
 
-/** A model must not set headers for identity, the connection or the origin of a request. */
+/** Headers that a model must not set: they concern identity, the connection or the origin of a request. */
 const reserved =
   /^(?:host|cookie2?|authorization|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|via|forwarded|x-forwarded-.*|x-real-ip|accept-encoding|proxy-.*|sec-.*|metadata.*|x-aws-.*|x-google-.*)$/;
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/;
-// Visible characters, spaces and tabs.
+// Allows visible characters, spaces and tabs.
 const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]{0,4000}$/;
 
 /** Throws `E_FETCH_HEADER`. */
@@ -23,14 +23,14 @@ export function checkHeaders(given: Readonly<Record<string, string>>): Record<st
   return checked;
 }
 
-/** `given` is checked; it is sent to the origin it was meant for and to no other. */
+/** `given` must be checked already, and may be sent only to the origin for which the model set it. */
 export function headersFor(
   url: URL,
   given: Readonly<Record<string, string>>,
   config: FetchConfig,
 ): Record<string, string> {
   const ofBundle = Object.hasOwn(config.headers, hostOf(url)) ? (config.headers[hostOf(url)] ?? {}) : {};
-  // A secret is not sent unencrypted, unless the bundle itself allows that host.
+  // Headers of the bundle may contain secrets, so they are not sent unencrypted, unless the bundle allows that host.
   const isSafe = url.protocol === 'https:' || config.allow.includes(hostOf(url));
   return {
     'user-agent': 'goondan-http-fetch',

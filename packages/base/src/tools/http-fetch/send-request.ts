@@ -1,4 +1,4 @@
-/** Sends one request to one address, and returns the head of its answer. It resolves neither names nor proxies. */
+/** Sends one request to one address, and returns the head of the response. Neither resolves names nor uses proxies. */
 import http, { type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
@@ -6,7 +6,7 @@ import { hostOf } from './find-address.ts';
 
 export interface HttpRequest {
   readonly url: URL;
-  /** The connection uses this address, even if the name now has another. */
+  /** The address to connect to; the name in the URL is not resolved again. */
   readonly address: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** Rejects when there is no answer. The receiver of the answer reads or destroys it. */
+/** Rejects when there is no response. The caller must read the response or destroy it. */
 export function sendRequest({ url, address, method, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
   const isSecure = url.protocol === 'https:';
   const name = hostOf(url);
@@ -24,10 +24,10 @@ export function sendRequest({ url, address, method, headers, body, signal }: Htt
     path: `${url.pathname}${url.search}`,
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }) },
-    // One connection for each request: a connection for another name is never reused.
+    // Opens a new connection for each request, so that a connection to another name is never reused.
     agent: false,
     signal,
-    // The certificate must be that of the name, not of the address.
+    // The certificate must match the host name, not the address.
     ...(isSecure && isIP(name) === 0 ? { servername: name } : {}),
   };
   return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ export function sendRequest({ url, address, method, headers, body, signal }: Htt
       reject(reason instanceof Error ? reason : new Error(String(reason)));
     };
     request.on('error', reject);
-    // No other protocol was requested, and nothing else would close the connection.
+    // The request asked for no upgrade, and nothing else would close such a connection.
     request.on('upgrade', (_answer, socket) => {
       socket.destroy();
       stop(new Error('the host changed to another protocol'));

@@ -1,4 +1,6 @@
-/** Makes a body readable for a model: HTML as text, text unchanged, and only a note for anything else. */
+/**
+ * Converts a body to text for a model: HTML is converted, text stays unchanged, and anything else becomes a short note.
+ */
 import { safeText } from '../../text/safe-text.ts';
 import { htmlToText } from './html-to-text.ts';
 
@@ -7,7 +9,7 @@ export interface Readable {
   readonly text: string;
 }
 
-/** `base`: the base of relative links. */
+/** `base` is the URL that relative links are resolved against. */
 export function toReadable(
   bytes: Buffer,
   contentType: string,
@@ -42,10 +44,10 @@ function decode(bytes: Buffer, parameters: readonly string[]): string {
   return decoderFor(charset).decode(bytes);
 }
 
-/** An unknown one is treated as UTF-8. */
+/** Returns a decoder; an unknown charset is treated as UTF-8. */
 function decoderFor(charset = 'utf-8'): { decode(bytes: Uint8Array): string } {
   try {
-    // The decoder knows the valid names.
+    // The cast is safe: the decoder throws for invalid names.
     return new TextDecoder(charset as 'utf-8');
   } catch {
     return new TextDecoder();

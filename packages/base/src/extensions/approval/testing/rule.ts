@@ -1,6 +1,6 @@
 import type { ArgumentPattern, Verdict } from '../approval-config.ts';
 
-/** Makes a rule as a bundle declares it. */
+/** Creates a rule as a bundle would declare it. */
 export function rule<Tool extends string | string[]>(
   tool: Tool,
   verdict: Verdict,

@@ -1,6 +1,7 @@
 /**
- * An MCP server over stdio for tests: `bun file-server.ts TOOLS.json`. It lists the tools of the file, which is read
- * again with each call of `change`; the name of a tool decides what it does. `count` returns the number of other calls.
+ * An MCP server over stdio for tests: `bun file-server.ts TOOLS.json`. It lists the tools in the file, and reads the
+ * file again on each call of `change`. The name of a tool determines what the tool does. `count` returns the number of
+ * other calls.
  */
 import { readFileSync } from 'node:fs';
 

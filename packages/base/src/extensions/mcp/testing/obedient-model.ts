@@ -1,7 +1,9 @@
 import type { JsonObject, ModelReply } from '@goondan/types';
 import type { Model } from '@goondan/runtime/internal';
 
-/** A model that calls the tool in its input, `tool {"json": "arguments"}`, and answers `done` to anything else. */
+/**
+ * A model that calls the tool named in its input, `tool {"json": "arguments"}`, and answers `done` to any other input.
+ */
 export function obedientModel(extension: string): Model {
   let calls = 0;
   return {
@@ -12,7 +14,7 @@ export function obedientModel(extension: string): Model {
       const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
       if (tool === undefined) return { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage };
       calls += 1;
-      // The test wrote it.
+      // The cast is safe: the test wrote the arguments.
       const input = JSON.parse(args) as JsonObject;
       const call = {
         type: 'tool-call' as const,

@@ -1,4 +1,4 @@
-/** A folder with a server in it, and the server's processes, for tests. */
+/** For tests: a folder with a server in it, and functions to watch the server's processes. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const fileServer = join(import.meta.dir, 'file-server.ts');
 export class ServerPlace implements Disposable {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-mcp-')));
 
-  /** Sets the tools that the file-server lists: from its start, or from the next call of `change`. */
+  /** Sets the tools that the file-server lists. They take effect at its start or at the next call of `change`. */
   setTools(...tools: readonly (string | JsonObject)[]): void {
     const listed = tools.map((tool) => (typeof tool === 'string' ? toolOf(tool) : tool));
     writeFileSync(join(this.folder, 'tools.json'), JSON.stringify(listed));
@@ -36,7 +36,7 @@ export function toolOf(name: string, description = `The tool ${name}.`, more: Js
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A zombie process still exists.
+    // A zombie process still has an entry in /proc.
     return !process.getBuiltinModule('node:fs').readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
   } catch {
     return false;

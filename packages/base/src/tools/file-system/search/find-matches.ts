@@ -1,6 +1,7 @@
 /**
- * Walks a folder and yields matches in the order of names. Links are not followed: their target is found at its own
- * place, or is not inside. This runs in a separate process, because a regular expression cannot be interrupted.
+ * Walks a folder and yields matches in the order of names. Symbolic links are not followed: their target is either
+ * found at its own path or outside of the folder. This code runs in a separate process, because a regular expression
+ * cannot be interrupted.
  */
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { fileError } from '../file-error.ts';
@@ -11,10 +12,10 @@ export interface SearchAsk {
   readonly root: string;
   /** The folder to search, inside the root. */
   readonly path: string;
-  /** A regular expression for lines; when absent, files are searched by name. */
+  /** A regular expression to match against lines; when absent, files are searched by name. */
   readonly pattern?: string;
   readonly ignoreCase: boolean;
-  /** A pattern for paths, or for names when it has no `/`. */
+  /** A glob for paths, or for file names when it contains no `/`. */
   readonly glob?: string;
   readonly skip: readonly string[];
   readonly fileLimit: number;
@@ -24,7 +25,7 @@ export type Match = { path: string; line?: number; text?: string };
 /** A match, or a file that was skipped. */
 export type Finding = { match: Match } | { skipped: 'large' | 'binary' | 'unreadable' | 'deep' };
 
-/** The most characters of a line that are shown. */
+/** The maximum number of characters of a matching line that are shown. */
 const LONGEST_LINE = 300;
 const DEEPEST = 100;
 
@@ -51,7 +52,7 @@ function fitsGlob(glob: string | undefined): (path: string) => boolean {
 }
 
 interface FoundFile {
-  /** Absent for a folder that is too deep. */
+  /** Absent when the folder is nested too deeply. */
   readonly found?: Found;
   readonly path: string;
 }
@@ -74,7 +75,7 @@ function readNames(folder: Found): string[] {
   try {
     return readdirSync(folder.reach).toSorted();
   } catch {
-    // A folder that cannot be read has no matches.
+    // A folder that cannot be read yields no matches.
     return [];
   }
 }

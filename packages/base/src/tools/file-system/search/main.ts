@@ -1,4 +1,4 @@
-/** The program of a search: reads its task as JSON, and prints each finding as a line of JSON. */
+/** The main program of a search process: reads its task as JSON, and prints each finding as a line of JSON. */
 import { writeSync } from 'node:fs';
 import { findMatches, type SearchAsk } from './find-matches.ts';
 
@@ -11,7 +11,7 @@ try {
   say({ failed: { message: message ?? String(error), code } });
 }
 
-/** Writes a line completely and at once: this process may be killed at any moment. */
+/** Writes a line completely and synchronously, because this process may be killed at any moment. */
 function say(line: object): void {
   const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
   for (let at = 0; at < bytes.length;) at += writeSync(1, bytes, at);

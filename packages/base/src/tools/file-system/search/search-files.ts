@@ -1,11 +1,14 @@
-/** Searches in a separate process, which ends with enough matches, at its deadline, or when the turn is cancelled. */
+/**
+ * Searches in a separate process, which is ended when enough matches are found, at the deadline, or when the turn is
+ * cancelled.
+ */
 import { GoondanError } from '@goondan/types';
 import { fileError } from '../file-error.ts';
 import type { Finding, Match, SearchAsk } from './find-matches.ts';
 
 export type SearchResult = {
   matches: Match[];
-  /** Why there may be more matches, when the search is incomplete. */
+  /** Why the search is incomplete; absent when it is complete. */
   stopped?: 'limit' | 'time';
   /** The number of skipped files: too large, or not text. */
   skipped?: number;
@@ -13,7 +16,7 @@ export type SearchResult = {
 
 type Said = Finding | { done: true } | { failed: { message: string; code?: string } };
 
-/** Flags of every process we start, so that no file of its folder is read or run. */
+/** Bun flags that keep the process from reading or running any file of the current folder. */
 const flags = ['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans'];
 
 export async function searchFiles(
@@ -56,7 +59,7 @@ function checkPattern({ pattern, glob }: SearchAsk): void {
   }
 }
 
-/** The tags by which the processes of an agent are found after its end. */
+/** Returns the tags by which the processes of an agent are found after the agent has exited. */
 function tagsOf({ GOONDAN_RUN, GOONDAN_CHILD }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...(GOONDAN_RUN && { GOONDAN_RUN }), ...(GOONDAN_CHILD && { GOONDAN_CHILD }) };
 }
@@ -72,7 +75,7 @@ async function collect(stdout: ReadableStream<Uint8Array>, ask: SearchAsk, limit
     else if (matches.length < limit) matches.push(said.match);
     else return result({ stopped: 'limit' });
   }
-  // The search was killed in the middle of a line.
+  // The process was killed while it wrote a line.
   return result({ stopped: 'time' });
 }
 
@@ -82,7 +85,7 @@ async function* readSaid(stdout: ReadableStream<Uint8Array>): AsyncGenerator<Sai
   for await (const chunk of stdout) {
     const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n');
     rest = lines.pop() ?? '';
-    // Only our own program writes here.
+    // The cast is safe: only our own program writes this output.
     for (const line of lines) yield JSON.parse(line) as Said;
   }
 }

@@ -1,4 +1,4 @@
-/** For tests: a folder to work in, surrounded by files that a path could try to reach. */
+/** For tests: a working folder, surrounded by files that a path could try to reach. */
 import {
   mkdirSync,
   mkdtempSync,
@@ -16,12 +16,12 @@ import { join } from 'node:path';
 export const CANARY = 'canary-that-nobody-may-read';
 
 export interface GuardedFolder extends Disposable {
-  /** The folder of all parts. */
+  /** The folder that contains both the root and the files outside of it. */
   readonly base: string;
   /** The folder that no path may leave. */
   readonly root: string;
   readonly outside: string;
-  /** Returns paths and contents of everything outside of the root. */
+  /** Returns the paths and contents of all files outside of the root. */
   snapshot(): Record<string, string>;
 }
 

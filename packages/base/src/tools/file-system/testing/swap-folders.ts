@@ -1,6 +1,6 @@
 /**
- * A program for tests: swaps a folder with a link to the outside as fast as it can, and the same with a file, until it
- * is killed. `swap-folders.ts <root> <outside>`.
+ * A program for tests: swaps a folder with a link to the outside as fast as it can, and does the same with a file,
+ * until it is killed. Usage: `swap-folders.ts <root> <outside>`.
  */
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ for (;;) {
   swap('file', 'file-link');
 }
 
-/** A file may be made in a place while it is empty: it is then removed. */
+/** While a place is empty, the tool may create a file there; that file is removed. */
 function swap(one: string, other: string): void {
   const [a, b, aside] = [join(root, one), join(root, other), join(root, `${one}.aside`)];
   move(a, aside);
