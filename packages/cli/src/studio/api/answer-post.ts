@@ -1,11 +1,21 @@
 /** The actions of a person in a workspace, through the control socket of its swarm. */
 import type { Swarm } from '@goondan/runtime';
-import { eventIdOf, isBelowSwarm } from '@goondan/runtime/internal';
+import {
+  type Check,
+  eventIdOf,
+  exactObject,
+  isBelowSwarm,
+  Misfit,
+  name,
+  oneOf,
+  optional,
+  text,
+} from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
+import { Refusal } from '@goondan/types/http';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { Acceptance, Done } from '../contract.ts';
 import type { StudioHost } from '../studio-host.ts';
-import { checkApproval, checkCancel, checkDeadLetter, checkSend } from './check-body.ts';
 
 /** Returns a value for JSON. **Errors** — `E_STUDIO_REQUEST`, `E_CONTROL_CLOSED`, and those of the swarm. */
 export type AnswerPost = (host: StudioHost, place: SwarmPlace, body: unknown) => Promise<object>;
@@ -17,6 +27,19 @@ export const answerPost: ReadonlyMap<string, AnswerPost> = new Map<string, Answe
   ['approval', answerApproval],
   ['dead-letter', moveDeadLetter],
 ]);
+
+// The bodies: required fields exist, every field has its type, and there are no others.
+const address = { agent: name, instanceKey: name };
+
+const checkSend = refusing(exactObject({ ...address, input: text }));
+
+/** Without `turnId`, the running turn is meant. */
+const checkCancel = refusing(exactObject({ ...address, turnId: optional(name) }));
+
+/** `note` is for the model, when the call is denied. */
+const checkApproval = refusing(exactObject({ id: name, decision: oneOf('approve', 'deny'), note: optional(text) }));
+
+const checkDeadLetter = refusing(exactObject({ ...address, eventId: name, action: oneOf('retry', 'drop') }));
 
 /** The longest wait for an answer to a page. */
 const SILENCE_MS = 20_000;
@@ -55,4 +78,16 @@ async function reach({ opened }: StudioHost, place: SwarmPlace): Promise<Swarm> 
   const command = opened?.workspaceId === place.workspaceId ? opened.startCommand : undefined;
   const suggestion = command === undefined ? {} : { suggestion: `Start it with \`${command}\`, then try again.` };
   throw new GoondanError('E_CONTROL_CLOSED', 'The swarm is not running.', suggestion);
+}
+
+/** **Errors** — `E_STUDIO_REQUEST`. */
+function refusing<Body>(check: Check<Body>): Check<Body> {
+  return (value) => {
+    try {
+      return check(value);
+    } catch (error) {
+      if (!(error instanceof Misfit)) throw error;
+      throw new Refusal(400, 'E_STUDIO_REQUEST', `The body of the request: ${error.message}.`);
+    }
+  };
 }
