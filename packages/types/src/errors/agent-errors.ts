@@ -5,18 +5,18 @@ export const agentErrors = {
   E_AGENT_CLOSED: {
     forPrograms: true,
     meaning: 'The agent is shut down and takes no more input.',
-    suggestion: 'Start it again.',
+    suggestion: 'Start the agent again.',
   },
   E_APPROVAL_CHANGED: {
     forPrograms: true,
     meaning: 'The arguments of a tool call are not the ones that were approved, so the tool was not run.',
     suggestion:
-      'Register the layer that changes arguments further out than the one that asks: swarm-wide, with a lower priority.',
+      'Register the layer that changes arguments outside the layer that asks for approval: swarm-wide, with a lower priority.',
   },
   E_APPROVAL_DENIED: {
     forPrograms: true,
-    meaning: 'A person, or a rule, did not allow this tool call.',
-    suggestion: 'Do not try the same again. Find another way, or ask the user.',
+    meaning: 'A person or a rule denied this tool call.',
+    suggestion: 'Do not repeat this call. Find another way, or ask the user.',
   },
   E_APPROVAL_EXPIRED: {
     forPrograms: true,
@@ -25,7 +25,7 @@ export const agentErrors = {
   },
   E_APPROVAL_NOBODY: {
     forPrograms: true,
-    meaning: 'A tool call needs approval, and this agent runs where no person can be asked.',
+    meaning: 'A tool call needs approval, but this agent runs where no person can be asked.',
     suggestion: 'Run the agent in a swarm (`gdn run`, `startSwarm`), or give `startAgent` an `approver`.',
   },
   E_APPROVAL_REQUEST: {
@@ -34,7 +34,7 @@ export const agentErrors = {
     suggestion: 'Correct the field that the message names.',
   },
   E_BUN_MISSING: {
-    meaning: 'The `gdn` command, or a Node program that runs a swarm, found no Bun or could not start it.',
+    meaning: 'The `gdn` command found no Bun to run on, or could not start the Bun that it found.',
     suggestion:
       'Run `npm ci` (or install the packages again) without `--omit=optional`: Bun comes as an optional package.',
   },
@@ -52,8 +52,8 @@ export const agentErrors = {
     suggestion: 'Check `options.file`, or record again with `mode: record`.',
   },
   E_CASSETTE_MISMATCH: {
-    meaning: 'A request differs from the one that the cassette recorded at this point.',
-    suggestion: 'If the change is wanted, delete the file and record again with `mode: record`.',
+    meaning: 'A request differs from the request that the cassette recorded at this point.',
+    suggestion: 'If the change is intended, delete the file and record again with `mode: record`.',
   },
   E_CURRENT_FOLDER: {
     meaning: 'The current folder was removed, or you may not enter it.',
@@ -62,34 +62,36 @@ export const agentErrors = {
   E_EVENT_INVALID: {
     forPrograms: true,
     meaning: 'An event for an agent is malformed.',
-    suggestion: 'Correct the field the message names.',
+    suggestion: 'Correct the field that the message names.',
   },
   E_EXT_COMPAT: {
     meaning: 'The extension was written for another version of the extension API.',
-    suggestion: 'Declare `apiVersion: goondan.ai/v1`, and replace the removed member by the one the message names.',
+    suggestion:
+      'Declare `apiVersion: goondan.ai/v1`, and use the member that the message names instead of the removed member.',
   },
   E_EXT_CONFIG: {
-    meaning: "The extension's config does not fit its schema, or the extension refused it.",
-    suggestion: 'Correct the value the message names.',
+    meaning: "The extension's config does not fit its schema, or the extension rejected the config.",
+    suggestion: 'Correct the value that the message names.',
   },
   E_EXT_INIT: {
     meaning: "The extension's `register` threw.",
     suggestion:
-      'Correct `register` where the message points, then ask again; a running swarm needs `gdn reload` first.',
+      'Correct `register` at the place that the message names. If the swarm is running, run `gdn reload`. Then send the input again.',
   },
   E_EXT_LOAD: {
     meaning:
       'The extension module cannot be loaded: the file is missing, does not parse, or does not export `register`.',
     suggestion:
-      'Correct the file where the message points. It must be at `spec.entry` and export a function named `register`.',
+      'Correct the file at the place that the message names. The file must be at `spec.entry` and export a function named `register`.',
   },
   E_EXT_MIDDLEWARE: {
     meaning: 'A layer of an extension threw an error that has no code of its own.',
-    suggestion: 'Look at the extension that the message names; the message itself is from that extension.',
+    suggestion: 'Correct the extension that the message names; the text of the message comes from that extension.',
   },
   E_INTERRUPTED: {
     forPrograms: true,
-    meaning: 'The agent crashed during this tool call. It may or may not have taken effect, so it was not repeated.',
+    meaning:
+      'The agent crashed during this tool call. The call may or may not have taken effect, so it was not repeated.',
     suggestion: 'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe.',
   },
   E_MCP_CALL: {
@@ -97,13 +99,13 @@ export const agentErrors = {
     suggestion: "Read the server's message; check the arguments, and the credentials in `headers` or `env`.",
   },
   E_MCP_CONNECT: {
-    meaning: 'An MCP server could not be started or reached, or the connection to it broke.',
+    meaning: 'An MCP server could not be started or reached, or the connection to it was lost.',
     suggestion:
-      'Check its command or url; `gdn logs` shows its output. The connection is retried on its own and with the next call.',
+      'Check the command or the URL of the server; `gdn logs` shows its output. The agent reconnects by itself, and with the next call.',
   },
   E_MCP_EXISTS: {
     meaning: 'The `.mcp.json` of the bundle already has a server with that name.',
-    suggestion: 'Take another name, or overwrite it with `--force`.',
+    suggestion: 'Choose another name, or overwrite the server with `--force`.',
   },
   E_MCP_FILE: {
     meaning: 'A `.mcp.json` or `.mcp.lock.json` is missing, malformed, or does not list the server.',
@@ -119,7 +121,7 @@ export const agentErrors = {
   },
   E_MCP_TOOL: {
     meaning: 'A tool of an MCP server ran and reported an error.',
-    suggestion: 'Read the message of the tool, and call it with other arguments if that helps.',
+    suggestion: 'Read the message of the tool, and call the tool with other arguments if that helps.',
   },
   E_MCP_TOOL_CHANGED: {
     meaning: 'A tool of an MCP server is withheld because it changed since it was first seen or approved.',
@@ -136,7 +138,7 @@ export const agentErrors = {
   E_MCP_VARIABLE: {
     meaning: 'The description of an MCP server names a variable that is not set.',
     suggestion:
-      "Declare it in the agent's `environment`: its process sees only declared variables. Or write `${NAME:-otherwise}`.",
+      "Declare the variable in the agent's `environment`, because the agent's process sees only declared variables. Or write a default: `${NAME:-otherwise}`.",
   },
   E_MESSAGE_DUPLICATE: {
     forPrograms: true,
@@ -148,16 +150,17 @@ export const agentErrors = {
     suggestion: 'Build messages with createSystemMessage, createUserMessage or createAssistantMessage.',
   },
   E_METADATA_NOT_JSON: {
-    meaning: '`ctx.metadata` holds something that is not JSON, so the turn could not be recorded.',
+    meaning: '`ctx.metadata` holds a value that is not JSON, so the turn could not be recorded.',
     suggestion: 'Keep functions, dates and class instances in your own variables.',
   },
   E_MIDDLEWARE_RESULT: {
-    meaning: 'A layer returned something that is not a result of its kind.',
-    suggestion: 'Return what `next()` gave you, or an object of the same shape.',
+    meaning: 'A layer returned a value that is not a result of its kind.',
+    suggestion: 'Return the result of `next()`, or an object of the same shape.',
   },
   E_MIDDLEWARE_TIMEOUT: {
     meaning: "A layer's own code ran past its `timeoutMs`.",
-    suggestion: 'Make it faster, raise `timeoutMs`, or set `onError: "skip"` if the turn may continue without it.',
+    suggestion:
+      'Make the layer faster, raise `timeoutMs`, or set `onError: "skip"` if the turn may continue without this layer.',
   },
   E_MODEL_AUTH: {
     forPrograms: true,
@@ -167,12 +170,12 @@ export const agentErrors = {
   E_MODEL_CONTEXT: {
     forPrograms: true,
     meaning: "The conversation does not fit into the model's context window.",
-    suggestion: 'Shorten it (compaction, smaller tool results), or use a model with a larger window.',
+    suggestion: 'Shorten the conversation (compaction, smaller tool results), or use a model with a larger window.',
   },
   E_MODEL_FAILED: {
     forPrograms: true,
     meaning: 'The model call failed.',
-    suggestion: "Read the message: it is the provider's own.",
+    suggestion: 'Read the message, which comes from the provider.',
   },
   E_MODEL_KEY: {
     meaning: 'The model has no API key.',
@@ -180,11 +183,11 @@ export const agentErrors = {
   },
   E_MODEL_NO_RULE: {
     meaning: 'No rule of the scripted model matches the newest message.',
-    suggestion: 'Add a rule without `when` and `afterTool` at the end of the script: it always matches.',
+    suggestion: 'Add a rule without `when` and `afterTool` at the end of the script: such a rule always matches.',
   },
   E_MODEL_REPLY: {
     meaning: "The model's answer cannot be read as a reply.",
-    suggestion: 'If this repeats, the endpoint probably uses another format than the configured one.',
+    suggestion: 'If this repeats, the endpoint probably uses another format than the configured provider.',
   },
   E_MODEL_REQUEST: {
     meaning: '`ctx.model.generate` was called without a valid request.',
@@ -197,11 +200,11 @@ export const agentErrors = {
   E_MODEL_TIMEOUT: {
     forPrograms: true,
     meaning: 'The model sent nothing for too long, or the whole call took too long.',
-    suggestion: 'Try again; if it repeats, check the provider or the endpoint.',
+    suggestion: 'Try again; if the timeout repeats, check the provider or the endpoint.',
   },
   E_MODEL_UNKNOWN: {
     meaning: 'A model reference names a model that this agent does not have.',
-    suggestion: 'Use one of the names the message lists.',
+    suggestion: 'Use one of the names that the message lists.',
   },
   E_NEXT_LATE: {
     meaning: 'A layer called `next()` after it had already returned.',
@@ -225,7 +228,7 @@ export const agentErrors = {
   },
   E_PIPELINE_CLOSED: {
     meaning: "`pipeline.register` was called after the extension's `register` had finished.",
-    suggestion: 'Register layers while `register` runs, and await everything it needs.',
+    suggestion: 'Register all layers before `register` returns, and await everything that `register` needs for them.',
   },
   E_PIPELINE_KIND: {
     meaning: 'There is no such kind of middleware.',
@@ -241,7 +244,7 @@ export const agentErrors = {
   },
   E_RESOURCE_INVALID: {
     meaning: 'A resource is malformed.',
-    suggestion: 'Correct the field the message names.',
+    suggestion: 'Correct the field that the message names.',
   },
   E_SCHEMA_SIZE: {
     meaning:
@@ -291,7 +294,7 @@ export const agentErrors = {
   },
   E_TOOL_CONFIG: {
     meaning: "The tool's config does not fit its schema.",
-    suggestion: 'Correct the value the message names.',
+    suggestion: 'Correct the value that the message names.',
   },
   E_TOOL_FAILED: {
     forPrograms: true,
@@ -300,12 +303,13 @@ export const agentErrors = {
   },
   E_TOOL_LOAD: {
     meaning:
-      'A tool module cannot be loaded, or lacks the handler of a declared export, or has no tool of `defineTool`.',
-    suggestion: 'Check `spec.entry`, and export `handlers` with one function for each export.',
+      'A tool module cannot be loaded, lacks the handler of a declared export, or exports no tool made with `defineTool`.',
+    suggestion:
+      'Check `spec.entry`. Export `handlers` with one function for each declared export, or export tools made with `defineTool`.',
   },
   E_TOOL_NAME: {
-    meaning: 'A tool name is not `{resource}__{export}`, of at most 64 letters, digits, `_` and `-`.',
-    suggestion: 'Rename it, for example `weather__get`.',
+    meaning: 'A tool name must have the form `{resource}__{export}`, with at most 64 letters, digits, `_` and `-`.',
+    suggestion: 'Rename the tool, for example to `weather__get`.',
   },
   E_TOOL_NOT_OFFERED: {
     forPrograms: true,
@@ -313,7 +317,7 @@ export const agentErrors = {
     suggestion: 'Use one of the tools offered in this step.',
   },
   E_TOOL_OUTPUT: {
-    meaning: 'The tool returned something that is not JSON.',
+    meaning: 'The tool returned a value that is not JSON.',
     suggestion: 'Return plain objects, arrays, strings, finite numbers, booleans or null.',
   },
   E_TOOL_SCHEMA: {
@@ -321,12 +325,12 @@ export const agentErrors = {
     suggestion: 'Correct the schema; `{ "type": "object", "properties": {} }` is the smallest one.',
   },
   E_TOOL_TAKEN: {
-    meaning: 'An extension tried to register a tool under the name of a declared one.',
+    meaning: 'An extension tried to register a tool under the name of a declared tool.',
     suggestion: "Use a name that starts with the extension's own name.",
   },
   E_TOOL_TIMEOUT: {
     forPrograms: true,
-    meaning: 'The tool ran past its deadline and was told to stop.',
+    meaning: 'The tool exceeded its deadline and was aborted.',
     suggestion: 'Ask for less at once, or raise the deadline.',
   },
   E_TOOL_UNKNOWN: {
@@ -336,8 +340,8 @@ export const agentErrors = {
   },
   E_TURN_ENDED: {
     forPrograms: true,
-    meaning: 'Something tried to change a conversation after its turn had ended.',
-    suggestion: 'Emit events while the layer runs, and await everything it starts.',
+    meaning: 'Code tried to change a conversation after its turn had ended.',
+    suggestion: 'Emit events before the layer returns, and await everything that the layer starts.',
   },
   E_TURN_TIMEOUT: {
     forPrograms: true,
@@ -351,15 +355,16 @@ export const agentErrors = {
   },
   E_UNEXPECTED: {
     meaning: 'An unexpected error: a bug in `gdn`, or trouble with the system.',
-    suggestion: 'Run the command again with `GOONDAN_DEBUG=1` to see the stack, and report it.',
+    suggestion: 'Run the command again with `GOONDAN_DEBUG=1` to see the stack, and report the error.',
   },
   E_UNTRUSTED: {
     forPrograms: true,
     meaning: 'The code of this bundle has never run here, and you have not trusted it yet.',
-    suggestion: 'Review the code. Then run it with `--trust`, or from a terminal, where `gdn` asks and remembers.',
+    suggestion:
+      'Review the code. Then run it with `--trust`, or from a terminal, where `gdn` asks and remembers your answer.',
   },
   E_USAGE: {
-    meaning: 'The command, an option or a value is not one that `gdn` knows.',
+    meaning: '`gdn` does not know this command, option or value.',
     suggestion: 'See the options of the command with `--help`.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

@@ -12,17 +12,17 @@ export const bundleErrors = {
     suggestion: 'Correct the errors that the message lists, then check with `gdn validate`.',
   },
   E_BUNDLE_LIMIT: {
-    meaning: 'A bundle is over one of the limits of size or number.',
+    meaning: 'A bundle exceeds a limit of size or number.',
     suggestion: 'Split the bundle, or remove the part that the message names.',
   },
   E_BUNDLE_MISSING: {
     forPrograms: true,
     meaning: 'There is no bundle here: the folder is missing or has no `goondan.yaml`.',
-    suggestion: 'Name the folder that holds `goondan.yaml`, or make one with `gdn init`.',
+    suggestion: 'Name the folder that holds `goondan.yaml`, or create a bundle with `gdn init`.',
   },
   E_BUNFIG_REFUSED: {
     meaning: 'The `bunfig.toml` of a bundle preloads a module. Goondan ignores the file, so the module was not loaded.',
-    suggestion: 'Import the module where it is needed, and remove the line.',
+    suggestion: 'Import the module where it is needed, and remove the `preload` line.',
   },
   E_ENV_FILE: {
     meaning: 'A line of a `.env` file is not `NAME=value`, or the file cannot be read. Invalid lines were ignored.',
@@ -33,8 +33,8 @@ export const bundleErrors = {
     suggestion: 'Set the variable in the environment, or in the `.env` of the bundle.',
   },
   E_ENV_REFUSED: {
-    meaning: 'The `.env` of a bundle sets a variable that only the environment may set. It was ignored.',
-    suggestion: 'Set it in the environment if you want it, and remove the line.',
+    meaning: 'The `.env` of a bundle sets a variable that only the environment may set. The line was ignored.',
+    suggestion: 'Set the variable in the environment if you need it, and remove the line.',
   },
   E_IMPORT_MISSING: {
     meaning: 'A module of the bundle imports a package or file that is missing.',
@@ -54,7 +54,7 @@ export const bundleErrors = {
   },
   E_PACKAGE_INVALID: {
     meaning: 'A Goondan package has errors in its `goondan.yaml`, so it was not added.',
-    suggestion: 'Ask for another version, or report the errors above to its author.',
+    suggestion: 'Choose another version, or report the errors above to the author of the package.',
   },
   E_PACKAGE_MISSING: {
     meaning: 'The bundle names an npm package that is not installed or is not a Goondan package.',
@@ -97,7 +97,7 @@ export const bundleErrors = {
     suggestion: 'Remove the field, or correct its name.',
   },
   E_RESOURCE_KIND: {
-    meaning: 'A document has no `kind`, or an unknown one.',
+    meaning: 'A document has no `kind`, or its `kind` is unknown.',
     suggestion: 'Use Model, Agent, Swarm, Tool, Extension, Connector, Connection or Package.',
   },
   E_RESOURCE_NAME: {
@@ -105,12 +105,11 @@ export const bundleErrors = {
     suggestion: 'Use lower-case letters, digits and `-`, starting with a letter, at most 63 characters.',
   },
   E_SWARM_UNKNOWN: {
-    meaning:
-      'No swarm with that name is declared in the bundle or has run from its folder, or it is unclear which one you mean.',
-    suggestion: 'Name one of the swarms the message lists.',
+    meaning: 'No swarm with that name is declared in the bundle or has run from its folder, or several swarms match.',
+    suggestion: 'Name one of the swarms that the message lists.',
   },
   E_YAML_KEY: {
-    meaning: 'A key is in the same object twice, is not a string, or is never allowed.',
+    meaning: 'A key is in the same object twice, is not a string, or is a forbidden name.',
     suggestion: 'Remove or rename the key.',
   },
   E_YAML_LIMIT: {

@@ -4,18 +4,18 @@ import type { CatalogueEntry } from './catalogue-entry.ts';
 export const storeErrors = {
   E_DEAD_LETTER: {
     forPrograms: true,
-    meaning: 'The agent crashed each time it handled this event, so the event was put aside.',
+    meaning: 'The agent crashed each time it handled this event, so the event became a dead letter.',
     suggestion: 'Find the cause of the crashes, then retry the event from the dead letters, or drop it.',
   },
   E_DISK_FULL: {
     forPrograms: true,
-    meaning: 'The disk or the quota of the state folder is full. Nothing half-written was kept.',
-    suggestion: 'Free some space. Everything accepted earlier is still there.',
+    meaning: 'The disk or the quota of the state folder is full. No partial write was kept.',
+    suggestion: 'Free some space. All inputs that were accepted earlier are kept.',
   },
   E_FENCED: {
     forPrograms: true,
     meaning:
-      'While this process was writing, another one took over the agent instance, or the workspace folder was removed or replaced.',
+      'Another process took over the agent instance while this process was writing, or the workspace folder was removed or replaced.',
     suggestion: 'Nothing was overwritten. Let the newer process continue; stop a swarm before you remove its folder.',
   },
   E_HISTORY_RANGE: {
@@ -24,18 +24,18 @@ export const storeErrors = {
   },
   E_INBOX_FULL: {
     forPrograms: true,
-    meaning: 'The agent instance has too much input waiting, so this one was not accepted.',
-    suggestion: 'Send it again later, or find out why the agent does not keep up.',
+    meaning: 'The agent instance has too many queued inputs, so this input was not accepted.',
+    suggestion: 'Send the input again later, or find out why the agent does not keep up.',
   },
   E_LOCKED: {
     forPrograms: true,
     meaning: 'Another running process is writing this agent instance.',
-    suggestion: 'Stop the process the message names, or talk to the agent through it.',
+    suggestion: 'Stop the process that the message names, or send your input to the swarm of that process.',
   },
   E_OUTBOX_FULL: {
     forPrograms: true,
     meaning: 'The agent instance has too many undelivered answers.',
-    suggestion: 'Find out why its answers are not fetched. No turn starts until some are.',
+    suggestion: 'Find out why the answers are not fetched. No turn starts until some of them are fetched.',
   },
   E_REPLAY_INCOMPLETE: {
     meaning: 'The recording of this turn, or of the conversation before it, is too incomplete to replay.',
@@ -50,34 +50,35 @@ export const storeErrors = {
   E_STATE_ROOT: {
     meaning: 'The state root, the folder for conversations, cannot be used.',
     suggestion:
-      'Choose another folder with `--state-root` or `GOONDAN_STATE_ROOT`, or make this one readable and writable. It needs a file system with `flock`.',
+      'Choose another folder with `--state-root` or `GOONDAN_STATE_ROOT`, or make this folder readable and writable. It must be on a file system with `flock`.',
   },
   E_STORE_CORRUPT: {
     meaning: 'A file of an agent instance is damaged, and a crash cannot be the cause. Nothing was changed.',
     suggestion:
-      'Restore the file from a backup, then ask again. A copy of the damaged file is beside it. Without a backup, `gdn fork` ' +
+      'Restore the file from a backup, then send the input again. A copy of the damaged file is beside it. Without a backup, `gdn fork` ' +
       'continues with the intact messages in a new conversation, and `gdn instance export` writes the readable part to a file. ' +
-      'Both warn about everything that is missing.',
+      'Both commands list everything that is missing.',
   },
   E_STORE_FORMAT: {
-    meaning: 'The state of an agent instance was written in a format this version does not know.',
-    suggestion: 'Use the version of Goondan that wrote it, or a newer one.',
+    meaning: 'The state of an agent instance was written in a format that this version does not know.',
+    suggestion: 'Use the version of Goondan that wrote the state, or a newer version.',
   },
   E_STORE_INSTANCE: {
-    meaning: 'The folder of an agent instance holds the state of another one.',
-    suggestion: 'The folder was renamed or copied. Put it back under its own name, then ask again.',
+    meaning: 'The folder of an agent instance holds the state of another instance.',
+    suggestion: 'The folder was renamed or copied. Give it back its original name, then send the input again.',
   },
   E_STORE_ORDER: {
-    meaning: 'A turn, or a record of one, reached the store out of order.',
-    suggestion: 'Handle the pending events in the order `pending` gives them, one turn at a time.',
+    meaning: 'A turn, or a record of a turn, reached the store out of order.',
+    suggestion: 'Handle the pending events in the order that `pending` returns, one turn at a time.',
   },
   E_STORE_READ: {
     meaning: 'A file of the state folder cannot be read.',
-    suggestion: 'Look at the cause: permissions, or a failing disk. Nothing was changed.',
+    suggestion: 'Read the cause: usually permissions or a failing disk. Nothing was changed.',
   },
   E_STORE_WRITE: {
     meaning: 'A file of the state folder cannot be written.',
-    suggestion: 'Look at the cause: permissions, or a failing disk. Everything accepted earlier is still there.',
+    suggestion:
+      'Read the cause: usually permissions or a failing disk. All inputs that were accepted earlier are kept.',
   },
   E_TRACE_AMBIGUOUS: {
     meaning: 'More than one recorded turn or trace has an id that begins like this.',

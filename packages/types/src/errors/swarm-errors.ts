@@ -10,18 +10,19 @@ export const swarmErrors = {
   E_AGENT_DEADLOCK: {
     forPrograms: true,
     meaning:
-      'A request would wait for an agent instance that is itself waiting, through other queues, for the asking one.',
-    suggestion: 'Use `send`, which does not wait, or another instanceKey. Or ask again when the other turn is over.',
+      'A request would wait for an agent instance that is itself waiting, through other queues, for the instance that makes the request.',
+    suggestion:
+      'Use `send`, which does not wait, or another instanceKey. Or repeat the request when the other turn is over.',
   },
   E_AGENT_DEPTH: {
     forPrograms: true,
     meaning: 'A request is nested too deeply in other requests.',
-    suggestion: 'Let an agent closer to the start of the chain ask, or use `send`.',
+    suggestion: 'Let an agent nearer to the start of the chain make the request, or use `send`.',
   },
   E_AGENT_FAILED: {
     forPrograms: true,
     meaning: "The called agent's turn ended in an error.",
-    suggestion: "Read the message: it carries the called agent's own error.",
+    suggestion: "Read the message: it contains the called agent's own error.",
   },
   E_AGENT_REQUEST: {
     meaning: 'A request or send to another agent has an invalid parameter.',
@@ -41,12 +42,12 @@ export const swarmErrors = {
   E_AGENT_UNKNOWN: {
     forPrograms: true,
     meaning: 'The target of a request or send is not an agent of this swarm.',
-    suggestion: 'Use one of the names the message lists.',
+    suggestion: 'Use one of the names that the message lists.',
   },
   E_APPROVALS_FULL: {
     forPrograms: true,
     meaning: 'Too many tool calls are waiting for approval.',
-    suggestion: 'Answer some of them (`gdn approve`, `gdn deny`), then ask again.',
+    suggestion: 'Answer some of them (`gdn approve`, `gdn deny`), then try again.',
   },
   E_APPROVAL_BELOW_AGENT: {
     meaning: 'A program started by an agent tried to approve or deny a tool call. Only a person may do that.',
@@ -67,14 +68,14 @@ export const swarmErrors = {
     suggestion: 'Correct the field that the message names, in `spec.config` or `spec.secrets` of the Connection.',
   },
   E_CONNECTOR_ENDED: {
-    meaning: 'A connector failed, or its process ended, while it listened. It is started again.',
+    meaning: 'A running connector failed, or its process exited. The connector is restarted.',
     suggestion:
       "Look at the connection's log: the cause is an uncaught error, or code that ends or blocks the process.",
   },
   E_CONNECTOR_EVENT: {
     forPrograms: true,
     meaning: 'A connector emitted an event that is malformed or not declared.',
-    suggestion: 'Correct the field the message names, or add the event to `spec.events` of the Connector.',
+    suggestion: 'Correct the field that the message names, or add the event to `spec.events` of the Connector.',
   },
   E_CONNECTOR_LOAD: {
     meaning:
@@ -82,26 +83,26 @@ export const swarmErrors = {
     suggestion: 'Check `spec.entry`, and write `export default async function (ctx) { … }`.',
   },
   E_CONNECTOR_START: {
-    meaning: 'A connector failed, or its process ended or ran out of time, before it listened. It is started again.',
+    meaning: 'A connector failed, exited or timed out before it was listening. It is restarted.',
     suggestion: "Look at the message and at the connection's log. Often a port is taken or a secret is missing.",
   },
   E_CONTROL_ANSWER: {
     forPrograms: true,
     meaning: 'This version does not understand an answer of the control socket.',
-    suggestion: 'Use the version of Goondan that runs the swarm, or a newer one.',
+    suggestion: 'Use the version of Goondan that runs the swarm, or a newer version.',
   },
   E_CONTROL_CLOSED: {
     forPrograms: true,
-    meaning: 'No swarm is running in this workspace, or it stopped before it answered.',
-    suggestion: 'Start the swarm and ask again. Accepted inputs are on disk and are handled when it starts.',
+    meaning: 'No swarm is running in this workspace, or the swarm stopped before it answered.',
+    suggestion: 'Start the swarm and ask again. Accepted inputs are on disk and are handled when the swarm starts.',
   },
   E_CONTROL_ENDPOINT: {
-    meaning: 'The control socket has no such endpoint, or not with this method.',
+    meaning: 'The control socket has no such endpoint, or the endpoint does not support this method.',
     suggestion: 'Use an endpoint of docs/control-socket.md.',
   },
   E_CONTROL_FAILED: {
     meaning: 'The orchestrator could not carry out a request to its control socket.',
-    suggestion: "Look at the swarm's log: it has the reason.",
+    suggestion: "The reason is in the swarm's log.",
   },
   E_CONTROL_FULL: {
     forPrograms: true,
@@ -109,12 +110,12 @@ export const swarmErrors = {
     suggestion: 'Close some of them, or try again later.',
   },
   E_CONTROL_PATH: {
-    meaning: 'The path of the control socket is not safe, or something else is there.',
+    meaning: 'The path of the control socket is not safe, or another file is at that path.',
     suggestion: 'Move the file that the message names, or choose another state root.',
   },
   E_CONTROL_REQUEST: {
     meaning: 'A request to the control socket is malformed or too large.',
-    suggestion: 'Correct the field the message names.',
+    suggestion: 'Correct the field that the message names.',
   },
   E_CONTROL_SILENT: {
     forPrograms: true,
@@ -123,7 +124,7 @@ export const swarmErrors = {
   },
   E_CONTROL_VERSION: {
     forPrograms: true,
-    meaning: 'The swarm was started by another version of Goondan, whose control socket speaks another protocol.',
+    meaning: 'The swarm was started by another version of Goondan, whose control socket uses another protocol.',
     suggestion:
       'Stop the swarm with the version that started it, or end its process, and start it again with this version. ' +
       'Its conversations and accepted inputs are kept.',
@@ -134,7 +135,7 @@ export const swarmErrors = {
     suggestion: 'List the dead letters with `gdn deadletter list`.',
   },
   E_HTTP_AUTH: {
-    meaning: 'A request to a connector has no token, or a wrong one.',
+    meaning: 'A request to a connector has no token, or the wrong token.',
     suggestion: "Send `Authorization: Bearer …` with the token in the Connection's `secrets`.",
   },
   E_HTTP_BODY: {
@@ -163,7 +164,7 @@ export const swarmErrors = {
   },
   E_HTTP_SLOW: {
     meaning: 'The body of a request to a connector did not arrive in time.',
-    suggestion: 'Send it again.',
+    suggestion: 'Send the request again.',
   },
   E_HTTP_TIMEOUT: {
     meaning: 'The turn did not end within the time limit of the request.',
@@ -182,12 +183,12 @@ export const swarmErrors = {
   E_INGRESS_RULE: {
     forPrograms: true,
     meaning: 'No ingress rule of the connection matches the event.',
-    suggestion: 'Add a rule for it. A last rule without `match` matches everything.',
+    suggestion: 'Add a rule for this event. A last rule without `match` matches everything.',
   },
   E_INSTANCE_DELETED: {
     forPrograms: true,
     meaning: 'The conversation was deleted before the input was handled.',
-    suggestion: 'Send the input again if you still want it: it begins a new conversation.',
+    suggestion: 'To handle the input in a new conversation, send it again.',
   },
   E_INSTANCE_EXISTS: {
     forPrograms: true,
@@ -210,7 +211,7 @@ export const swarmErrors = {
   },
   E_IPC_CLOSED: {
     forPrograms: true,
-    meaning: 'A message could not be sent because the process at the other end is gone.',
+    meaning: 'A message could not be sent because the receiving process has exited.',
     suggestion: 'You need not send accepted inputs again: they are on disk and will be handled.',
   },
   E_IPC_FRAME: {
@@ -219,7 +220,7 @@ export const swarmErrors = {
   },
   E_IPC_FULL: {
     forPrograms: true,
-    meaning: 'Too many messages are waiting for a process that does not read them, so this one was not accepted.',
+    meaning: 'Too many messages are queued for a process that does not read them, so this message was not accepted.',
     suggestion: 'Wait for earlier messages before you send more, and find out why the process does not keep up.',
   },
   E_IPC_SIZE: {
@@ -228,7 +229,7 @@ export const swarmErrors = {
   },
   E_NEEDS_BUN: {
     forPrograms: true,
-    meaning: 'A Node program asked for something that works in a Bun process only.',
+    meaning: 'A Node program used a function that works only in a Bun process.',
     suggestion: 'Run this part of the program on Bun.',
   },
   E_PLATFORM: {
@@ -238,7 +239,7 @@ export const swarmErrors = {
   E_PROCESSES_FULL: {
     forPrograms: true,
     meaning: 'Too many agent instances are waiting for a process, so this input was not accepted.',
-    suggestion: 'Send it again later, or raise `policy.maxProcesses`.',
+    suggestion: 'Send the input again later, or raise `policy.maxProcesses`.',
   },
   E_PROCESS_START: {
     meaning: 'A process of the swarm could not be started.',
@@ -250,11 +251,12 @@ export const swarmErrors = {
     suggestion: 'Correct the part that the message names, then reload again. The swarm continues with its old plan.',
   },
   E_RELOAD_SOURCE: {
-    meaning: 'A program started this swarm and did not say how to read its plan again, so it cannot reload.',
+    meaning: 'A program started this swarm without a way to read its plan again, so the swarm cannot reload.',
     suggestion: 'Give `startSwarm` a `bundleFolder` without a plan, or a `readPlan`. Or start the swarm again.',
   },
   E_RELOAD_SWARM: {
-    meaning: 'The new plan has another swarm name. A running swarm keeps its name, and with it its conversations.',
+    meaning:
+      'The new plan has another swarm name. A running swarm cannot change its name, because its conversations belong to that name.',
     suggestion: 'Stop the running swarm and run the other one, or give the swarm its name back.',
   },
   E_REPLAY_EXTENSION: {
@@ -273,12 +275,13 @@ export const swarmErrors = {
     forPrograms: true,
     meaning:
       'An orchestrator is already running on this workspace, here or in another container. Only one can run at a time.',
-    suggestion: 'Talk to the one the message names, or stop it first. Another swarm needs a workspace of its own.',
+    suggestion:
+      'Use the swarm that the message names, or stop it first. To run another swarm at the same time, give it its own workspace.',
   },
   E_SWARM_STOPPED: {
     forPrograms: true,
-    meaning: 'The swarm is being stopped, or is stopped, and takes no more input.',
-    suggestion: 'Start it again: it then handles the inputs that were accepted before.',
+    meaning: 'The swarm is stopping or has stopped, and accepts no more input.',
+    suggestion: 'Start the swarm again: it then handles the inputs that were accepted before.',
   },
   E_WATCH: {
     meaning: 'The files of a bundle cannot be watched: there are too many folders, or the system is out of watches.',
@@ -287,7 +290,7 @@ export const swarmErrors = {
   E_WEBHOOK_SIGNATURE: {
     meaning: 'A webhook delivery has a wrong signature, is too old, or was already sent under another id.',
     suggestion:
-      'Check that both sides have the same secret, and that the connection describes the signature as the sender makes it.',
+      'Check that both sides have the same secret, and that `signature` of the connection matches the format that the sender uses.',
   },
   E_WORKSPACE_UNKNOWN: {
     forPrograms: true,

@@ -16,14 +16,14 @@ export const toolErrors = {
   },
   E_FETCH_HEADER: {
     meaning: 'A call of `http-fetch` may not set this header, or the header is malformed.',
-    suggestion: 'Leave it out. Headers such as credentials belong in `headers` in the config of the tool.',
+    suggestion: 'Leave the header out. Headers such as credentials belong in `headers` in the config of the tool.',
   },
   E_FETCH_REDIRECT: {
     meaning: 'A redirect was not followed: there were too many, or it would send the posted body to another host.',
     suggestion: 'Fetch the final address directly.',
   },
   E_FETCH_REFUSED: {
-    meaning: 'The host does not have a public address, or is not one that the tool `http-fetch` may reach.',
+    meaning: 'The host does not have a public address, or the config of the tool `http-fetch` does not allow it.',
     suggestion: 'Use a public address. The bundle can allow others with `allow` in the config of the tool.',
   },
   E_FETCH_TIMEOUT: {
@@ -40,11 +40,11 @@ export const toolErrors = {
   },
   E_FILE_FAILED: {
     meaning: 'The operating system refused an operation of the tool `file-system`.',
-    suggestion: 'Read the message; use another path, or ask for the cause to be removed.',
+    suggestion: 'Read the message; use another path, or ask the user to remove the cause.',
   },
   E_FILE_KIND: {
-    meaning: 'The path leads to the wrong kind of thing: a folder instead of a file, a pipe, a device.',
-    suggestion: 'Use a path to a regular file, or to a folder where one is asked for.',
+    meaning: 'The path leads to the wrong kind of file: a folder instead of a file, a pipe, a device.',
+    suggestion: 'Use a path to a regular file, or to a folder if the call expects a folder.',
   },
   E_FILE_LIMIT: {
     meaning: 'The file is too large for the tool `file-system`.',
@@ -71,8 +71,8 @@ export const toolErrors = {
     suggestion: 'Use another tool for binary files.',
   },
   E_HOOK_BLOCKED: {
-    meaning: 'A hook blocked this: its command ended with exit code 2, or did not answer.',
-    suggestion: 'Read its reason. The hooks of an agent are in the config of its extension `hooks`.',
+    meaning: 'A hook blocked this turn, step or tool call: its command ended with exit code 2, or did not answer.',
+    suggestion: 'Read the reason in the message. The hooks of an agent are in the config of its extension `hooks`.',
   },
   E_SKILL_FILE: {
     meaning: "A skill's file is missing, outside the skill's folder, not text, or too long.",

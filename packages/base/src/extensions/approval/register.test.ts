@@ -64,7 +64,7 @@ describe('the extension approval', () => {
     const { runs, approver, text } = await tryCommand({ rules, default: 'allow' });
     expect([runs, approver.questions]).toEqual([[], []]);
     expect(text).toBe(
-      'E_APPROVAL_DENIED: "bash__exec" is not allowed here: Nobody pushes from here. Do not try the same again. Find another way, or ask the user.',
+      'E_APPROVAL_DENIED: "bash__exec" is not allowed here: Nobody pushes from here. Do not repeat this call. Find another way, or ask the user.',
     );
   });
 
