@@ -1,4 +1,4 @@
-/** The program of an agent's process. Its argument is the folder for messages that are too long for a frame. */
+/** The program of an agent process. Its argument is the folder for messages that are too long for a frame. */
 import { agentLanguage } from '../ipc/codec.ts';
 import { connectToParent } from '../ipc/connect-to-parent.ts';
 import { FRAMES_KEPT } from '../log/locate-thrown.ts';

@@ -1,16 +1,16 @@
 /**
- * A deadline for the own time of a layer or a tool: the count is paused while it waits for something with its own
- * deadline. Layers wait for everything inside them, and tools wait for other agents.
+ * A deadline for the own time of a layer or a tool. The timer is paused while the layer or tool waits for something
+ * with its own deadline: a layer waits for everything inside it, and a tool waits for other agents.
  */
 import type { Clock } from '../ports/clock.ts';
 
-/** Pauses and resumes the count. Pauses nest: each one needs its own `resume`. */
+/** Pauses and resumes the timer. Pauses nest: each `pause` needs its own `resume`. */
 export interface Pausable {
   pause(): void;
   resume(): void;
 }
 
-/** Runs `action` once, when `ms` of own time have passed since `start`. Nothing happens after `stop`. */
+/** Runs `action` once, after `ms` of own time since `start`. Does nothing after `stop`. */
 export class OwnTimeTimer implements Pausable {
   private callOff: (() => void) | undefined;
   private countingSince = 0;

@@ -1,19 +1,19 @@
-/** The config of an agent's part: the agent's config merged over the resource's, checked against every schema. */
+/** The config of an extension or tool: the agent's config merged over the resource's, checked against every schema. */
 import { type ErrorCode, GoondanError, type JsonObject, type JsonSchema } from '@goondan/types';
 import { mergeConfig } from '../config/merge-config.ts';
 import { copyJsonObject, isPlainObject, NotJson } from '../json/copy-json.ts';
 import { compileSchema, type SchemaCheck } from '../json/json-schema.ts';
 
-/** The owner of a config, and the code of its errors. */
+/** The extension or tool that owns a config, and the code of its errors. */
 export interface ConfiguredPart {
-  /** `Kind/name`. */
+  /** The reference `Kind/name`. */
   readonly identity: string;
   readonly code: ErrorCode;
 }
 
 /**
  * Merges and checks a config, and returns a copy. `schemas` may be anything, because modules are foreign code. Throws
- * the part's code.
+ * an error with the part's code.
  */
 export async function partConfig(
   part: ConfiguredPart,
@@ -50,7 +50,7 @@ async function compileConfigSchema({ identity, code }: ConfiguredPart, schema: u
     });
   }
   try {
-    // The validator needs an object, and checks its content itself.
+    // Safe: the validator needs an object, and checks its content itself.
     return await compileSchema(schema as JsonSchema, `the config of ${identity}`);
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);

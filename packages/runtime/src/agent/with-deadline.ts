@@ -1,21 +1,21 @@
-/** Waits for foreign code: never without a deadline, and never after an abort. */
+/** Waits for foreign code, always with a deadline, and never after an abort. */
 import type { GoondanError } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
 import { OwnTimeTimer, type Pausable } from './own-time-timer.ts';
 
 export interface Bounds {
   readonly clock: Clock;
-  /** The time limit, without the time in which the action paused its deadline. */
+  /** The time limit. Time during which the action paused its deadline does not count. */
   readonly timeoutMs: number;
-  /** The error when time runs out. */
+  /** Makes the error for a timeout. */
   readonly whenLate: () => GoondanError;
-  /** Ends the wait at once, with the signal's reason. */
+  /** Aborting it ends the wait at once, with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs `action` with its own signal, which aborts with the outer one or when time runs out. Settles at that moment even
- * if the action does not.
+ * Runs `action` with its own signal, which aborts with the outer signal or at the timeout. It settles at that moment
+ * even if the action does not.
  */
 export async function withDeadline<Value>(
   bounds: Bounds,
@@ -26,7 +26,7 @@ export async function withDeadline<Value>(
   const inner = new AbortController();
   let giveUp: (reason: unknown) => void = () => undefined;
   const over = new Promise<never>((_, reject) => void (giveUp = reject));
-  // If the action aborts and throws at once, no one waits for this promise.
+  // If the action aborts and throws synchronously, nothing awaits this promise.
   over.catch(() => undefined);
   const stop = (reason: unknown) => {
     inner.abort(reason);

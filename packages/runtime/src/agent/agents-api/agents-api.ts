@@ -22,14 +22,14 @@ import type { SpanIds } from '../../trace/span-id.ts';
 import { type Effect, valueOfOutcome } from '../turn-state/effects.ts';
 import type { RunningTurn, TurnIdentity } from '../turn-state/running-turn.ts';
 
-/** The layer or the tool call that asks. */
+/** The layer or the tool call that calls another agent. */
 export interface Asker {
-  /** The scope of its effect keys. */
+  /** The scope for the keys of its effects. */
   readonly scope: string;
   /** The span that becomes the parent of the called agent's turn. */
   readonly spanIds: SpanIds;
   /**
-   * True when its requests wait as long as the callee's turn may run, unless the request or the bundle sets a timeout.
+   * If true, its requests wait as long as the callee's turn may run, unless the request or the bundle sets a timeout.
    */
   readonly isPatient?: boolean;
 }
@@ -67,10 +67,10 @@ async function request(turn: RunningTurn, asker: Asker, params: AgentRequest): P
   }
 }
 
-/** The timeout of the request, else of the bundle, else the default of the asker. */
+/** Returns the timeout of the request, or else of the bundle, or else the asker's default. */
 function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy): RequestTimeout | undefined {
   const { requestTimeoutMs, turnTimeoutMs } = policy;
-  // No request waits longer than the caller's turn, which also keeps the number small enough for a timer.
+  // A request never waits longer than the caller's turn. This also keeps the value within the range of a timer.
   const atMost = (ms: number) => Math.min(ms, turnTimeoutMs);
   if (timeoutMs !== undefined) return { ms: atMost(timeoutMs), field: 'timeoutMs' };
   if (requestTimeoutMs !== undefined) return { ms: atMost(requestTimeoutMs), field: 'requestTimeoutMs' };
@@ -78,7 +78,7 @@ function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy
   return { ms: atMost(defaultRequestTimeoutMs), field: 'requestTimeoutMs' };
 }
 
-/** Reads a recorded answer: its text, or an object for a truncated one. */
+/** Converts a recorded answer to a response. It is recorded as a text, or as an object if it was truncated. */
 function toResponse(target: string, answered: JsonValue): AgentResponse {
   if (typeof answered === 'string') return { target, response: answered };
   const { response, truncated } = isPlainObject(answered) ? answered : {};
@@ -99,7 +99,7 @@ async function send(turn: RunningTurn, asker: Asker, params: AgentSend): Promise
   return { accepted };
 }
 
-/** Lists the instances. The list is not recorded: a resumed turn gets the current one. */
+/** Lists the instances. The list is not recorded, so a resumed turn gets the list of that time. */
 function list(turn: RunningTurn, asker: Asker): Promise<readonly AgentInstance[]> {
   const key = turn.effects.nextKey(`${asker.scope}/list`, 'agent');
   return turn.effects.perform({ key, kind: 'agent', asked: () => ({ call: 'list' }) }, () => turn.agent.engine.list());
@@ -121,7 +121,8 @@ function addressOf({ agent }: TurnIdentity, params: AgentSend) {
 }
 
 /**
- * Makes the event of a call. Its id consists of turn and effect, so that the same call after a crash is the same event.
+ * Makes the event of a call. Its id is built from the turn and the effect, so that a call repeated after a crash has
+ * the same event id.
  */
 function eventOf({ agent, event, turnId }: TurnIdentity, asker: Asker, key: string, params: AgentSend): AgentEvent {
   return {
@@ -140,7 +141,7 @@ function eventOf({ agent, event, turnId }: TurnIdentity, asker: Asker, key: stri
 }
 
 function metadataOf(metadata: Record<string, unknown>, mask: Mask): JsonObject {
-  // Masking an object returns an object.
+  // Safe: masking an object returns an object.
   return maskJson(copyJsonObject(metadata, { omitUndefined: true }), mask) as JsonObject;
 }
 
@@ -181,7 +182,7 @@ function check<Params extends AgentSend>(params: Params): Params {
   return params;
 }
 
-/** At most this many characters of a name are passed to an engine; the engine checks shorter names itself. */
+/** Longer names are rejected here; the engine checks shorter names itself. */
 const LONGEST_NAME = 4_096;
 
 function wrong(problem: string): GoondanError {

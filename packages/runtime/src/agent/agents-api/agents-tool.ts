@@ -1,14 +1,14 @@
 /**
  * Tools with which the model calls other agents: `agents__request`, `agents__send`, `agents__list`, `agents__catalog`.
- * The handlers only call `ctx.agents`, so that a model takes the same road as a layer.
- *
- * All are idempotent: a call is an effect under the key of its tool call, and its event has an id made from that key.
- * Run again after a crash, it gets the recorded answer, joins the call that is still running, or is delivered once.
+ * The handlers only call `ctx.agents`, so that calls by a model and calls by a layer share one code path.
+ * All tools are idempotent: a call is an effect under the key of its tool call, and the id of its event is made from
+ * that key. A call that is repeated after a crash gets the recorded answer, joins the call that is still running, or is
+ * delivered once.
  */
 import type { AgentRequest, AgentSend, JsonSchema } from '@goondan/types';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
-/** At most this many instances are shown to a model; the others are only counted. */
+/** The maximum number of instances listed for a model; further instances are only counted. */
 const MOST_LISTED = 100;
 
 const message: Record<string, JsonSchema> = {
@@ -38,7 +38,7 @@ export const agentsTool: ToolDeclaration = {
       parameters: parametersOf({ ...message, timeoutMs }, ['target']),
       effects: 'external',
       idempotent: true,
-      // Several agents may be asked at the same time.
+      // A model may call several agents at the same time.
       parallel: true,
     },
     {
@@ -67,7 +67,7 @@ export const agentsTool: ToolDeclaration = {
     },
   ],
   handlers: {
-    // The schemas above were checked, and `ctx.agents` checks again.
+    // Safe: the arguments were validated against the schemas above, and `ctx.agents` validates them again.
     request: (ctx, input) => ctx.agents.request(input as unknown as AgentRequest),
     send: (ctx, input) => ctx.agents.send(input as unknown as AgentSend),
     list: async (ctx) => {

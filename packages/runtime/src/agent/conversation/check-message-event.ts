@@ -1,6 +1,6 @@
 /**
- * The border of the conversation: an event from any source is checked here once, copied and frozen. Everything behind
- * this file trusts it.
+ * Every message event from outside enters the conversation here: it is checked once, copied and frozen. The rest of the
+ * runtime does not check it again.
  */
 import {
   GoondanError,
@@ -12,7 +12,7 @@ import {
 } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 
-/** Returns the event with a frozen copy of its message. Throws `E_MESSAGE_INVALID`, naming what is wrong. */
+/** Returns the event with a frozen copy of its message. Throws `E_MESSAGE_INVALID`, which names the problem. */
 export function checkMessageEvent(event: unknown): MessageEvent {
   if (!isPlainObject(event)) throw invalid('the event is not an object');
   switch (event.type) {
@@ -66,7 +66,7 @@ function checkModelMessage(data: unknown): ModelMessage {
   if (role === 'system' && typeof content !== 'string') throw invalid('the content of a system message is not a text');
   if (role === 'tool' && !Array.isArray(content)) throw invalid('the content of a tool message is not an array');
   if (typeof content !== 'string') checkParts(content, role);
-  // Role, content and parts were checked above, and the copy is JSON.
+  // Safe: role, content and parts were checked above, and the copy is JSON.
   return frozenCopy(data, 'message.data') as unknown as ModelMessage;
 }
 
@@ -108,7 +108,7 @@ function checkSource(source: unknown): MessageSource {
   for (const field of fields) {
     if (typeof source[field] !== 'string') throw invalid(`message.source.${field} is not a text`);
   }
-  // The type and the fields it needs were checked above.
+  // Safe: the type and its required fields were checked above.
   return frozenCopy(source, 'message.source') as unknown as MessageSource;
 }
 
@@ -117,7 +117,7 @@ function checkText(value: unknown, what: string): string {
   return value;
 }
 
-/** Quotes a text; for any other value it gives the type only, because some values cannot be converted to a text. */
+/** Quotes a text. For any other value, returns only its type, because some values cannot be converted to a text. */
 function quote(value: unknown): string {
   return typeof value === 'string' ? `"${value}"` : `(${typeof value})`;
 }

@@ -1,12 +1,11 @@
 /**
- * The seam between the turn loop and the storage of a conversation: memory, files, a cluster.
- *
- * Invariants every store keeps:
+ * The seam between the turn loop and the storage of a conversation: in memory, in files, or in a cluster.
+ * Invariants that every store guarantees:
  * 1. `open` returns the records of a turn in the order they were appended, until that turn commits or another turn is
- *    opened.
- * 2. `commit` happens once and as a whole: base, extension state and result together, or nothing.
- * 3. `commitStates` changes extension state alone, and only between turns.
- * 4. A writer whose epoch or state version is no longer the newest gets `E_FENCED` and changes nothing.
+ * opened.
+ * 2. `commit` is atomic and happens once: base, extension states and result are stored together, or not at all.
+ * 3. `commitStates` changes only extension states, and only between turns.
+ * 4. A writer whose epoch or state version is not the newest gets `E_FENCED` and changes nothing.
  */
 import type { AgentAddress, JsonValue, Message, MessageEvent, TurnResult } from '@goondan/types';
 import type { EffectKind } from '../../trace/effect-record.ts';
@@ -14,7 +13,7 @@ import type { EffectOutcome, ResumedStep } from '../../trace/resume-point.ts';
 
 /** The author of a change, for blame and replay. */
 export type EventAuthor =
-  /** `from` is absent when the sender is not known any more. */
+  /** `from` is absent when the sender is no longer known. */
   | { readonly kind: 'input'; readonly from?: InputOrigin }
   /**
    * `ref`: the model, as `Model/name`. `answeredBy`: the extension whose layer answered, so that the model was not
@@ -29,15 +28,15 @@ export type EventAuthor =
 export interface InputOrigin {
   readonly kind: 'agent' | 'connector' | 'cli';
   readonly name: string;
-  /** For an agent: the instance that asked. */
+  /** For a sender that is an agent: the instance that sent the input. */
   readonly instanceKey?: string;
 }
 
-/** One line of a running turn's log. `turn-log.ts` defines the meaning of a log. */
+/** One record of a running turn's log. `turn-log.ts` defines how a log is interpreted. */
 export type TurnRecord =
-  /** A change to the conversation. `stepId` is present when it was made inside a step. */
+  /** A change to the conversation. `stepId` is present when the change was made inside a step. */
   | { readonly type: 'message'; readonly event: MessageEvent; readonly author: EventAuthor; readonly stepId?: string }
-  /** All turn layers have run up to their `next()`: the message events they emitted count. */
+  /** All turn layers have run up to their `next()`. The message events they emitted now count. */
   | {
       readonly type: 'entered';
       readonly metadata: Record<string, JsonValue>;
@@ -45,13 +44,13 @@ export type TurnRecord =
     }
   /** An effect is about to happen. */
   | { readonly type: 'intent'; readonly key: string; readonly kind: EffectKind }
-  /** The effect happened; a resumed turn uses this outcome instead of repeating the effect. */
+  /** The effect is complete. A resumed turn uses this outcome instead of repeating the effect. */
   | { readonly type: 'effect'; readonly key: string; readonly kind: EffectKind; readonly outcome: EffectOutcome }
-  /** A step ended: its events count, or (`dropped`) none of them do. */
+  /** A step ended. Its events count, unless it was `dropped`. */
   | StepRecord
   /**
-   * The turn continues after a crash: message events since the last `entered` or `step` record do not count, except the
-   * input.
+   * The turn was resumed after a crash. Message events since the last `entered` or `step` record do not count, except
+   * the input.
    */
   /** `isExcused`: the interruption was not caused by the turn's event. */
   | { readonly type: 'resumed'; readonly isExcused?: true };
@@ -68,23 +67,23 @@ export type BaseDelta =
   | { readonly type: 'rewrite'; readonly messages: readonly Message[] };
 
 export interface OpenTurn {
-  /** The fence: every write of this turn carries this epoch. */
+  /** The fence: every write of this turn passes this epoch. */
   readonly epoch: number;
-  /** The number of commits. A caller that still has the base of this version does not need to load it. */
+  /** The number of commits so far. A caller that has the base of this version in memory does not need to load it. */
   readonly version: number;
   readonly stateVersion: number;
   loadBase(): Promise<readonly Message[]>;
-  /** Records of this turn, if it was interrupted; else empty. */
+  /** The records of this turn if it was interrupted; otherwise empty. */
   readonly log: readonly TurnRecord[];
-  /** By extension name, as of the last commit. */
+  /** Extension states by extension name, after the last commit. */
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** The result, when this turn is already committed. */
+  /** The result, if this turn is already committed. */
   readonly finished?: TurnResult;
 }
 
 export interface ConversationSnapshot {
   readonly version: number;
-  /** Grows with every commit, also with a commit of states alone. */
+  /** Increases with every commit, including commits of states alone. */
   readonly stateVersion: number;
   readonly messages: readonly Message[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
@@ -92,7 +91,7 @@ export interface ConversationSnapshot {
 
 export interface ConversationStore {
   open(instance: AgentAddress, turnId: string): Promise<OpenTurn>;
-  /** Appends records, durable when it resolves. `at` is the index of the first of these records in the turn's log. */
+  /** Appends records; durable when it resolves. `at`: the index of the first of these records in the turn's log. */
   append(instance: AgentAddress, epoch: number, at: number, records: readonly TurnRecord[]): Promise<void>;
   commit(
     instance: AgentAddress,
@@ -103,11 +102,10 @@ export interface ConversationStore {
     result: TurnResult,
   ): Promise<void>;
   /**
-   * Replaces the extension states between turns. Resolves with the new state version once they are durable.
-   * `stateVersion` is the version that the new states were made from.
-   *
-   * **Errors** — `E_FENCED` when there was another commit since, `E_STORE_ORDER` while a turn is open; errors of the
-   * disk.
+   * Replaces the extension states between turns. Resolves with the new state version once the states are durable.
+   * `stateVersion`: the version that the new states are based on.
+   * **Errors** — `E_FENCED` when another commit came after `stateVersion`, `E_STORE_ORDER` while a turn is open; errors
+   * of the disk.
    */
   commitStates(
     instance: AgentAddress,

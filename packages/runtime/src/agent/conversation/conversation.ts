@@ -1,10 +1,9 @@
 /**
- * One turn's access to a conversation, and the only way to change it.
- *
+ * Gives one turn access to a conversation. It is the only way to change a conversation.
  * Invariants:
- * 1. `nextMessages` equals `fold(baseMessages, events)` at every moment.
- * 2. Every event that counts is in the turn's log, in order, before anything that builds on it is durable.
- * 3. After `end()` every event is refused.
+ * 1. `nextMessages` always equals `fold(baseMessages, events)`.
+ * 2. Every event that counts is in the turn's log, in order, before anything that depends on it is durable.
+ * 3. After `end()` every event is rejected.
  */
 import {
   type ConversationState,
@@ -26,7 +25,7 @@ import { LlmView } from './llm-view.ts';
 export interface ConversationDeps {
   /** Called with every event that counts. */
   record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
-  /** Masks secrets, so that none gets into the conversation. */
+  /** Masks secrets, so that they do not enter the conversation. */
   readonly mask: Mask;
   /** Called with every event that was ignored. */
   warn(message: string, author: EventAuthor): void;
@@ -35,21 +34,21 @@ export interface ConversationDeps {
 export class Conversation {
   private events: MessageEvent[] = [];
   private eventsTaken: readonly MessageEvent[] | undefined;
-  /** Set when the base is first read, or just before its first change. */
+  /** A copy of the base, made when it is first read, or just before its first change. */
   private baseTaken: readonly Message[] | undefined;
   private baseTouched = false;
   private baseEnd: number;
   private firstInputId: string | undefined;
-  /** The input's current id: a `replace` may change it. */
+  /** The input's current id, which a `replace` may change. */
   private inputId: string | undefined;
   private ended = false;
   private ephemerals: Message[] = [];
-  /** Old id → new id. */
+  /** New ids by old ids of replaced messages. */
   private readonly replacements = new Map<string, string>();
   readonly state: ConversationState;
 
   constructor(
-    /** The view that the previous turn left in this process, or one made from the committed messages. */
+    /** The model's view that the previous turn left in memory, or a new one made from the committed messages. */
     private view: LlmView,
     private readonly systemPrompt: string | undefined,
     private readonly deps: ConversationDeps,
@@ -59,14 +58,14 @@ export class Conversation {
     this.state = this.stateView();
   }
 
-  /** Appends the turn's input: its first event, which `truncate` keeps. */
+  /** Appends the turn's input, which is its first event. `truncate` keeps the input. */
   appendInput(message: Message, from?: InputOrigin): void {
     this.firstInputId = message.id;
     this.inputId = message.id;
     this.emit({ type: 'append', message }, from === undefined ? { kind: 'input' } : { kind: 'input', from }, undefined);
   }
 
-  /** Checks, applies and records one event. Returns the event as recorded, or undefined when it was ignored. */
+  /** Checks, applies and records one event. Returns the event as recorded, or `undefined` when it was ignored. */
   emit(event: unknown, author: EventAuthor, stepId: string | undefined): MessageEvent | undefined {
     if (this.ended) throw endedError(author);
     const checked = withoutSecrets(checkMessageEvent(event), this.deps.mask);
@@ -87,12 +86,15 @@ export class Conversation {
     for (const event of events) this.apply(event);
   }
 
-  /** Marks a moment of the turn for `rollback`: the number of its events. */
+  /** Returns a mark for `rollback`: the number of events so far. */
   mark(): number {
     return this.events.length;
   }
 
-  /** Drops every event since the mark. A rollback is rare (a retried step), so it folds again from the base. */
+  /**
+   * Drops every event since the mark. A rollback is rare (only for a retried step), so it simply folds again from the
+   * base.
+   */
   rollback(mark: number): void {
     if (this.events.length === mark) return;
     const kept = this.events.slice(0, mark);
@@ -112,46 +114,50 @@ export class Conversation {
     return this.view.list.get(id);
   }
 
-  /** Finds a message by any id it had in this turn: a replaced message is found under its old id too. */
+  /** Finds a message by any id it had in this turn; a replaced message is also found by its old id. */
   newest(id: string): Message | undefined {
     const replacedBy = this.replacements.get(id);
     return replacedBy === undefined ? this.get(id) : this.newest(replacedBy);
   }
 
   /**
-   * Removes the messages meant only for this step or turn. The removals are ordinary events, so the history shows them.
+   * Removes the ephemeral messages of this step or turn. The removals are ordinary events, so the history shows them.
    */
   removeEphemeral(lifetime: MessageLifetime, stepId: string | undefined): void {
     for (const { id } of this.ephemeral(lifetime))
       this.emit({ type: 'remove', targetId: id }, { kind: 'runtime' }, stepId);
   }
 
-  /** Ephemeral messages that this turn added and that still exist. */
+  /** Returns the ephemeral messages that this turn added and that still exist. */
   ephemeral(lifetime: MessageLifetime): Message[] {
     return this.ephemerals.filter((message) => lifetimeOf(message) === lifetime && this.get(message.id) === message);
   }
 
-  /** Lends the model's view of the conversation to `use`, without a copy, while `use` runs. */
+  /**
+   * Passes the model's view of the conversation to `use`, without copying it. The view stays unchanged until `use`
+   * settles.
+   */
   show<Value>(use: (messages: readonly ModelMessage[]) => Promise<Value>): Promise<Value> {
     return this.view.lend(use);
   }
 
   /**
-   * Maps messages as the model sees them now to their ids, also after a rollback. Messages made by the view have no id.
+   * Returns a function that maps a message in the model's current view to its id. It keeps working after a rollback.
+   * Messages that the view created have no id.
    */
   idsOfShown(): (shown: ModelMessage) => string | undefined {
     const { view } = this;
     return (shown) => view.idOf(shown);
   }
 
-  /** The change to the base: only the new messages, when the turn only appended. */
+  /** Returns the change to the base. If the turn only appended, it is just the new messages. */
   delta(): BaseDelta {
     const { list } = this.view;
     if (this.baseTouched) return { type: 'rewrite', messages: list.snapshot() };
     return { type: 'append', messages: list.between(this.baseEnd, list.end) };
   }
 
-  /** Refuses all further events. Returns the view for the next turn. */
+  /** Rejects all further events. Returns the view for the next turn. */
   end(): LlmView {
     this.ended = true;
     return this.view;
@@ -170,12 +176,12 @@ export class Conversation {
   private noteMessage(event: Extract<MessageEvent, { message: Message }>): void {
     const { message } = event;
     if (lifetimeOf(message) !== undefined) this.ephemerals.push(message);
-    // An id may be used again: from then on it belongs to the new message.
+    // An id may be reused: from now on it belongs to the new message.
     this.replacements.delete(message.id);
     if (event.type === 'replace' && event.targetId !== message.id) this.replacements.set(event.targetId, message.id);
   }
 
-  /** Keeps a copy of the base before an event changes it. */
+  /** Copies the base before an event changes it. */
   private rememberBase(event: Exclude<MessageEvent, { type: 'append' }>): void {
     const place = event.type === 'truncate' ? 0 : this.view.list.placeOf(event.targetId);
     if (place === undefined || place >= this.baseEnd) return;
@@ -191,7 +197,7 @@ export class Conversation {
     if (!('message' in event)) return;
     const { id } = event.message;
     if (this.get(id) === undefined) return;
-    // A replace without a target is ignored, whatever message it carries.
+    // A `replace` whose target does not exist is ignored, whatever message it contains.
     if (event.type === 'replace' && (event.targetId === id || this.get(event.targetId) === undefined)) return;
     throw new GoondanError('E_MESSAGE_DUPLICATE', `There is already a message with the id "${id}".`);
   }

@@ -4,7 +4,7 @@ import { MessageList } from '../../messages/message-list.ts';
 
 /**
  * Computes `base + SUM(events)` from scratch. Tests compare the running conversation with this definition, and recovery
- * uses it. `inputId` is the turn's own input: `truncate` keeps it, and a `replace` may change its id.
+ * uses it. `inputId`: the id of the turn's input, which `truncate` keeps and whose id a `replace` may change.
  */
 export function fold(base: readonly Message[], events: readonly MessageEvent[], inputId?: string): readonly Message[] {
   const list = MessageList.of(base);

@@ -1,15 +1,15 @@
 /**
  * The conversation as the model sees it: `pairToolCalls` over all messages, built once and then extended. Messages
  * before the newest message with tool calls are settled; that message is settled too once it has all its results. A
- * change to an old message goes back to the last checkpoint before it. A late result, for a call that was settled
- * without it, goes back to the beginning.
+ * change to an old message rebuilds the view from the last checkpoint before that message. A late result, for a call
+ * that was settled without one, rebuilds the view from the beginning.
  */
 import type { ModelMessage } from '@goondan/types';
 import type { MessageList } from '../../messages/message-list.ts';
 import { callsOf, pairToolCalls } from './pair-tool-calls.ts';
 
 interface Checkpoint {
-  /** The place of the first message after the checkpoint. */
+  /** The index of the first message after the checkpoint. */
   readonly place: number;
   /** The number of shown messages before the checkpoint. */
   readonly shown: number;
@@ -18,7 +18,7 @@ interface Checkpoint {
 const MOST_CHECKPOINTS = 256;
 
 export class LlmView {
-  /** Messages for the model: settled up to the last checkpoint, rebuilt after it each time. */
+  /** Messages for the model. Those before the last checkpoint are settled; those after it are rebuilt each time. */
   private shown: ModelMessage[];
   /** The array that a model call is reading now. */
   private lent: readonly ModelMessage[] | undefined;
@@ -35,7 +35,7 @@ export class LlmView {
     this.start = { place: 0, shown: this.shown.length };
   }
 
-  /** Returns the id of a shown message; undefined for a message that the view made itself. */
+  /** Returns the id of a shown message, or `undefined` for a message that the view created. */
   idOf(shown: ModelMessage): string | undefined {
     return this.ids.get(shown);
   }
@@ -46,8 +46,8 @@ export class LlmView {
   }
 
   /**
-   * Gives `use` the messages without copying them: with a long history a copy would slow down every step. The array
-   * stays unchanged until `use` has settled, whatever happens to the conversation meanwhile.
+   * Passes the messages to `use` without copying them, because with a long history a copy would slow down every step.
+   * The array stays unchanged until `use` has settled, whatever happens to the conversation meanwhile.
    */
   async lend<Value>(use: (messages: readonly ModelMessage[]) => Promise<Value>): Promise<Value> {
     const lent = this.show();
@@ -59,7 +59,7 @@ export class LlmView {
     }
   }
 
-  /** Brings `shown` up to date, from the last checkpoint on. */
+  /** Rebuilds `shown` from the last checkpoint on. */
   private show(): ModelMessage[] {
     let from = this.goBackTo(this.list.takeLowestRewrite());
     if (this.hasStrangers(from.place)) from = this.goBackTo(0);
@@ -82,7 +82,7 @@ export class LlmView {
     return checkpoint;
   }
 
-  /** True when a result from this place on answers a call before it, or no call at all. */
+  /** Returns true if a result after this index answers a call before it, or no call at all. */
   private hasStrangers(from: number): boolean {
     const asked = new Set<string>();
     for (let place = from; place < this.list.end; place++) {
@@ -94,7 +94,7 @@ export class LlmView {
     return false;
   }
 
-  /** The place of the newest message with tool calls if a result is missing; else the end. */
+  /** Returns the index of the newest message with tool calls if one of its results is missing; otherwise the end. */
   private firstUnsettled(from: number): number {
     const answered = new Set<string>();
     for (let place = this.list.end - 1; place >= from; place--) {

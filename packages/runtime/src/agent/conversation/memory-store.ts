@@ -1,6 +1,6 @@
 /**
- * Keeps conversations in memory: for tests, for embedders who need no storage, and as the simplest implementation of
- * the seam.
+ * Keeps conversations in memory: for tests, for programs that need no storage, and as the simplest implementation of
+ * `ConversationStore`.
  */
 import { type AgentAddress, GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
 import type { ConversationStore, TurnRecord } from './conversation-store.ts';
@@ -9,14 +9,14 @@ interface Instance {
   epoch: number;
   version: number;
   stateVersion: number;
-  /** Grows in place; readers get a copy. */
+  /** Messages are added in place; readers get a copy. */
   messages: Message[];
   extensionState: Readonly<Record<string, JsonValue>>;
   running: { readonly turnId: string; readonly records: TurnRecord[] } | undefined;
   readonly finished: Map<string, TurnResult>;
 }
 
-/** Number of results kept for turns that are opened again. */
+/** The number of results kept for turns that are opened again. */
 const MOST_FINISHED = 1_000;
 
 export function memoryStore(): ConversationStore {
@@ -42,7 +42,7 @@ export function memoryStore(): ConversationStore {
   function writable(address: AgentAddress, epoch: number): Instance & { running: NonNullable<Instance['running']> } {
     const instance = find(address);
     if (instance.epoch === epoch && instance.running !== undefined) {
-      // `running` was checked one line above.
+      // Safe: `running` was checked one line above.
       return instance as Instance & { running: NonNullable<Instance['running']> };
     }
     throw new GoondanError(

@@ -1,18 +1,19 @@
 /**
- * The model never receives a tool call without its result or a result without its call, whatever was removed, compacted
- * or lost in a crash. The fold keeps events as they are; this function repairs only the model's view.
+ * Ensures that the model never receives a tool call without its result or a result without its call, whatever was
+ * removed, summarised or lost in a crash. The fold keeps events as they are; this function changes only the model's
+ * view.
  */
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, ToolResultPart } from '@goondan/types';
 
-/** An assistant message with calls that wait for their results. */
+/** An assistant message whose tool calls have no results yet. */
 interface OpenCalls {
   readonly asked: ReadonlyMap<string, string>;
   readonly results: Map<string, ToolModelMessage>;
 }
 
 /**
- * Puts one result for each call directly after its assistant message, in the order of the calls: the recorded result,
- * else one that says it is missing. Leaves out results without a call.
+ * Puts one result for each call directly after its assistant message, in the order of the calls. If no result was
+ * recorded, adds one that says so. Leaves out results without a call.
  */
 export function pairToolCalls(messages: readonly ModelMessage[]): ModelMessage[] {
   const shown: (ModelMessage | OpenCalls)[] = [];
@@ -27,13 +28,13 @@ export function pairToolCalls(messages: readonly ModelMessage[]): ModelMessage[]
     if (asked.size === 0) continue;
     const open: OpenCalls = { asked, results: new Map() };
     shown.push(open);
-    // A model may use an id again: from here on results belong to the newer call.
+    // A model may reuse an id: from here on, results belong to the newer call.
     for (const toolCallId of asked.keys()) waiting.set(toolCallId, open);
   }
   return shown.flatMap((entry) => ('role' in entry ? [entry] : inOrderAsked(entry)));
 }
 
-/** The calls of a message, from id to tool name, without those that the provider ran itself. */
+/** Returns the tool names of a message's calls by call id, without calls that the provider ran itself. */
 export function callsOf(message: ModelMessage): ReadonlyMap<string, string> {
   if (message.role !== 'assistant' || typeof message.content === 'string') return noCalls;
   return new Map(callParts(message).map((part) => [part.toolCallId, part.toolName]));
@@ -51,8 +52,8 @@ function fillIn(message: ToolModelMessage, waiting: Map<string, OpenCalls>): voi
     const open = waiting.get(part.toolCallId);
     if (open === undefined) continue;
     waiting.delete(part.toolCallId);
-    // A message with one part, the usual case, is shown as the same object, so that everything cached for it stays
-    // valid.
+    // A message with one part, the usual case, is passed on as the same object, so that anything cached for the object
+    // stays valid.
     open.results.set(part.toolCallId, message.content.length === 1 ? message : alone(part));
   }
 }

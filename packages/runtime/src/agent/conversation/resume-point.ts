@@ -1,5 +1,5 @@
 /**
- * Converts the log of an interrupted turn to the form that a recording keeps, and back. Finished steps do not run
+ * Converts the log of an interrupted turn to the form that a recording stores, and back. Finished steps do not run
  * again, so their effects are left out.
  */
 import type { JsonObject, MessageEvent } from '@goondan/types';
@@ -8,7 +8,7 @@ import type { TurnLog } from './turn-log.ts';
 
 export function toResumePoint({ events, inputId, effects, intents, steps, restorePoint }: TurnLog): ResumePoint {
   const nextStep = (steps.at(-1)?.stepIndex ?? -1) + 1;
-  // The first part of a key is the step's index, or the name of a part of the turn's own chain.
+  // A key begins with the index of its step, or with the name of a part of the turn chain.
   const isOver = (key: string) => Number.parseInt(key, 10) < nextStep;
   return {
     events: events.length,
@@ -23,7 +23,7 @@ export function toResumePoint({ events, inputId, effects, intents, steps, restor
   };
 }
 
-/** Builds the log from a resume point. `events`: the message events that counted. */
+/** Builds the log from a resume point. `events`: the message events that count. */
 export function fromResumePoint(
   { inputId, effects, intents, steps, restored }: ResumePoint,
   events: readonly MessageEvent[],
@@ -33,10 +33,10 @@ export function fromResumePoint(
     inputId,
     effects: new Map(Object.entries(effects)),
     intents: new Set(intents),
-    // Only the last step's metadata and states are needed, and `restorePoint` has them.
+    // Only the metadata and states of the last step are needed, and `restorePoint` has them.
     steps: steps.map((step) => ({ type: 'step', ...step, metadata: {}, extensionState: {} })),
     restorePoint: restored && { metadata: { ...restored.metadata }, extensionState: { ...restored.extensionState } },
-    // The number of crashes only decides whether a turn may run again, and the recorded turn did.
+    // This count only decides whether a turn may run again. The recorded turn did run, so 0 is right.
     resumes: 0,
   };
 }

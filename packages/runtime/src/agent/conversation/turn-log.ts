@@ -1,8 +1,7 @@
 /**
  * Reads the records of an interrupted turn, and writes new ones.
- *
- * Reading: a `message` counts once an `entered` or `step` record follows it (the input counts at once); a `dropped`
- * step or a `resumed` record voids the messages before it that do not count yet. Effects count from their record on.
+ * A `message` record counts once an `entered` or `step` record follows it; the input counts at once. A `dropped` step
+ * or a `resumed` record voids the earlier messages that do not count yet. Effects count as soon as they are recorded.
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
 import type { EffectOutcome } from '../../trace/resume-point.ts';
@@ -15,12 +14,12 @@ export interface TurnLog {
   readonly effects: ReadonlyMap<string, EffectOutcome>;
   readonly intents: ReadonlySet<string>;
   readonly steps: readonly StepRecord[];
-  /** Metadata and states at the last sealing record; undefined when the turn never reached its steps. */
+  /** Metadata and states at the last `entered` or `step` record; undefined when the turn never reached its steps. */
   readonly restorePoint:
     { readonly metadata: Record<string, JsonValue>; readonly extensionState: Record<string, JsonValue> } | undefined;
   /**
-   * The number of earlier interruptions, without those by a failing store or by the end of a process that waited for a
-   * person.
+   * The number of earlier interruptions. Interruptions by a failing store, or by the end of a process that waited for a
+   * person, do not count.
    */
   readonly resumes: number;
 }
@@ -73,12 +72,12 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
   return { events, inputId, effects, intents, steps, restorePoint, resumes };
 }
 
-/** At most this many records wait for a flush; then one starts by itself. */
+/** When this many records are queued, a flush starts by itself. */
 const MOST_WAITING = 512;
 
 /**
- * Collects a turn's records and makes them durable in batches, one at a time and in order. Records written while a
- * batch is being appended go with the next one. After a failure nothing more is appended.
+ * Collects a turn's records and appends them in batches, one batch at a time and in order. Records written while a
+ * batch is being appended go into the next batch. After a failure nothing more is appended.
  */
 export class TurnLogWriter {
   private waiting: TurnRecord[] = [];
@@ -98,8 +97,8 @@ export class TurnLogWriter {
   }
 
   /**
-   * Makes the written records durable in the background, as soon as the turn itself waits for something. Records that
-   * the turn flushes before then are part of the same batch. A failure is thrown by the next `flush`.
+   * Starts appending the records in the background, as soon as the turn waits for something else. Records written
+   * before then join the same batch. If appending fails, the next `flush` throws the error.
    */
   flushSoon(): void {
     if (this.flushesSoon) return;
@@ -110,7 +109,7 @@ export class TurnLogWriter {
     });
   }
 
-  /** Resolves when everything written so far is durable; rejects if an append failed, now or earlier. */
+  /** Resolves when all records so far are durable; rejects if an append failed, now or earlier. */
   async flush(): Promise<void> {
     await this.schedule();
     if (this.failure !== undefined) throw this.failure.error;

@@ -1,7 +1,6 @@
 /**
  * Replaces the functions with which code reads the clock and random numbers, so that the draws of a layer can be
- * recorded, and served again in a replay. For the whole process, once, before code of a bundle is loaded.
- *
+ * recorded, and returned again in a replay. It is called once per process, before code of a bundle is loaded.
  * 1. Code outside layers gets the original values. The runtime itself uses the original functions (`ports/`).
  * 2. The replaced functions return the same types: a `Date` is a `Date`, also for a class that extends it.
  */
@@ -40,7 +39,7 @@ function watchedDate(Original: DateConstructor): unknown {
   function WatchedDate(...given: unknown[]): unknown {
     if (new.target === undefined) return new Original(now()).toString();
     const extended: unknown = new.target;
-    // `new.target` is a date constructor: this one, or a class that extends it.
+    // Safe: `new.target` is a date constructor: this one, or a class that extends it.
     const made = extended === WatchedDate ? Original : (extended as DateConstructor);
     return Reflect.construct(Original, given.length === 0 ? [now()] : given, made);
   }

@@ -1,7 +1,7 @@
 /**
- * Like `watch-draws.ts`, for `node:crypto`, whose functions differ from those of the global `crypto`. Loading it costs
- * a few milliseconds, so it is only watched for a module that imports it; and before that import, which binds its
- * names.
+ * Like `watch-draws.ts`, for `node:crypto`, whose functions differ from those of the global `crypto`. Loading
+ * `node:crypto` costs a few milliseconds, so its functions are replaced only when a module is about to import it. They
+ * must be replaced before that import, which binds their names.
  */
 import { currentScope } from '../../trace/draw-scope.ts';
 
@@ -20,7 +20,7 @@ export function watchNodeCrypto(code: string): void {
     return currentScope()?.draw?.('uuid', draw) ?? draw();
   }
 
-  /** Bytes for a callback are not recorded. */
+  /** Calls with a callback are not recorded. */
   function randomBytes(size: number, done?: (error: Error | null, bytes: Buffer) => void): Buffer | undefined {
     if (done !== undefined) {
       bytes(size, done);

@@ -1,4 +1,4 @@
-/** The bus inside an agent: runtime events, and events that extensions emit for each other. */
+/** The event bus of an agent: it carries runtime events, and events that extensions emit for each other. */
 import type { ExtensionEventsApi, RuntimeEventName, RuntimeEvents } from '@goondan/types';
 import { STATUS_EVENT } from './extension-statuses.ts';
 
@@ -25,7 +25,7 @@ export class EventBus {
     for (const subscription of [...(this.handlers.get(event) ?? [])]) subscription(...args);
   }
 
-  /** Publishes a runtime event; the payload is made only when there is a handler or a watcher. */
+  /** Publishes a runtime event. The payload is built only if the event has a handler or a watcher. */
   tell<Name extends RuntimeEventName>(event: Name, payload: () => RuntimeEvents[Name]): void {
     if (this.watchers.size === 0 && !this.handlers.has(event)) return;
     const told = Object.freeze(payload());
@@ -34,7 +34,7 @@ export class EventBus {
   }
 
   /**
-   * Watches every runtime event, without events that extensions emit under the same names. The watcher must not throw.
+   * Watches every runtime event, but not events that extensions emit under the same names. The watcher must not throw.
    */
   watch(watcher: (event: RuntimeEventName, payload: object) => void): () => void {
     this.watchers.add(watcher);
@@ -53,8 +53,8 @@ export class EventBus {
 }
 
 /**
- * The bus as an extension sees it. The runtime publishes the extension's status itself, because it knows which
- * extension emits it.
+ * Returns the bus as an extension sees it. An extension's status event is published by the runtime, which adds the name
+ * of the extension.
  */
 export function eventsApi(
   bus: EventBus,

@@ -1,6 +1,6 @@
 /**
- * Old extensions clean up in `process.on('beforeExit', …)`, which fires neither on SIGTERM nor on process.exit(). The
- * runtime takes the listeners that an extension adds while it registers, and calls them itself.
+ * Older extensions clean up in `process.on('beforeExit', …)`, which fires neither on SIGTERM nor on process.exit(). The
+ * runtime therefore removes the listeners that an extension adds during `register`, and calls them itself.
  */
 import type { Cleanup } from '@goondan/types';
 
@@ -14,7 +14,7 @@ export function collectExitListeners() {
         takeOff(): Cleanup[] {
           for (const listener of added) process.off('beforeExit', listener);
           return added.map((listener) => async () => {
-            // The type says void, but an async listener must be awaited.
+            // Safe: the type says void, but an async listener returns a promise that must be awaited.
             await (listener.call(process, 0) as unknown);
           });
         },

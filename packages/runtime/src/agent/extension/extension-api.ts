@@ -1,4 +1,4 @@
-/** The five members of an extension's api. */
+/** Makes the `api` object of an extension, with its five members. */
 import { type ExtensionApi, GoondanError, type MiddlewareOptions } from '@goondan/types';
 import type { LayerRegistry } from '../pipeline/layer-registry.ts';
 import type { Tier } from '../../config/declared-extension.ts';
@@ -16,11 +16,11 @@ export interface ExtensionDeps {
   readonly bus: EventBus;
   readonly statuses: ExtensionStatuses;
   readonly loggerFor: (extension: string) => Console;
-  /** The scope for draws of an extension while it is loaded; absent when draws are not recorded. */
+  /** Returns the scope for an extension's draws while it is loaded; absent when draws are not recorded. */
   readonly drawScopeFor?: ((extension: string) => DrawScope) | undefined;
 }
 
-/** Opens the api of an extension. `close` is called when `register` has settled: after that it accepts no layers. */
+/** Opens the api of an extension. Call `close` when `register` has settled; after that, the api accepts no layers. */
 export function openExtensionApi(
   deps: ExtensionDeps,
   extension: string,

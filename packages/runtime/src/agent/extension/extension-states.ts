@@ -1,6 +1,6 @@
 /**
  * The JSON that each extension keeps for an agent instance. Values are copied on the way in and out, so that only `set`
- * can change one. A turn keeps its changes however it ends; only a turn that cannot be committed loses them.
+ * can change them. The changes of a turn are kept however it ends, unless it cannot be committed.
  */
 import { type ExtensionStateApi, GoondanError, type JsonValue } from '@goondan/types';
 import { copyJson, NotJson } from '../../json/copy-json.ts';
@@ -14,21 +14,21 @@ export class ExtensionStates {
 
   constructor(
     initial: Readonly<Record<string, JsonValue>>,
-    /** Masks secrets, so that none is kept. */
+    /** Masks secrets, so that they are not stored. */
     private readonly mask: Mask = noSecrets,
   ) {
     this.states = new Map(Object.entries(initial));
     this.committed = initial;
   }
 
-  /** Names of the extensions whose states differ from the store. */
+  /** Names of the extensions whose states differ from the stored ones. */
   get unsaved(): readonly string[] {
     const names = new Set([...this.states.keys(), ...Object.keys(this.committed)]);
-    // Each `set` makes a new value, so an unchanged state is the same object.
+    // Each `set` creates a new value, so an unchanged state is the same object.
     return [...names].filter((name) => this.states.get(name) !== this.committed[name]);
   }
 
-  /** Notes that this snapshot is committed. */
+  /** Records that this snapshot is committed. */
   saved(snapshot: Readonly<Record<string, JsonValue>>): void {
     this.committed = snapshot;
   }

@@ -1,6 +1,7 @@
 /**
- * Statuses of things outside of the agent that extensions need. The newest status of each extension is kept and
- * published on the bus. A status is foreign data: it is checked, its secrets are masked, and every field is bounded.
+ * The statuses of external things that extensions depend on, such as servers. The newest status of each extension is
+ * kept and published on the bus. A status is untrusted data: it is checked, its secrets are masked, and every field is
+ * bounded.
  */
 import type { AgentAddress, ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
 import { extensionStatus } from '../../ipc/check/extension-status.ts';
@@ -21,9 +22,9 @@ export interface StatusesDeps {
   readonly address: AgentAddress;
   readonly mask: SecretMask;
   readonly now: () => Date;
-  /** True for a tool of the agent. A tool that was refused is not one, whatever its extension says. */
+  /** Returns true for a tool of the agent. A rejected tool does not count, whatever its extension says. */
   readonly isTool: (name: string) => boolean;
-  /** Ids of the running turn. */
+  /** Returns the ids of the running turn; `undefined` between turns. */
   readonly currentTurn: () => { readonly turnId: string; readonly traceId: string } | undefined;
   readonly tell: (changed: ExtensionStatusChanged) => void;
   readonly refuse: (problem: string, extension: string) => void;
@@ -46,7 +47,7 @@ export class ExtensionStatuses {
     return this.#newest.get(extension);
   }
 
-  /** Checks, keeps and publishes a status. Never throws. */
+  /** Checks, stores and publishes a status. Never throws. */
   told(extension: string, value: unknown): void {
     const { address, now, currentTurn, tell, refuse } = this.#deps;
     const status = this.#read(value);

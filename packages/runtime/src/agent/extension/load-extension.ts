@@ -16,7 +16,7 @@ import { type ExtensionDeps, openExtensionApi } from './extension-api.ts';
 
 /** An extension as an agent's plan declares it. */
 export interface ExtensionDeclaration extends DeclaredExtension {
-  /** The module itself, instead of a file to load it from. */
+  /** The module itself, if it is not loaded from a file. */
   readonly module?: ExtensionModule;
 }
 
@@ -90,7 +90,7 @@ function checkModule(resource: ExtensionResource, module: unknown): ExtensionMod
   );
 }
 
-/** Runs every cleanup, also after one that failed. */
+/** Runs every cleanup, even if an earlier one failed. */
 async function runEach(cleanups: readonly Cleanup[]): Promise<void> {
   const errors: unknown[] = [];
   for (const cleanup of cleanups) {
@@ -105,7 +105,7 @@ async function runEach(cleanups: readonly Cleanup[]): Promise<void> {
 
 const aboutExtensions: ReadonlySet<string> = new Set(['E_EXT_COMPAT', 'E_EXT_CONFIG', 'E_EXT_INIT', 'E_EXT_LOAD']);
 
-/** Keeps the code of errors about the extension; any other becomes `E_EXT_INIT`. */
+/** Returns an error about the extension unchanged; any other error becomes `E_EXT_INIT`. */
 function initError(resource: ExtensionResource, error: unknown): GoondanError {
   if (isAboutExtension(error)) return error;
   const { message, code } = toTurnError(error);
@@ -120,7 +120,7 @@ function isAboutExtension(thrown: unknown): thrown is GoondanError {
   try {
     return GoondanError.is(thrown) && aboutExtensions.has(thrown.code);
   } catch {
-    // The object throws when it is read.
+    // The object throws when its fields are read.
     return false;
   }
 }

@@ -1,10 +1,10 @@
-/** Loads all extensions of an agent in the order they are declared: swarm-wide ones first. */
+/** Loads all extensions of an agent in the order of their declaration: swarm-wide extensions first. */
 import type { Clock } from '../../ports/clock.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { ExtensionDeps } from './extension-api.ts';
 import { type ExtensionDeclaration, type LoadedExtension, loadExtension } from './load-extension.ts';
 
-/** `thrown` is the error of a cleanup that failed. */
+/** `thrown`: the error of a failed cleanup. */
 export type ReportCleanUp = (message: string, extension: string, thrown?: unknown) => void;
 
 export async function loadExtensions(
@@ -14,10 +14,10 @@ export async function loadExtensions(
   report: ReportCleanUp,
 ) {
   const loaded: LoadedExtension[] = [];
-  /** Runs every cleanup, last loaded first, within `graceMs` in all. Never throws; reports what went wrong. */
+  /** Runs every cleanup, last loaded first, within `graceMs` in total. Never throws; problems go to `report`. */
   const cleanUp = (graceMs: number) => cleanUpAll(loaded.splice(0).toReversed(), graceMs, clock, report);
   try {
-    // One after the other: the next one starts only when this one's register has settled.
+    // Extensions are loaded one after the other: the next one starts when the previous `register` has settled.
     for (const declaration of declarations) loaded.push(await loadExtension(declaration, deps));
   } catch (error) {
     await cleanUp(5_000);
@@ -36,7 +36,7 @@ async function cleanUpAll(
   const callOff = clock.after(graceMs, () => outOfTime.resolve('out of time'));
   for (const { name, cleanup } of extensions) {
     const outcome = await Promise.race([
-      // An async function, so that a cleanup that throws at once is caught like one that rejects.
+      // An async function, so that a synchronous throw becomes a rejection.
       (async () => cleanup())().catch((error: unknown) =>
         report(`cleanup failed: ${toTurnError(error).message}`, name, error),
       ),

@@ -1,6 +1,6 @@
 /**
  * Members that older versions of the extension API had. Reading one throws an error that names the replacement, instead
- * of giving `undefined`.
+ * of returning `undefined`.
  */
 import { GoondanError } from '@goondan/types';
 
@@ -19,7 +19,7 @@ const removedFromTools: Record<string, string> = {
   list: 'ctx.toolCatalog in a step layer',
 };
 
-/** Makes a prototype for `api`, so that its own members stay exactly the five. */
+/** Makes a prototype for `api`, so that the object itself has only its five members. */
 export function removedApiMembers(extension: string): object {
   return throwing('api', removedFromApi, extension);
 }

@@ -1,9 +1,9 @@
 /**
  * Writes extension states that were set outside a turn: soon after the change, before the next turn opens, and before
- * the agent ends. While a turn runs nothing is written here: a state set then is in the turn's records and its commit.
- *
- * 1. One write at a time, of all current states; nothing waits in a queue.
- * 2. A failed write is retried, at growing intervals, until a write or the commit of a turn succeeds.
+ * the agent ends. While a turn runs, nothing is written here: the turn's records and its commit include the states set
+ * during it.
+ * 1. One write at a time, of all current states. Writes are not queued.
+ * 2. A failed write is retried with backoff, until a write or the commit of a turn succeeds.
  * 3. States that are given up are named in the log.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
@@ -11,17 +11,17 @@ import { type Clock, sleep } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
 import type { ExtensionStates } from './extension-states.ts';
 
-/** The delay between the first change and the write, so that the change is on disk within two seconds. */
+/** The delay between the first change and the write; with it, a change is on disk within two seconds. */
 const SAVE_AFTER_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-/** Attempts before the agent ends. */
+/** The number of attempts before the agent ends. */
 const LAST_ATTEMPTS = 4;
 const LAST_WAIT_MS = 250;
 
 export interface SaveStatesDeps {
   readonly states: ExtensionStates;
   readonly clock: Clock;
-  /** Commits the states; rejects with a code. */
+  /** Commits the states. Rejects with an error that has a code. */
   readonly commit: (states: Readonly<Record<string, JsonValue>>) => Promise<void>;
   readonly log: (level: LogLevel, message: string) => void;
 }
@@ -32,7 +32,7 @@ export class SaveStates {
   #isClosed = false;
   #saving: Promise<boolean> | undefined;
   #callOff: (() => void) | undefined;
-  /** Failures in a row. */
+  /** The number of failures in a row. */
   #failures = 0;
 
   constructor(deps: SaveStatesDeps) {
@@ -40,7 +40,7 @@ export class SaveStates {
     deps.states.onSet = () => this.#schedule();
   }
 
-  /** Called before a turn opens: writes states that were set before it. Never rejects. */
+  /** Writes the states that were set before the turn. Call it before a turn opens. Never rejects. */
   async beginTurn(): Promise<void> {
     await this.flush();
     this.#isInTurn = true;
@@ -54,14 +54,17 @@ export class SaveStates {
     this.#schedule();
   }
 
-  /** Resolves with true when all states are written. A running turn writes its own. Never rejects. */
+  /**
+   * Resolves with true when all states are written. During a turn it writes nothing, because the turn commits its
+   * states. Never rejects.
+   */
   async flush(): Promise<boolean> {
     if (this.#isInTurn) return true;
     await this.#saving;
     return this.#save();
   }
 
-  /** Tries up to 4 times, for at most `graceMs`; after that nothing more is written. Never rejects. */
+  /** Tries up to 4 times, for at most `graceMs`. After that, nothing more is written. Never rejects. */
   async close(graceMs: number): Promise<void> {
     const { clock } = this.#deps;
     const startedAt = clock.elapsed();
@@ -86,8 +89,8 @@ export class SaveStates {
   }
 
   /**
-   * True when another write is needed. A failed write may have been committed, so one follows it even if the states are
-   * unchanged.
+   * True when another write is needed. After a failed write it is unknown whether the states were committed, so they
+   * are written again even if unchanged.
    */
   get #isUnsaved(): boolean {
     return this.#failures > 0 || this.#deps.states.unsaved.length > 0;
@@ -122,9 +125,9 @@ export class SaveStates {
         states.saved(snapshot);
         return true;
       }
-      // A turn that an earlier process began is open: its commit includes the states.
+      // A turn of an earlier process is still open; its commit will include the states.
       if (code === 'E_STORE_ORDER') return false;
-      // Logged once each time that writing stops working.
+      // Logged only when writing starts to fail, not for each failure.
       if (this.#failures === 0) log('warn', `Extension states cannot be written yet: ${wordsOf(error)}`);
       this.#failures = Math.min(this.#failures + 1, 16);
       return false;

@@ -4,10 +4,9 @@ import type { ConversationStore } from '../conversation/conversation-store.ts';
 type States = Readonly<Record<string, JsonValue>>;
 
 /**
- * Commits states alone, each time on top of the last commit that this agent knows of. A write that failed on disk may
- * have been committed: the next attempt finds it in the store and continues from there. `known` holds the version of
+ * Commits states alone, each time on top of the last commit known to this agent. A write that failed on disk may still
+ * have been committed: the next attempt finds that commit in the store and continues from it. `known`: the version of
  * the commit that the states in memory come from.
- *
  * **Errors** — those of `ConversationStore.commitStates`.
  */
 export function statesCommitter(
@@ -34,7 +33,7 @@ export function statesCommitter(
   }
 }
 
-/** True when the store wrote nothing. */
+/** Returns true if the store rejected the commit without writing anything. */
 function isRefusal(error: unknown): boolean {
   return GoondanError.is(error) && ['E_FENCED', 'E_STORE_ORDER'].includes(error.code);
 }

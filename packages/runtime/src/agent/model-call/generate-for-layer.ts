@@ -1,6 +1,6 @@
 /**
- * `ctx.model.generate`: a layer's own model call. It takes the same road as a step's call, but never streams to the
- * user.
+ * `ctx.model.generate`: a layer's own model call. It runs through the same code as a step's call, but never streams to
+ * the user.
  */
 import { type GenerateRequest, GoondanError, type ModelReply } from '@goondan/types';
 import { ToolCatalog } from '../tool/tool-catalog.ts';

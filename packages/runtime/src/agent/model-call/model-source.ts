@@ -3,7 +3,7 @@ import type { Model, ModelDeps, ModelSource } from '../model/model-port.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
 import { openModel } from './open-model.ts';
 
-/** The models of an agent by reference; each is opened once, when it is first used. */
+/** Returns the models of an agent by reference. Each model is opened when it is first used. */
 export function modelSource(
   entries: Readonly<Record<string, Model | ModelSpec>>,
   deps: Omit<ModelDeps, 'openUpstream'>,

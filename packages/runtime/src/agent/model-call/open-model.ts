@@ -1,6 +1,6 @@
 /**
- * Opens a model from the spec of its resource. Every kind of model is one line of the table below; no other file of the
- * runtime knows the kinds. The code of a kind is imported when a model of it is first opened.
+ * Opens a model from the spec of its resource. Each kind of model is one line of the table below, and no other file of
+ * the runtime knows the kinds. The code of a kind is imported when the first model of that kind is opened.
  */
 import { GoondanError } from '@goondan/types';
 import type { Model, ModelDeps } from '../model/model-port.ts';
@@ -25,7 +25,8 @@ const openers: Readonly<Record<string, Opener>> = {
 };
 
 /**
- * **Errors** — `E_MODEL_UNKNOWN` for an unknown provider; other mistakes in the resource have the codes of its kind.
+ * Opens the model. **Errors** — `E_MODEL_UNKNOWN` for an unknown provider; other mistakes in the resource have the
+ * codes of the model's kind.
  */
 export async function openModel(modelRef: string, spec: ModelSpec, deps: ModelDeps): Promise<Model> {
   const open = Object.hasOwn(openers, spec.provider) ? openers[spec.provider] : undefined;

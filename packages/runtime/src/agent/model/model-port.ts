@@ -1,26 +1,26 @@
-/** The one interface of every model: a provider's, the scripted model, a cassette. */
+/** The interface of every model: those of providers, the scripted model, and cassettes. */
 import type { ModelDelta, ModelMessage, ModelParams, ModelReply, ToolCatalogItem } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { SentRequest } from '../../trace/model-request.ts';
 
 export interface ModelRequest {
-  /** The system prompt first, then the conversation, with every tool call paired with its result. */
+  /** The system prompt first, then the conversation. Every tool call is paired with its result. */
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolCatalogItem[];
   readonly params: ModelParams;
-  /** Aborted when the turn is cancelled or the call is out of time. */
+  /** Aborts when the turn is cancelled or the call exceeds its deadline. */
   readonly signal: AbortSignal;
   /** The id of the turn, for models that count calls within a turn. */
   readonly turnId: string;
   /** Called for each delta while the reply is written, in order. */
   onDelta(delta: ModelDelta): void;
-  /** Called with the request as it is sent. The requests of a model that never calls it cannot be rebuilt. */
+  /** Called with the request as it is sent. If a model never calls it, its requests cannot be reconstructed later. */
   onSent?(sent: SentRequest): void;
 }
 
 /**
- * **Errors** — a failure of the provider is thrown, with `retryable` and `retryAfterMs` where the provider says so. The
- * caller checks the reply: a model may return anything.
+ * Calls a model. **Errors** — throws a provider's failure, with `retryable` and `retryAfterMs` if the provider states
+ * them. The caller checks the reply, because a model may return anything.
  */
 export interface Model {
   generate(request: ModelRequest): Promise<ModelReply>;
@@ -34,16 +34,16 @@ export interface ModelSource {
 
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** The ports that opening a model needs. */
+/** The dependencies for opening a model. */
 export interface ModelDeps {
   readonly clock: Clock;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The folder that file names in `options` are relative to. */
+  /** The folder to which file names in `options` are relative. */
   readonly folder: string;
-  /** The global `fetch` when absent. */
+  /** The `fetch` function to use; the global one when absent. */
   readonly fetch?: Fetch;
-  /** Called once with a warning for people. */
+  /** Receives warnings for people, each once. */
   readonly warn?: (message: string) => void;
-  /** Opens another model of the bundle by its reference (`Model/name`), for models that call another one. */
+  /** Opens another model of the bundle by its reference (`Model/name`), for a model that calls another one. */
   openUpstream?(modelRef: string): Promise<Model>;
 }

@@ -1,13 +1,13 @@
 /**
- * The object that a layer receives: its own `next`, and getters and setters that reach the state shared by all layers
- * of the chain. A member without a setter cannot be assigned: JavaScript throws a TypeError.
+ * The object that a layer receives: its own `next`, and getters and setters for the state that all layers of the chain
+ * share. A member without a setter cannot be assigned: JavaScript throws a TypeError.
  */
 import type { LayerSpan } from '../../trace/layer-span.ts';
 import type { Layer } from './layer.ts';
 
 /**
- * The key under which getters find the layer that reads them: `this[askingLayer]`. A symbol, so that authors see only
- * the contract.
+ * The key under which getters find the layer that reads them: `this[askingLayer]`. It is a symbol, so that authors of
+ * extensions see only the documented members.
  */
 export const askingLayer = Symbol('askingLayer');
 

@@ -1,4 +1,4 @@
-/** Keeps the layers that extensions register, and gives them to chains in order. */
+/** Stores the layers that extensions register, and returns them in order. */
 import { GoondanError, type MiddlewareKind, type MiddlewareOptions } from '@goondan/types';
 import type { Tier } from '../../config/declared-extension.ts';
 import { isMiddlewareKind, middlewareKinds } from '../../ports/middleware-kinds.ts';

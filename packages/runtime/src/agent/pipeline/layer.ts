@@ -3,7 +3,7 @@ import type { Tier } from '../../config/declared-extension.ts';
 import type { LayerSummary } from '../../ipc/from-agent.ts';
 
 export interface Layer extends Omit<LayerSummary, 'timeoutMs'> {
-  /** The extension's own function. Its return value is unchecked until the onion has checked it. */
+  /** The extension's own function. Its result is unchecked; the onion checks it. */
   readonly run: (context: object) => unknown;
   readonly timeoutMs: number | undefined;
 }

@@ -1,11 +1,10 @@
 /**
- * Runs every middleware chain: turn, step, toolCall, model. No other function does.
- *
+ * The only function that runs middleware chains: turn, step, toolCall, model.
  * Invariants:
  * 1. The core runs at most once.
- * 2. Nothing inside a layer is still running when the layer's own promise settles.
- * 3. An author's mistake (`next()` called twice or late or not awaited, a wrong result, a timeout) is a coded error
- *    that names the extension.
+ * 2. When the promise of a layer settles, nothing inside the layer is still running.
+ * 3. An author's mistake (`next()` called twice or late or not awaited, a wrong result, a timeout) becomes an error
+ * with a code that names the extension.
  * 4. A layer's error object reaches the outer layers as it was thrown, with the extension's name attached.
  */
 import { GoondanError, type ErrorCode, type MiddlewareKind } from '@goondan/types';
@@ -21,14 +20,14 @@ export interface Chain<Result> {
   readonly kind: MiddlewareKind;
   /** Outermost first. */
   readonly layers: readonly Layer[];
-  /** The object that one layer receives; the state behind it is shared by all layers. */
+  /** Makes the object that one layer receives; the state behind it is shared by all layers. */
   readonly contextFor: (asking: AskingLayer, next: () => Promise<Result>) => LayerContext;
   readonly core: () => Promise<Result>;
-  /** The reason why a value is not a result of this kind; undefined when it is one. */
+  /** Returns the reason why a value is not a result of this kind, or `undefined` when it is valid. */
   readonly problemWith: (value: unknown) => string | undefined;
   readonly clock: Clock;
   readonly warn: (warning: LayerWarning) => void;
-  /** Called when a layer did not call `next()`: the result comes from that layer's extension. */
+  /** Called when a layer returned a result without calling `next()`, with the name of the layer's extension. */
   readonly answered?: ((extension: string) => void) | undefined;
   /** Present when the turn is traced or recorded. */
   readonly span?: ChainSpan | undefined;
@@ -62,8 +61,8 @@ async function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | u
 }
 
 /**
- * One layer's run. The next inner layer, or the core, reports its end to this object directly, just before the promise
- * of `next()` settles.
+ * One run of a layer. The next inner layer, or the core, reports its end to this object directly, just before the
+ * promise of `next()` settles.
  */
 class LayerRun<Result> implements AskingLayer {
   readonly span: LayerSpan | undefined;
@@ -98,7 +97,7 @@ class LayerRun<Result> implements AskingLayer {
     if (this.innerState === 'none') this.shortCircuit();
     this.span?.exit(returned);
     this.outer?.innerResolved(returned);
-    // mistakeIn has just checked the shape.
+    // Safe: mistakeIn has just checked the shape.
     return returned as Result;
   }
 
@@ -111,7 +110,7 @@ class LayerRun<Result> implements AskingLayer {
   innerRejected(thrown: unknown): void {
     this.innerState = 'rejected';
     this.innerValue = thrown;
-    // The layer may have dropped the promise of next(): its rejection must not end the process.
+    // The layer may not have handled the promise of next(); its rejection must not end the process.
     this.inner?.catch(() => undefined);
     this.innerSettled(undefined);
   }
@@ -136,12 +135,12 @@ class LayerRun<Result> implements AskingLayer {
 
   private callLayer(): unknown {
     const returned = this.layer.run(this.chain.contextFor(this, () => this.next()));
-    // Checked at once: the inside may settle a moment later, and the missing await would go unnoticed.
+    // Checked now: if the inner part settled a moment later, the missing await would go unnoticed.
     this.didNotWait = this.innerState === 'running' && isSettled(returned);
     return returned;
   }
 
-  /** The `next` of the layer's context: runs everything inside this layer. */
+  /** The `next` function of the layer's context. It runs everything inside this layer. */
   private next(): Promise<Result> {
     if (this.ended) return refuse(this.late());
     if (this.innerState !== 'none') {
@@ -189,7 +188,7 @@ class LayerRun<Result> implements AskingLayer {
     return this.fail(error);
   }
 
-  /** Rejects with the error; a layer with `onError: 'skip'` is left out instead, and the chain continues. */
+  /** Rejects with the error. If the layer has `onError: 'skip'`, the chain continues without the layer instead. */
   private async fail(error: unknown): Promise<Result> {
     const passedOn = this.innerState === 'rejected' && error === this.innerValue;
     const thrown = passedOn ? error : attachExtension(error, this.layer.extension);
@@ -246,8 +245,8 @@ class LayerRun<Result> implements AskingLayer {
 }
 
 /**
- * Returns a rejection that is already handled: an author who drops the promise gets the chain's error, and the process
- * continues.
+ * Returns a rejected promise that counts as handled. If an author ignores it, the chain still fails with this error,
+ * but the process continues.
  */
 function refuse(mistake: GoondanError): Promise<never> {
   const refused = Promise.reject(mistake);
@@ -255,7 +254,7 @@ function refuse(mistake: GoondanError): Promise<never> {
   return refused;
 }
 
-/** True when the returned value is final: a settled promise, or not a promise at all. */
+/** Returns true if the returned value is final: a settled promise, or not a promise at all. */
 function isSettled(returned: unknown): boolean {
   if (returned instanceof Promise) return Bun.peek.status(returned) !== 'pending';
   return typeof returned !== 'object' || returned === null || !('then' in returned);

@@ -1,6 +1,6 @@
 /**
- * Checks the results of each kind of chain. A layer's result is unchecked data until one of these functions accepted
- * it.
+ * Checks the results of each kind of chain. A layer's result is untrusted data until one of these functions has
+ * accepted it.
  */
 import type { StepResult, ToolCallResult, TurnResult } from '@goondan/types';
 import { copyJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
@@ -29,7 +29,7 @@ export function problemWithStepResult(value: unknown): string | undefined {
   return problemWithJson({ metadata });
 }
 
-/** The result must have the id and the tool name of the call. */
+/** Checks that the result has the id and the tool name of the call. */
 export function problemWithToolCallResult(value: unknown, toolCallId: string, toolName: string): string | undefined {
   if (!isObject(value)) return notAnObject(value);
   const { status, error } = value as Partial<ToolCallResult>;
@@ -69,7 +69,7 @@ function looksLikeMessage(value: unknown): boolean {
   return typeof role === 'string' && (typeof content === 'string' || Array.isArray(content));
 }
 
-/** Recorded values must be JSON. */
+/** Checks that a value is JSON, because it will be recorded. */
 function problemWithJson(value: Record<string, unknown>): string | undefined {
   try {
     copyJson(value, { omitUndefined: true });

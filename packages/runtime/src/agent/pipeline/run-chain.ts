@@ -7,7 +7,7 @@ import type { Layer } from './layer.ts';
 import type { LayerRegistry } from './layer-registry.ts';
 import { type Chain, type LayerWarning, runOnion } from './onion.ts';
 
-/** Runs a chain with the agent's layers of its kind. `span` comes from `watch`, when the turn is traced or recorded. */
+/** Runs a chain with the agent's layers of its kind. `span`: from `watch`, if the turn is traced or recorded. */
 export async function runChain<Result>(
   turn: {
     readonly agent: { readonly layers: LayerRegistry; readonly log: Log; readonly locate: LocateThrown };
@@ -31,8 +31,8 @@ export async function runChain<Result>(
 }
 
 /**
- * Notes the errors of layers that may be skipped: the chain continues without them, and its warning has only the
- * message.
+ * Remembers the errors of layers that may be skipped. The chain continues without such a layer, and its warning has
+ * only the error's message.
  */
 function noteThrown(layers: readonly Layer[]) {
   // Most chains have no layer that may be skipped.
@@ -56,7 +56,7 @@ function noteThrown(layers: readonly Layer[]) {
   };
   return {
     layers: layers.map((layer) => (layer.onError === 'skip' ? noting(layer) : layer)),
-    /** Undefined when this layer threw nothing. */
+    /** Returns the error of this layer, or `undefined` if it threw none. */
     thrownBy: (layer: Layer) => thrown.get(layer),
   };
 }

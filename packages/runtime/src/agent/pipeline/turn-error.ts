@@ -5,8 +5,8 @@ import type { Mask } from '../../log/mask-secrets.ts';
 import { readField } from '../../json/read-field.ts';
 
 /**
- * Attaches the name of its extension to a thrown value without wrapping it, so that an outer `catch` gets the same
- * object. Only a value that cannot carry a name (`throw 'oops'`) is wrapped in an error.
+ * Attaches the name of an extension to a thrown value without wrapping it, so that an outer `catch` gets the same
+ * object. A value that cannot have fields (`throw 'oops'`) is wrapped in an error.
  */
 export function attachExtension(thrown: unknown, extension: string): object {
   if (typeof thrown !== 'object' || thrown === null) {
@@ -14,13 +14,13 @@ export function attachExtension(thrown: unknown, extension: string): object {
     return attachExtension(new GoondanError('E_EXT_MIDDLEWARE', message, { cause: thrown }), extension);
   }
   if (extensionOf(thrown) === undefined) {
-    // Reflect does not throw: an author may freeze an error, and then it stays without a name.
+    // Reflect does not throw if an author has frozen the error; such an error stays without a name.
     Reflect.defineProperty(thrown, 'extensionName', { value: extension, configurable: true });
   }
   return thrown;
 }
 
-/** The extension whose layer threw this, if a layer did. */
+/** Returns the extension whose layer threw this value, if a layer threw it. */
 export function extensionOf(thrown: unknown): string | undefined {
   return textField(thrown, 'extensionName');
 }
@@ -28,8 +28,8 @@ export function extensionOf(thrown: unknown): string | undefined {
 const asItIs: Mask = (text) => text;
 
 /**
- * Converts any thrown value to its form in results and runtime events. `fallbackCode` is for errors without a code of
- * their own; `mask` hides secrets before the text leaves the process.
+ * Converts any thrown value to its form in results and runtime events. `fallbackCode`: the code for errors without one.
+ * `mask`: hides secrets before the text leaves the process.
  */
 export function toTurnError(thrown: unknown, fallbackCode?: string, mask: Mask = asItIs): TurnError {
   const code = textField(thrown, 'code') ?? fallbackCode;
@@ -46,8 +46,8 @@ export function toTurnError(thrown: unknown, fallbackCode?: string, mask: Mask =
 }
 
 /**
- * The same, with its place in the file when a layer threw it. For people only: models and other agents do not get the
- * place.
+ * Like `toTurnError`, with the place in the source file if a layer threw the error. For people only: models and other
+ * agents do not get the place.
  */
 export function toPlacedError(
   thrown: unknown,
@@ -55,17 +55,18 @@ export function toPlacedError(
   { mask, locate }: { readonly mask: Mask; readonly locate: LocateThrown },
 ): TurnError {
   const error = toTurnError(thrown, fallbackCode, mask);
-  // Only a layer's own error gets a place: the stack of another error may contain layers that it only passed through.
+  // Only an error thrown by a layer gets a place: the stack of another error may contain layers that it only passed
+  // through.
   const place = error.extension === undefined ? undefined : locate(thrown).place;
   return place === undefined ? error : { ...error, place };
 }
 
-/** True when the error itself says that another try may succeed. */
+/** Returns true if the error says that a retry may succeed. */
 export function isRetryable(thrown: unknown): boolean {
   return readField(thrown, 'retryable') === true;
 }
 
-/** The wait before the next try that the error asks for. */
+/** Returns the delay before a retry that the error asks for. */
 export function retryAfterMsOf(thrown: unknown): number | undefined {
   const value = readField(thrown, 'retryAfterMs');
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
@@ -78,7 +79,7 @@ function messageOf(thrown: unknown): string {
   try {
     return JSON.stringify(thrown) ?? String(thrown);
   } catch {
-    // A cycle, or an object that throws when it is read.
+    // The value has a cycle, or throws when it is read.
     return `a thrown ${typeof thrown} that cannot be shown`;
   }
 }

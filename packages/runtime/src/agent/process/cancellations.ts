@@ -1,17 +1,20 @@
 /**
- * Keeps track of cancels, so that a cancel ends the turn of its own event and of no other, whichever of the two comes
+ * Matches cancels with events, so that a cancel ends only the turn of its event, whether the cancel or the turn comes
  * first.
  */
 import { GoondanError } from '@goondan/types';
 
-/** At most 1,000 cancels wait for their turn. Then the oldest is forgotten, and its turn would run to its end. */
+/**
+ * The maximum number of cancels whose turn has not begun. Above it, the oldest is forgotten, and its turn runs to its
+ * end.
+ */
 const MOST_EARLY = 1_000;
 
 export class Cancellations {
   readonly #running = new Map<string, AbortController>();
   readonly #early = new Map<string, string>();
 
-  /** Returns the signal for that event's turn; already aborted when the cancel came first. */
+  /** Returns the signal for the turn of this event; it is already aborted if the cancel came first. */
   begin(eventId: string): AbortSignal {
     const controller = this.#running.get(eventId) ?? new AbortController();
     this.#running.set(eventId, controller);
@@ -20,7 +23,7 @@ export class Cancellations {
     return controller.signal;
   }
 
-  /** Forgets an event whose turn is over. */
+  /** Forgets an event whose turn has ended. */
   end(eventId: string): void {
     this.#running.delete(eventId);
     this.#early.delete(eventId);

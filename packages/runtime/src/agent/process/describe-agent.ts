@@ -4,11 +4,13 @@ import type { Layer } from '../pipeline/layer.ts';
 import type { RunningAgent } from '../start/start-agent.ts';
 
 /**
- * Describes an agent: its parts, and the statuses of things it needs. `now` is the time at which its tools were read.
+ * Describes an agent: its parts, and the statuses of the things they need. `now`: the time at which its tools were
+ * read.
  */
 export function describeAgent(agent: RunningAgent, now: Date): AgentSelf {
   const { tools: registry, statuses } = agent.parts;
-  // A tool cannot be unregistered. If an extension's status lists its tools, its other tools are gone.
+  // A tool cannot be unregistered. If an extension's status lists its tools, tools missing from the list are no longer
+  // offered.
   const isGone = (name: string, extension: string) => statuses.of(extension)?.tools?.includes(name) === false;
   const tools = registry.items().flatMap(({ name }) => {
     const extension = registry.get(name)?.extension;

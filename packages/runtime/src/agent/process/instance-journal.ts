@@ -1,6 +1,6 @@
 /**
- * The journal of one instance, loaded and opened when it is first needed. A new conversation has nothing to read: its
- * process is ready without a journal, and its first turn opens it.
+ * The journal of one instance, loaded and opened when it is first needed. A new conversation has nothing to read, so
+ * its process becomes ready without a journal, and its first turn opens the journal.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
@@ -34,7 +34,7 @@ export class InstanceJournal {
     return this.#start.isNew === true;
   }
 
-  /** The store for turns and states. Nothing is opened or written before `first` has resolved. */
+  /** Returns the store for turns and states. Nothing is opened or written before `first` has resolved. */
   store(first: () => Promise<unknown>): ConversationStore {
     return {
       open: async (instance, turnId) => {
@@ -48,7 +48,7 @@ export class InstanceJournal {
         return (await this.open()).commitStates(...states);
       },
       read: async (instance) => {
-        // An opened journal may have data.
+        // Once opened, the journal may contain data.
         if (this.isNew && this.#opened === undefined)
           return { version: 0, stateVersion: 0, messages: [], extensionState: {} };
         return (await this.open()).read(instance);

@@ -1,6 +1,6 @@
 /**
- * Asks people for an agent in its own process: every question goes to the orchestrator, which keeps it, shows it to
- * people and returns their answer. This process cannot make an answer itself.
+ * Asks for approvals on behalf of an agent in its own process. Every request goes to the orchestrator, which stores it,
+ * shows it to people and returns their answer. This process cannot create an answer itself.
  */
 import { GoondanError } from '@goondan/types';
 import type { Channel } from '../../ipc/channel/channel.ts';
@@ -24,7 +24,7 @@ export class IpcApprover implements Approver {
     });
   }
 
-  /** Number of questions that wait for an answer. */
+  /** The number of requests that wait for an answer. */
   get waiting(): number {
     return this.#questions.size;
   }
@@ -44,21 +44,21 @@ export class IpcApprover implements Approver {
   }
 
   taken(id: string): void {
-    // If this message is lost, the orchestrator keeps the answer until the turn is over.
+    // If this message is lost, the orchestrator keeps the answer until the turn ends.
     this.#channel.send({ type: 'approval.taken', id }).catch(() => undefined);
   }
 
-  /** Drops every later answer: open questions never settle. */
+  /** Drops every later answer: open requests never settle. */
   close(): void {
     this.#questions.forgetAll();
   }
 
-  /** Settles a question; false when no caller waits for it any more. */
+  /** Settles a request. Returns false when no caller waits for it any more. */
   ended(callId: string, end: ApprovalEnd): boolean {
     return this.#questions.answer(callId, end);
   }
 
-  /** Registers the wait before it sends: the answer may come before `send` has resolved. */
+  /** Registers the pending answer before sending, because the answer may arrive before `send` has resolved. */
   async #send(message: Extract<FromAgent, { readonly type: 'approval.ask' }>): Promise<ApprovalEnd> {
     const { callId } = message;
     const isRefused = this.#questions.isFull;
@@ -69,7 +69,7 @@ export class IpcApprover implements Approver {
 
   #giveUp(callId: string, reason: unknown): void {
     if (!this.#questions.refuse(callId, reason)) return;
-    // If the channel is full or closed, the orchestrator forgets the question when the turn is over.
+    // If the channel is full or closed, the orchestrator drops the request when the turn ends.
     this.#channel.send({ type: 'approval.withdrawn', callId }).catch(() => undefined);
   }
 }

@@ -1,10 +1,9 @@
 /**
- * Calls other agents for an agent in its own process: every call goes to the orchestrator, which identifies the caller
- * by the channel, and returns as an answer with the same `callId`.
- *
- * 1. A call ends once: with its answer, with the caller's signal, or with the channel.
- * 2. A caller that gives up cancels the call at the orchestrator. A later answer is reported and dropped.
- * 3. `PendingAnswers` limits the open calls: the next one gets `E_IPC_FULL`.
+ * Calls other agents on behalf of an agent in its own process. Every call goes to the orchestrator, which identifies
+ * the caller by the channel. The answer has the same `callId`.
+ * 1. A call ends once: with its answer, when the caller's signal aborts, or when the channel closes.
+ * 2. If a caller gives up, the call is cancelled at the orchestrator. A late answer is reported and dropped.
+ * 3. `PendingAnswers` limits the number of open calls: above the limit, a call fails with `E_IPC_FULL`.
  */
 import {
   type AgentAddress,
@@ -33,11 +32,11 @@ export interface IpcEngineDeps {
 }
 
 /**
- * The orchestrator answers these calls from memory, or after one write. After this time a call fails with
+ * The timeout of calls that the orchestrator answers from memory or after one write. Later they fail with
  * `E_AGENT_TIMEOUT`.
  */
 const PROMPT_MS = 30_000;
-/** The longest timer on the other side: about 24 days. */
+/** The longest delay of a timer in the orchestrator: about 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export class IpcEngine implements Engine {
@@ -107,7 +106,7 @@ export class IpcEngine implements Engine {
     this.#lists.forgetAll();
   }
 
-  /** Settles a call; false when no caller waits for it any more. */
+  /** Settles a call. Returns false when no caller waits for it any more. */
   callEnded(callId: string, outcome: CallOutcome): boolean {
     return this.#calls.answer(callId, outcome);
   }
@@ -116,7 +115,7 @@ export class IpcEngine implements Engine {
     return this.#lists.answer(callId, instances);
   }
 
-  /** Registers the wait before it sends: the answer may come before `send` has resolved. */
+  /** Registers the pending answer before sending, because the answer may arrive before `send` has resolved. */
   async #ask<Answer>(pending: PendingAnswers<Answer>, callId: string, message: FromAgent): Promise<Answer> {
     const isRefused = pending.isFull;
     const answer = pending.wait(callId);
@@ -126,11 +125,11 @@ export class IpcEngine implements Engine {
 
   #giveUp(callId: string, reason: unknown): void {
     if (!this.#calls.refuse(callId, reason)) return;
-    // If the channel is full or closed, the orchestrator ends the call when the turn that asked is over.
+    // If the channel is full or closed, the orchestrator ends the call when the calling turn ends.
     this.#channel.send({ type: 'call.cancelled', callId }).catch(() => undefined);
   }
 
-  /** Runs a call with its own deadline, because its caller has no signal to abort it. */
+  /** Runs a call with a fixed deadline, because its caller has no signal to abort it. */
   async #promptly<Answer>(
     pending: PendingAnswers<Answer>,
     callId: string,

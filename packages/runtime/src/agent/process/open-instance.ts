@@ -1,6 +1,6 @@
 /**
- * One agent instance, open in its process: assembled from the orchestrator's start message, then driven by its
- * messages. It reaches the process only through `ProcessHost`.
+ * One open agent instance in its process. It is assembled from the orchestrator's start message, and then handles the
+ * orchestrator's messages. It accesses the process only through `ProcessHost`.
  */
 import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
@@ -30,11 +30,11 @@ export interface OpenInstanceDeps {
   readonly channel: Channel<FromAgent, ToAgent>;
   readonly host: ProcessHost;
   readonly log: ProcessLog;
-  /** Called when the turn of this event gave no result: the process must end. */
+  /** Called when the turn of this event could not be committed. The process must then end. */
   readonly onLost: (eventId: string, thrown: unknown) => void;
 }
 
-/** Messages for an open instance; the process handles the others itself. */
+/** Messages for an open instance; the process handles all others itself. */
 export type InstanceMessage = Exclude<ToAgent, { readonly type: 'start' | 'ping' | 'drain' }>;
 
 export interface OpenInstance {
@@ -42,16 +42,16 @@ export interface OpenInstance {
   hear(message: InstanceMessage): void;
   /** Sends the replies that an earlier process left in the outbox. Never rejects. */
   sendUndelivered(): Promise<void>;
-  /** Writes states, runtime events and traces to disk, and sends spans to their collector. */
+  /** Writes states, runtime events and traces to disk, and sends spans to the collector. */
   flush(): Promise<void>;
   /**
-   * Finishes the turn, cleans up, closes. `left`: the turn waits for people, and the next process continues it. `late`:
-   * it did not end within `graceMs`, and nothing is closed.
+   * Finishes the turn, cleans up and closes. `left`: the turn waits for a person, and the next process continues it.
+   * `late`: the turn did not end within `graceMs`, and nothing was closed.
    */
   close(graceMs: number, cleanUpMs?: number): Promise<'closed' | 'left' | 'late'>;
 }
 
-/** **Errors** — mistakes in the plan, its modules or its conversation. */
+/** Opens the instance. **Errors** — mistakes in the plan, its modules or its conversation. */
 export async function openInstance(start: AgentStart, deps: OpenInstanceDeps): Promise<OpenInstance> {
   const { channel, host, log } = deps;
   host.moveTo(start.cwd);
@@ -68,7 +68,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps): P
     isIdle: () => turns.isIdle,
     report: (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
   });
-  // Comes before the code of the bundle, which must not interfere with it.
+  // Started before bundle code is loaded, so that bundle code cannot interfere with it.
   const telemetry = await startTelemetry(start, deps);
   const agent = await startAgent(
     { ...start.agent, ...start.address },
@@ -92,7 +92,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps): P
     onLost: deps.onLost,
   });
 
-  /** From here on no message reaches the turn: it must not continue while its resources are cleaned up and closed. */
+  /** Once true, no message reaches the turn: it must not continue while its resources are cleaned up and closed. */
   let isLeft = false;
   function leave(): void {
     isLeft = true;
@@ -149,7 +149,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps): P
   };
 }
 
-/** The time for the last spans when the process has to end. */
+/** The time to send the last spans before the process ends. */
 const LAST_SPANS_MS = 2_000;
 
 /** Starts the export of spans. Without a collector it loads nothing and returns undefined. */
@@ -160,7 +160,7 @@ async function startTelemetry({ telemetry, agent }: AgentStart, { host: { clock 
   return openTelemetry(telemetry, agent, { clock, report });
 }
 
-/** The observer for the given listeners; undefined without listeners. */
+/** Makes the observer that calls the given listeners; `undefined` without listeners. */
 function observeTurn(clock: Clock, listeners: readonly (TurnListener | undefined)[]): TurnObserver | undefined {
   const wanted = listeners.filter((listener) => listener !== undefined);
   return wanted.length === 0 ? undefined : watchTurn(clock, wanted);
@@ -170,7 +170,7 @@ function hasBundleCode({ agent: { tools = [], extensions = [] } }: AgentStart): 
   return tools.length > 0 || extensions.length > 0;
 }
 
-/** Watches draws while extensions register; undefined when nothing is recorded or there are no extensions. */
+/** Records draws while extensions register; `undefined` when nothing is recorded or the agent has no extensions. */
 function watchDraws({ agent: { extensions = [], policy } }: AgentStart, host: ProcessHost): RegisterDraws | undefined {
   if (policy?.trace === 'off' || extensions.length === 0) return undefined;
   host.watchDraws();
@@ -208,7 +208,7 @@ function recordEvents(
     report: (problem) => log.write('warn', 'events.not_written', `Runtime events cannot be written down: ${problem}`),
   });
   agent.parts.bus.watch((name, told) => {
-    // Payloads are JSON objects.
+    // Safe: payloads are JSON objects.
     const payload = maskJson(told as unknown as JsonObject, (text) => log.mask(text)) as JsonObject;
     events.add({ time: clock.now().toISOString(), name, payload });
     channel.send({ type: 'runtime.event', name, payload }).catch(() => undefined);
@@ -216,7 +216,7 @@ function recordEvents(
   return events;
 }
 
-/** Records the chains of every turn, unless the policy turns traces off. */
+/** Records the chains of every turn, unless the policy disables traces. */
 function recordTraces(
   { parts: { policy, statuses, bus } }: RunningAgent,
   journal: InstanceJournal,
@@ -235,7 +235,7 @@ function recordTraces(
   return traces;
 }
 
-/** A turn that just ended gets at least this time to send its answer. */
+/** The minimum time that a turn that has just ended gets to send its answer. */
 const ANSWER_MS = 100;
 
 async function settlesBefore(deadline: number, turns: TurnRunner, clock: Clock): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** The log of an agent's process: lines for people, sent to the orchestrator, which writes them to the file. */
+/** The log of an agent process: lines for people. They are sent to the orchestrator, which writes them to the file. */
 import type { CodePlace, JsonObject } from '@goondan/types';
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -27,7 +27,7 @@ export class ProcessLog {
     this.#mask = maskSecrets(secrets);
   }
 
-  /** Sets the folders of the bundle's code. Called after `hide`. */
+  /** Sets the folders of the bundle's code. Call it after `hide`. */
   knowCode(folders: readonly string[]): void {
     this.#locate = locateIn(folders, this.#mask);
   }
@@ -52,14 +52,14 @@ export class ProcessLog {
     });
   }
 
-  /** Writes a line about any thrown value. */
+  /** Writes a line about a thrown value. */
   writeThrown(level: LogLevel, event: string, what: string, thrown: unknown): void {
     const { message, code = null, extension = null } = toTurnError(thrown);
     const { place, stack = stackOf(thrown) } = this.#locate(thrown);
     this.write(level, event, `${what}: ${message}`, { code, extension, stack }, place);
   }
 
-  /** Sends a finished line. Never throws; data that cannot be sent is left out. */
+  /** Sends a complete line. Never throws; data that cannot be sent is left out. */
   send(line: LogLine): void {
     this.#channel.send({ type: 'log', line }).catch(() => {
       const { data: _, ...bare } = line;
@@ -68,7 +68,7 @@ export class ProcessLog {
   }
 }
 
-/** The stack of an error that no code of a bundle threw, for developers of Goondan. */
+/** Returns the stack of an error that was not thrown by bundle code, for developers of Goondan. */
 function stackOf(thrown: unknown): string | null {
   const stack = readField(thrown, 'stack');
   return typeof stack === 'string' ? stack : null;

@@ -1,4 +1,7 @@
-/** Runs a replay in its own process. Conversation, engine and answers of people come from the recording. */
+/**
+ * Runs a replay in its own process. The conversation, the answers of other agents and the answers of people come from
+ * the recording.
+ */
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import { replayTurn } from '../replay/replay-turn.ts';

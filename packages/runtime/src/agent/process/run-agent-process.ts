@@ -1,10 +1,9 @@
 /**
- * The life of an agent's process: it waits for its plan, starts that agent, handles messages, and ends.
- *
- * 1. A ping is answered at once, whatever else runs: only a blocked loop does not answer.
- * 2. Messages that come while it starts are handled when it has started, in order.
- * 3. It ends once. Everything it still has to send goes first, within `LAST_WORDS_MS`.
- * 4. Without the orchestrator it ends at once; every input it had accepted is on disk.
+ * The life of an agent process: it waits for its plan, starts the agent, handles messages, and ends.
+ * 1. A ping is answered at once, whatever else runs; only a blocked event loop leaves a ping unanswered.
+ * 2. Messages that arrive during the start are handled after it, in order.
+ * 3. It ends once. Everything it still has to send is sent first, within `LAST_WORDS_MS`.
+ * 4. Without the orchestrator it ends at once; every accepted input is on disk.
  */
 import { type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
@@ -22,19 +21,19 @@ import type { ProcessHost } from './process-host.ts';
 import { ProcessLog } from './process-log.ts';
 import { tellChanges } from './tell-changes.ts';
 
-/** The grace when a drain names none; the default of `Swarm.policy.shutdown`. */
+/** The grace if a drain message contains none; the same as the default of `Swarm.policy.shutdown`. */
 const GRACE_MS = 30_000;
 /**
- * The supervisor kills a process after its grace, and knows why. If that does not happen, the process ends by itself
- * after this time.
+ * The supervisor kills a process after its grace and records the reason. If the supervisor does not, the process ends
+ * itself after this additional time.
  */
 const OVERTIME_MS = 5_000;
 const LAST_WORDS_MS = 1_000;
-/** A process that still waits after this time is a spare: it loads modules meanwhile. */
+/** A process that has no plan after this time is a spare: it loads modules while it waits. */
 const SPARE_AFTER_MS = 50;
 /**
- * At most 1,000 messages wait while the process starts. The orchestrator sends far fewer: more mean a fault, and the
- * process ends.
+ * The maximum number of messages queued during the start. The orchestrator sends far fewer; if there are more,
+ * something is wrong and the process ends.
  */
 const MOST_QUEUED = 1_000;
 
@@ -66,7 +65,8 @@ class AgentProcess {
   run(): void {
     this.#host.onUncaught((thrown) => this.#crash('process.uncaught', 'Uncaught error', thrown));
     this.#host.onTerminate(() => void this.#drain(GRACE_MS));
-    // This must be the first listener: no other may log that a call failed because the orchestrator is gone.
+    // This must be the first listener, so that no other listener logs that a call failed because the orchestrator
+    // exited.
     this.#channel.onClose(() => {
       if (this.#phase.name !== 'ending') this.#host.exit(1);
     });
@@ -78,7 +78,7 @@ class AgentProcess {
   #hear(message: ToAgent): void {
     switch (message.type) {
       case 'ping':
-        // A pong that cannot be sent counts as a blocked loop.
+        // If a pong cannot be sent, the orchestrator treats the process as blocked.
         return void this.#channel.send({ type: 'pong', n: message.n }).catch(() => undefined);
       case 'start':
         return this.#begin(message.plan);
@@ -106,7 +106,7 @@ class AgentProcess {
       return this.#log.write('warn', 'message.ignored', 'A second "start" came.');
     }
     this.#phase = { name: 'starting', queued: [] };
-    // The plan comes from our own orchestrator, which made it from checked data: it is an `AgentStart`.
+    // Safe: the plan comes from our own orchestrator, which made it from checked data.
     this.#started = this.#start(plan as unknown as AgentStart);
   }
 
@@ -136,7 +136,7 @@ class AgentProcess {
   }
 
   #open(instance: OpenInstance): void {
-    // The process may have ended meanwhile.
+    // The process may have begun to end during the start.
     if (this.#phase.name !== 'starting') return;
     const { queued } = this.#phase;
     this.#instance = instance;
@@ -153,7 +153,7 @@ class AgentProcess {
   }
 
   /**
-   * Reports a lost turn. The orchestrator decides by the code whether the event is to blame, and whether a retry can
+   * Reports a lost turn. By the code, the orchestrator decides whether the event caused it, and whether a retry can
    * help.
    */
   #loseTurn(eventId: string, thrown: unknown): void {
@@ -175,7 +175,7 @@ class AgentProcess {
     };
   }
 
-  /** Finishes the running turn, cleans up, reports it and ends. A second call does nothing. */
+  /** Finishes the running turn, cleans up, reports the end and exits. A second call does nothing. */
   async #drain(graceMs: number, cleanUpMs?: number): Promise<void> {
     if (this.#isDraining || this.#hasEnded()) return;
     this.#isDraining = true;

@@ -5,7 +5,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 
 /**
  * Sends the result of a committed turn. A result that cannot be sent (too large, too deep) is replaced by an error that
- * says so: without an answer the orchestrator would ask for the turn again and again.
+ * says so. Without any answer, the orchestrator would request the turn again and again.
  */
 export async function sendResult(
   channel: Channel<FromAgent, ToAgent>,

@@ -1,6 +1,6 @@
 /**
- * Describes the agent again when its parts have changed: after `GAP_MS`, once for all changes of that time, and always
- * before the end of the turn is reported. Nothing is sent while nothing changes.
+ * Sends a new description of the agent when its parts have changed. Changes within `GAP_MS` are sent together, and
+ * always before the end of a turn is reported. If nothing changes, nothing is sent.
  */
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -20,7 +20,7 @@ export function tellChanges(agent: RunningAgent, channel: Channel<FromAgent, ToA
     callOff?.();
     callOff = undefined;
     known = tools.items();
-    // If the channel is closed or full, the next change sends it.
+    // If the channel is closed or full, the description is sent with the next change.
     channel.send({ type: 'described', ...describeAgent(agent, clock.now()) }).catch(() => undefined);
   };
   // Registering a tool publishes no event, so the tools are compared after each runtime event.

@@ -1,4 +1,7 @@
-/** The process this runs in. Its functions are taken once, at the start, because bundle code may replace them. */
+/**
+ * The process in which this code runs. The functions of `process` are read once, at the start, because bundle code may
+ * replace them.
+ */
 import { answerOwnPackages } from '../../bundle-imports/answer-own-packages.ts';
 import { watchDraws } from '../draws/watch-draws.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -22,7 +25,7 @@ export const thisProcess: ProcessHost = {
   watchDraws,
   onTerminate(listener) {
     process.on('SIGTERM', listener);
-    // Ctrl-C at a terminal reaches every process of the group; the orchestrator decides which of them end.
+    // Ctrl-C in a terminal sends SIGINT to every process of the group; the orchestrator decides which of them end.
     process.on('SIGINT', () => undefined);
   },
   onUncaught(listener) {

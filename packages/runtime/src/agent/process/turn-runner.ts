@@ -1,8 +1,8 @@
 /**
- * Runs the turns that the orchestrator asks for, one after the other: streams each one and answers after its commit.
- *
- * A turn without a result could not be saved (`E_DISK_FULL`, `E_FENCED`, …). The memory of this process may then differ
- * from the disk: the turn is lost, the process reports why and ends, and the next process runs the turn again.
+ * Runs the turns that the orchestrator requests, one after the other. Streams each turn, and answers after its commit.
+ * If a turn has no result, it could not be committed (`E_DISK_FULL`, `E_FENCED`, …). The memory of this process may
+ * then differ from the disk. The turn is lost: the process reports the reason and ends, and the next process runs the
+ * turn again.
  */
 import { type AgentEvent, endingOf, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
@@ -22,9 +22,9 @@ export interface TurnRunnerDeps {
   /** Returns an observer for the layers of a turn; undefined when the turn is not observed. */
   readonly observe: () => TurnObserver | undefined;
   readonly channel: Channel<FromAgent, ToAgent>;
-  /** Resolves when the traces of the turns are written. Never rejects. */
+  /** Resolves when the traces of all turns so far are written. Never rejects. */
   readonly written: () => Promise<void>;
-  /** Called when the last running turn is over. */
+  /** Called when the last running turn has ended. */
   readonly onIdle: () => void;
   readonly onLost: (eventId: string, thrown: unknown) => void;
 }
@@ -58,7 +58,7 @@ export class TurnRunner {
     this.#cancellations.cancel(eventId, reason);
   }
 
-  /** Pauses the clock of this event's turn while an agent that it asked waits for people. */
+  /** Pauses the clock of this event's turn while an agent that it called waits for a person. */
   hold(eventId: string, isHeld: boolean): void {
     const held = this.#clocks.get(eventId);
     if (held === undefined || held.isHeld === isHeld) return;
@@ -68,7 +68,7 @@ export class TurnRunner {
     this.#deps.agent.parts.activity.hold(isHeld);
   }
 
-  /** Resolves when every turn so far is answered. */
+  /** Resolves when all turns so far are answered. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }
@@ -85,7 +85,7 @@ export class TurnRunner {
         deadLetter,
         isExcused,
         observer: observe(),
-        // A delta may be lost: the answer itself follows.
+        // A lost delta does no harm, because the complete answer follows.
         onDelta: (delta: TurnDelta) =>
           void channel.send({ type: 'delta', eventId: event.id, delta }).catch(() => undefined),
       };
@@ -104,12 +104,15 @@ export class TurnRunner {
 }
 
 /**
- * The time to write the traces of a cancelled turn: its client often ends the process at once, and later wants to see
- * where the turn was.
+ * The time to write the traces of a cancelled turn. The client often ends the process right after a cancel, and people
+ * want to see later where the turn stopped.
  */
 const LAST_LINES_MS = 500;
 
-/** Answers an event that was handled long ago with an error. Every other failure is one of this process. */
+/**
+ * Answers an event whose result is no longer kept with an error. Every other failure is rethrown as one of this
+ * process.
+ */
 function forgotten(event: AgentEvent, thrown: unknown): TurnOutcome {
   if (!GoondanError.is(thrown) || thrown.code !== 'E_TURN_FORGOTTEN') throw thrown;
   const { code, message } = thrown;

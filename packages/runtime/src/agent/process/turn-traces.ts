@@ -1,7 +1,7 @@
 /**
- * Writes the traces of this process's turns to disk, layer by layer. No turn waits for it or fails because of it:
- * chains are kept while they run, described when they are written, and written together. Secrets are masked before
- * anything is cut.
+ * Writes the traces of this process's turns to disk, layer by layer. No turn waits for a write or fails because of it:
+ * chains are kept in memory while they run, and described and written later in batches. Secrets are masked before long
+ * values are cut.
  */
 import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
 import { shortenMasked } from '../../log/shorten-masked.ts';
@@ -25,11 +25,11 @@ import type { TurnLine } from '../../workspace/traces/trace-files.ts';
 export interface TurnTracesDeps {
   readonly open: () => Promise<LineWriter<TurnLine>>;
   readonly clock: Clock;
-  /** The agent's extensions, for a replay. */
+  /** The agent's extensions, which a replay needs. */
   readonly extensions: readonly RecordedExtension[];
-  /** Returns the current statuses of things that its extensions need; no statuses when absent. */
+  /** Returns the current statuses of the things that the extensions need; without it, there are no statuses. */
   readonly statuses?: () => readonly ExtensionStatusChanged[];
-  /** Called once each time that writing stops working. */
+  /** Called once whenever writing starts to fail. */
   readonly report: (problem: string) => void;
 }
 
@@ -53,7 +53,8 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
   };
   const log = new GatheredLog<TurnLine>({
     open: () => {
-      // After a failed write it is unknown which lines are in the file, so no later line refers to them.
+      // After a failed write it is unknown which lines are in the file, so later lines do not refer to earlier
+      // requests.
       requests = new WeakMap();
       return open();
     },
@@ -67,55 +68,52 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
   };
   const onRunning = (run: WrittenRun | undefined) => void (running = run);
   return {
-    /** Returns a listener for one turn. */
+    /** Returns the listener for one turn. */
     listen: (): TurnListener =>
       new WrittenRun({ clock, extensions, ...(statuses && { statuses }), effects, requestsOf, onRunning, add }),
     /** Marks the running turn as left to the next process. */
     leave: () => running?.halt(),
-    /** Adds a status to the running turn; drops it when none runs. */
+    /** Adds a status to the running turn; ignores it when no turn is running. */
     statusChanged: (status: ExtensionStatusChanged) => running?.statusChanged(status),
     flush: () => log.flush(),
     close: () => log.close(),
   };
 }
 
-/** In characters, so that a list of turns can show the first words. */
+/** The maximum length in characters. It is enough for lists of turns, which show the first words. */
 const LONGEST_INPUT = 200;
 const LONGEST_ERROR = 1_000;
-/** In characters; a turn with a longer resume point cannot be replayed. */
+/** The maximum length in characters. A turn with a longer resume point cannot be replayed. */
 const LONGEST_RESUME_POINT = 2_000_000;
 
 /**
- * At most 200 statuses of one run are written, so that a server that connects again and again does not fill the file.
+ * The maximum number of statuses written for one run, so that a server that keeps reconnecting does not fill the file.
  */
 const MOST_STATUSES = 200;
 
 interface RunDeps extends Pick<TurnTracesDeps, 'clock' | 'extensions' | 'statuses'> {
   readonly effects: EffectRecorder;
-  /** Requests of a run that are in the file. */
+  /** Returns the requests of a run that are already in the file. */
   readonly requestsOf: (run: WrittenRun) => WrittenRequests;
-  /** Called with the run that is running now. Turns run one after the other. */
+  /** Called with the current run, or `undefined` when it ends. Turns run one after the other. */
   readonly onRunning: (run: WrittenRun | undefined) => void;
   readonly add: (turn: TurnLine['turn'], isNeeded: boolean, line: () => TraceLine | undefined) => void;
 }
 
-/** One turn, from its start in this process to its commit. */
+/** One turn in this process, from its start to its commit. */
 class WrittenRun implements TurnListener {
   readonly #deps: RunDeps;
   #turn: TurnLine['turn'] | undefined;
   #startedAt = 0;
   #mask: Mask = noSecrets;
   #locate: LocateThrown | undefined;
-  /** Chains that are running; `#begun` counts all chains so far. */
+  /** Chains that are running. `#begun` counts all chains so far. */
   readonly #open = new Set<RunningSpan>();
   #begun = 0;
-  /**
-   * Chains with a written line that says they are running, and the number of their layers that had called `next()` by
-   * then.
-   */
+  /** Chains whose start was written, with the number of their layers that had called `next()` by then. */
   readonly #written = new Map<RunningSpan, number>();
   #statuses = 0;
-  /** Keys of effects that have not ended. */
+  /** Keys of effects that have begun but not ended. */
   readonly #asked = new Set<string>();
 
   constructor(deps: RunDeps) {
@@ -162,9 +160,9 @@ class WrittenRun implements TurnListener {
     this.halt(reason);
   }
 
-  /** Writes where the turn stopped. Without a reason, another process continues the turn. */
+  /** Writes where the turn stopped. Without a reason, it means that another process continues the turn. */
   halt(reason?: Error): void {
-    // Writes the current state of open chains; a chain that ends later gets another line.
+    // Writes the current state of open chains. A chain that ends later gets another line.
     for (const chain of this.#open) this.changed(chain);
     this.#addMasked({
       type: 'halt',
@@ -220,9 +218,9 @@ class WrittenRun implements TurnListener {
   }
 
   /**
-   * Writes running chains whose layers have called `next()` since their last line. A request from inside a chain
-   * depends on the changes that its layers made before `next()`: if the process dies before the chain is over, those
-   * changes are in the file.
+   * Writes running chains whose layers have called `next()` since the last line about them. A request from inside a
+   * chain depends on the changes that its layers made before `next()`. With this line, the changes are in the file even
+   * if the process dies before the chain ends.
    */
   #tellWhoWentIn(): void {
     if (this.#written.size === 0) return;
@@ -236,13 +234,13 @@ class WrittenRun implements TurnListener {
   #resume(point: ResumePoint | undefined): TraceLine {
     const line = { type: 'resume', ...(point === undefined ? {} : { point }) } as const;
     if (JSON.stringify(line).length > LONGEST_RESUME_POINT) return { type: 'resume' };
-    // Masking a line does not change its shape.
+    // Safe: masking a line does not change its shape.
     return maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
   }
 
   /** Adds a line that must not be lost, such as the start or the end of the turn. */
   #addMasked(line: TraceLine): void {
-    // Masking a line does not change its shape.
+    // Safe: masking a line does not change its shape.
     const masked = () => maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
     if (this.#turn !== undefined) this.#deps.add(this.#turn, true, masked);
   }

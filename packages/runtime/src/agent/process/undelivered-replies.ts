@@ -1,10 +1,11 @@
 /**
- * Replies in the instance's outbox: those that an earlier process left are sent again, and each is removed when the
- * orchestrator has delivered it.
- *
- * 1. The outbox is read before the first turn of this process: its own answers go with its `turn.done`.
- * 2. Acknowledging a reply writes to the same disk as a running turn, so it waits until none runs. A reply that was not
- *    acknowledged is only sent once more. This also happens to the oldest when more than `MOST_TAKEN` wait.
+ * The replies in the instance's outbox. Replies that an earlier process left are sent again, and each reply is removed
+ * once the orchestrator has delivered it.
+ * 1. The outbox is read before the first turn of this process, because the answers of its own turns are sent with
+ * `turn.done`.
+ * 2. Removing a reply writes to the same disk as a running turn, so it waits until no turn runs. A reply that was not
+ * removed is only sent once more. When more than `MOST_TAKEN` delivered replies are queued for removal, the oldest are
+ * forgotten and sent once more, too.
  */
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -15,13 +16,13 @@ import type { InstanceJournal } from './instance-journal.ts';
 import { sendResult } from './send-result.ts';
 
 const MOST_TAKEN = 1_000;
-/** The key of a reply is its turn's id: this prefix and the event's id. */
+/** The key of a reply is the id of its turn: this prefix and the event's id. */
 const PREFIX = 'turn-';
 
 export interface UndeliveredRepliesDeps {
   readonly journal: InstanceJournal;
   readonly channel: Channel<FromAgent, ToAgent>;
-  /** True when no turn runs. */
+  /** Returns true when no turn is running. */
   readonly isIdle: () => boolean;
   readonly report: (problem: string, thrown: unknown) => void;
 }
@@ -36,7 +37,7 @@ export class UndeliveredReplies {
     this.#deps = deps;
   }
 
-  /** Resolves when the outbox was read. **Errors** — those of recovery: a turn would get them too. */
+  /** Resolves when the outbox has been read. **Errors** — those of recovery; a turn would get the same errors. */
   async found(): Promise<void> {
     await this.#look();
   }
@@ -65,7 +66,10 @@ export class UndeliveredReplies {
     if (this.#taken.size > MOST_TAKEN && oldest !== undefined) this.#taken.delete(oldest);
   }
 
-  /** Removes taken replies from the outbox. Must be called when no turn runs; stops when one starts. Never rejects. */
+  /**
+   * Removes delivered replies from the outbox. Call it only when no turn runs; it stops when a turn starts. Never
+   * rejects.
+   */
   acknowledge(): Promise<void> {
     this.#acknowledging = this.#acknowledging.then(() => this.#acknowledgeAll());
     return this.#acknowledging;
@@ -77,8 +81,8 @@ export class UndeliveredReplies {
   }
 
   /**
-   * Reads the outbox after a recovery: the previous process may have died before its last answer was in the outbox, and
-   * recovery puts it there.
+   * Reads the outbox after recovery: the previous process may have died before its last answer was in the outbox, and
+   * recovery adds that answer.
    */
   async #findLeft(): Promise<readonly QueueEntry[]> {
     const { journal } = this.#deps;

@@ -1,6 +1,6 @@
 /**
  * Compares a layer with its recording. Pure. The parts before and after `next()` are compared separately, because
- * everything inside runs between them. Times are not compared.
+ * everything inside the layer runs between them. Times are not compared.
  */
 import type { Change } from '../../json/diff-json.ts';
 import type { LayerRecord } from '../../trace/turn-trace.ts';
@@ -14,7 +14,7 @@ export interface LayerNow {
   readonly marks: LayerRecord['marks'] & {};
 }
 
-/** Compares a layer that has called `next()`, up to that call. */
+/** Compares the part of a layer up to its call of `next()`. */
 export function compareWayIn(then: LayerRecord, { record: now, marks }: LayerNow): LayerDifference | undefined {
   if (then.outcome === 'short_circuit' || then.isBeforeNext === true) return outcome(then, 'calls next()');
   return (
@@ -24,7 +24,7 @@ export function compareWayIn(then: LayerRecord, { record: now, marks }: LayerNow
   );
 }
 
-/** Compares a layer that is over. `hasGoneIn`: its part before `next()` is already compared. */
+/** Compares a layer that has ended. If `hasGoneIn` is true, its part before `next()` was already compared. */
 export function compareWayOut(
   then: LayerRecord,
   { record: now, marks }: LayerNow,
@@ -42,7 +42,7 @@ export function compareWayOut(
   );
 }
 
-/** Compares the digests where the description is cut, on one side or on both. */
+/** Compares digests where the description was cut, in the replay, in the recording, or in both. */
 function compareMarks(
   then: LayerRecord,
   now: LayerRecord,
@@ -53,7 +53,9 @@ function compareMarks(
   return side(then.marks) === side(marks) ? undefined : unshown(then);
 }
 
-/** True when the turn would have been different without this layer. `failedItself`: the layer threw its own error. */
+/**
+ * Returns true if the turn would have been different without this layer. `failedItself`: the layer threw its own error.
+ */
 export function didSomething(layer: LayerRecord, failedItself: boolean): boolean {
   const { changed, resultChanged, emitted, outcome: ended } = layer;
   return (
@@ -65,7 +67,7 @@ export function didSomething(layer: LayerRecord, failedItself: boolean): boolean
   );
 }
 
-/** Describes everything that a layer did and asked for, for a layer that is gone. */
+/** Describes everything that a layer did and requested, for a layer that no longer exists. */
 export function describeGone(layer: LayerRecord, asked: readonly Change[]): LayerDifference {
   const events = all(layer).map(({ event, said }) => ({ path: event, before: said ?? event }));
   const fields = [...layer.changed, ...layer.resultChanged].map(({ path, before: from, after: to }) => ({
@@ -80,7 +82,7 @@ export function describeGone(layer: LayerRecord, asked: readonly Change[]): Laye
   };
 }
 
-/** A recording of a layer that did nothing, to compare a new layer with. */
+/** Makes a recording of a layer that did nothing, to compare a new layer with. */
 export function asIfItDidNothing({ extension, name, kind }: LayerRecord): LayerRecord {
   const nothing = { startMs: 0, ownMs: 0, totalMs: 0, emittedMore: 0, outcome: 'passed' } as const;
   return { extension, name, kind, ...nothing, changed: [], resultChanged: [], emitted: [], messages: [] };
@@ -106,14 +108,14 @@ function compareChanges(
   };
 }
 
-/** The value that a change gave a field: absent without a change, `(removed)` when the field was removed. */
+/** Returns the value that a change gave to a field: absent without a change, `(removed)` if the field was removed. */
 function value<Side extends 'before' | 'after'>(side: Side, change: Change | undefined): { [Key in Side]?: string } {
   if (change === undefined) return {};
   return { [side]: change.after ?? '(removed)' } as { [Key in Side]?: string };
 }
 
 interface ShownEvent {
-  /** A description such as `append system <id>`. */
+  /** A description of the event, such as `append system <id>`. */
   readonly event: string;
   readonly said: string | undefined;
 }
@@ -143,7 +145,7 @@ function all({ emitted, messages }: LayerRecord): ShownEvent[] {
   const said = [...messages];
   return emitted.map((event) => ({
     event,
-    // Only events with a message have a text, and `messages` is in the order of these events.
+    // Only events with a message have a text, and `messages` has the texts in the order of these events.
     said: event.startsWith('append ') || event.startsWith('replace ') ? said.shift()?.after : undefined,
   }));
 }
@@ -161,7 +163,9 @@ function outcome(then: LayerRecord, now: string): LayerDifference {
   return { what: 'outcome', message: 'ended otherwise', changes: [{ path: 'outcome', before: was, after: now }] };
 }
 
-/** The difference of a layer that ended without calling `next()`, which it had called in the recording. */
+/**
+ * Returns the difference for a layer that ended without calling `next()`, although it called `next()` in the recording.
+ */
 export function didNotGoIn(now: LayerRecord): LayerDifference {
   const change = { path: 'outcome', before: 'called next()', after: describeOutcome(now) };
   return { what: 'outcome', message: 'ended otherwise', changes: [change] };
@@ -180,7 +184,7 @@ function describeOutcome({ outcome: ended, error = '' }: LayerRecord): string {
   }
 }
 
-/** The difference when the shown part of the data is too short to include it. */
+/** Returns the difference for data whose visible part is too short to show it. */
 function unshown(then: LayerRecord): LayerDifference {
   const events = all(then).map(({ event }) => event);
   const what = [...events, ...then.changed.map(({ path }) => path), ...then.resultChanged.map(({ path }) => path)];

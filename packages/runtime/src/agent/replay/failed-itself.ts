@@ -1,7 +1,9 @@
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import type { EffectRecord } from '../../trace/effect-record.ts';
 
-/** True when a failed layer threw its own error: nothing inside it failed with the same one. */
+/**
+ * Returns true if a failed layer threw its own error, which means that nothing inside it failed with the same error.
+ */
 export function failedItself(
   { layers, inside, id }: ChainRecord,
   index: number,

@@ -1,6 +1,6 @@
 /**
- * Decides when a replay of a halted run has reached the place of the halt: every recorded effect has been asked for,
- * every finished chain is over, and the running layers are as far as they were. Nothing is compared after that.
+ * Decides when a replay of a halted run has reached the point of the halt: every recorded effect has been requested,
+ * every finished chain has ended, and the running layers are as far as they were. Nothing is compared after that point.
  */
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import type { EffectRecord } from '../../trace/effect-record.ts';
@@ -8,9 +8,9 @@ import type { Recording } from '../../trace/recording.ts';
 import type { ReplayedSpan } from './replayed-span.ts';
 
 export class Halting {
-  /** Keys of recorded effects that the replay has not asked for yet. */
+  /** Keys of recorded effects that the replay has not requested yet. */
   readonly #unasked: Set<string>;
-  /** Recorded chains that have not ended in the replay yet. */
+  /** Recorded chains that ended before the halt and have not ended in the replay yet. */
   readonly #running: Set<ChainRecord>;
   /** Chains that were running at the halt. */
   readonly #open: ChainRecord[];
@@ -45,12 +45,12 @@ export class Halting {
   }
 }
 
-/** False for a tool's requests to other agents: a replay does not run the tool. */
+/** Returns false for a tool's requests to other agents, because a replay does not run the tool. */
 function isAskedByLayers({ kind, by }: EffectRecord): boolean {
   return kind !== 'agent' || by !== undefined;
 }
 
-/** Leaves out requests of a tool that had not ended itself. */
+/** Leaves out keys of requests made by a tool that had not ended itself. */
 function outermost(keys: readonly string[]): readonly string[] {
   return keys.filter((key) => !keys.some((other) => key.startsWith(`${other}/`)));
 }

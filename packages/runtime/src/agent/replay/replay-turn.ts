@@ -1,6 +1,6 @@
 /**
  * Runs one turn again from its recording, with the same turn loop, the same onion and the agent's own layers. Models,
- * tools, other agents and people are not called: every effect is answered from the recording.
+ * tools, other agents and people are not called: every effect gets its outcome from the recording.
  */
 import { reviveEvent, type Stored } from '../../messages/message-text.ts';
 import { type AgentEvent, GoondanError, type JsonValue } from '@goondan/types';
@@ -16,15 +16,14 @@ import { replayStore } from './replay-store.ts';
 import { ReplayWatch } from './replay-watch.ts';
 import type { TurnReplay } from '../turn-state/turn-replay.ts';
 
-/** The longest time for a replay, so that a layer that waits for ever does not block it. */
+/** The time limit of a replay, so that a layer that never settles does not block it. */
 const LONGEST_MS = 60_000;
 const CLEAN_UP_MS = 5_000;
 
 /**
- * Replays a turn. Its draws are served when `watchDraws` has been called in this process. Layers find the agents of
- * `engine` in `ctx.agents.catalog()`.
- *
- * **Errors** — those of the start of an agent.
+ * Replays a turn. If `watchDraws` was called in this process, draws return their recorded values.
+ * `ctx.agents.catalog()` lists the agents of `engine`.
+ * **Errors** — those of starting an agent.
  */
 export async function replayTurn(
   plan: AgentPlan,
@@ -54,7 +53,7 @@ export async function replayTurn(
     late,
   ]).finally(callOff);
   const outcome = watch.outcome();
-  // A stopped turn never ends: it is abandoned.
+  // A stopped turn never settles, so it is abandoned.
   turn.catch(() => undefined);
   await waitAtMost(clock, CLEAN_UP_MS, agent.close(0, CLEAN_UP_MS)).catch(() => undefined);
   return outcome;
@@ -76,19 +75,22 @@ function replayOf({ recording, times, events }: ReplaySource, watch: ReplayWatch
   };
 }
 
-/** Resolves when the signal aborts, which may be never. */
+/** Resolves when the signal aborts, which may never happen. */
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** The plan without the outside: no model is opened, and no tool's module is imported, unless its parameters are in it. */
+/**
+ * Returns the plan without access to the outside: no model is opened, and a tool's module is imported only if its
+ * parameters are defined there.
+ */
 function withoutTheOutside(plan: AgentPlan): AgentPlan {
   const refuse = () =>
     Promise.reject(new GoondanError('E_CANCELLED', 'A replay calls no model, no tool and no other agent.'));
   return {
     ...plan,
-    // The replay has its own time limit; a turn that was out of time in the recording is cancelled at the same place.
+    // The replay has its own time limit. If the recorded turn timed out, the replay is cancelled at the same point.
     policy: { ...plan.policy, turnTimeoutMs: 2 * LONGEST_MS },
     models: Object.fromEntries(Object.keys(plan.models).map((ref) => [ref, { generate: refuse }])),
     ...(plan.tools && {
@@ -101,7 +103,7 @@ function revive({ createdAt, ...event }: Stored<AgentEvent>): AgentEvent {
   return { ...event, createdAt: new Date(createdAt) };
 }
 
-/** Compares the states of each extension after the turn. */
+/** Compares the state of each extension after the turn. */
 function compareStates(then: ReplaySource['stateAfter'], now: ReplaySource['stateAfter'], watch: ReplayWatch): void {
   if (watch.isHalted) return;
   for (const extension of Object.keys(then)) {

@@ -1,7 +1,7 @@
 /**
- * Watches a replayed turn and compares it with its recording: finds the recorded chain and layer for each running one,
- * serves the layer's recorded draws, and compares the layer at the moment it acts. The first divergence is the first in
- * time.
+ * Watches a replayed turn and compares it with its recording. It finds the record of each running chain and layer,
+ * returns the layer's recorded draws, and compares the layer while it runs. The first divergence reported is the
+ * earliest in time.
  */
 import type { JsonValue } from '@goondan/types';
 import { digestJson } from '../../json/digest-json.ts';
@@ -25,8 +25,9 @@ import { Halting } from './halting.ts';
 import { type Doer, ReplayedSpan, whom } from './replayed-span.ts';
 import { ServedDraws } from './served-draws.ts';
 
-/** The interval at which it checks whether layers still run, and the number of checks. */
+/** The interval between checks whether layers are still running, in milliseconds. */
 const LOOK_MS = 50;
+/** The maximum number of checks. */
 const MOST_LOOKS = 200;
 
 export class ReplayWatch implements TurnObserver {
@@ -43,12 +44,12 @@ export class ReplayWatch implements TurnObserver {
   readonly #stopped = Promise.withResolvers<void>();
   readonly #served = { model: 0, tool: 0, agent: 0, approval: 0 };
   readonly #chains: ReplayedSpan[] = [];
-  /** Keys of effects that the replay has asked for. */
+  /** Keys of effects that the replay has requested. */
   readonly #asked = new Set<string>();
   #mask: Mask = noSecrets;
   #agent: Pick<RunningAgent, 'parts' | 'layers'> | undefined;
   #first: Divergence | undefined;
-  /** Places and layers that diverged. */
+  /** Positions and layers that diverged. */
   readonly #differing = new Set<string>();
   #layers = 0;
   #stoppedAt: readonly string[] | undefined;
@@ -64,27 +65,27 @@ export class ReplayWatch implements TurnObserver {
     this.#keeper = new TurnKeeper(clock, () => undefined);
   }
 
-  /** Set once the agent has started. */
+  /** The running agent, set once it has started. */
   set agent(agent: Pick<RunningAgent, 'parts' | 'layers'>) {
     this.#agent = agent;
   }
 
-  /** Aborted where the recorded turn was cancelled, with the same reason. */
+  /** Aborts at the point where the recorded turn was cancelled, with the same reason. */
   get signal(): AbortSignal {
     return this.#cancel.signal;
   }
 
-  /** True when the replay has reached the place of the halt. */
+  /** True when the replay has reached the point of the halt. */
   get isHalted(): boolean {
     return this.#isHalted;
   }
 
-  /** Resolves when the replay cannot continue: the recording has no outcome, or its process went no further. */
+  /** Resolves when the replay cannot continue, because the recording has no outcome for an effect, or ends here. */
   get stopped(): Promise<void> {
     return this.#stopped.promise;
   }
 
-  /** The time in the recording, for code of the runtime that reads the clock. */
+  /** The current time of the recording, for runtime code that reads the clock. */
   get now(): Date {
     return new Date(Date.parse(this.#recording.startedAt) + this.#atMs);
   }
@@ -121,26 +122,25 @@ export class ReplayWatch implements TurnObserver {
     this.look();
   }
 
-  /** Checks, after every change, whether the place of the halt is reached. */
+  /** Checks whether the point of the halt is reached. Called after every change. */
   look(): void {
     if (this.#isHalted || this.#halting?.isReached !== true) return;
     this.#isHalted = true;
     const { error, layer } = this.#recording.halt ?? {};
     if (error === undefined) return this.#stopped.resolve();
     const cancel = () => this.#cancel.abort(throwable(error));
-    // A layer that was running at the halt starts with a signal that is not aborted yet, so the cancel comes a moment
-    // later.
+    // A layer that was running at the halt must start with a signal that is not aborted yet, so the cancel is delayed.
     if (layer === undefined) cancel();
     else setImmediate(cancel);
   }
 
-  /** True when the agent still has this layer. */
+  /** Returns true if the agent still has this layer. */
   hasLayer({ kind, extension, name }: LayerRecord): boolean {
     const layers = this.#agent?.layers(kind) ?? [];
     return layers.some((each) => each.extension === extension && each.name === name);
   }
 
-  /** Draws for the code of this layer; `then` is its record. */
+  /** Returns the draws for the code of this layer. `then`: the record of the layer. */
   drawsFor(chain: RunningSpan, layer: Doer, then: LayerRecord | undefined, run: number): ServedDraws {
     const { turnId, startedAt } = this.#recording;
     const now = Date.parse(startedAt) + (then?.startMs ?? this.#atMs);
@@ -148,7 +148,7 @@ export class ReplayWatch implements TurnObserver {
     return new ServedDraws(then?.drew ?? [], now, seed);
   }
 
-  /** Draws for the code of this extension while it is loaded. */
+  /** Returns the draws for the code of this extension while it is loaded. */
   registerDraws(extension: string): ServedDraws {
     const { turnId, startedAt, extensions } = this.#recording;
     const drew = extensions.find(({ name }) => name === extension)?.drew ?? [];
@@ -171,8 +171,8 @@ export class ReplayWatch implements TurnObserver {
   }
 
   /**
-   * See `TurnReplay`. Returns the recorded outcome; or that the effect settles only when the run is cancelled as recorded,
-   * which may be never.
+   * Implements `TurnReplay.serve`. Returns the recorded outcome, or `when cancelled` if the effect settles only when
+   * the run is cancelled as recorded, which may never happen.
    */
   serve(effect: Omit<WatchedEffect, 'outcome'>): RecordedOutcome | 'when cancelled' {
     if (this.#isHalted) return 'when cancelled';
@@ -193,13 +193,13 @@ export class ReplayWatch implements TurnObserver {
       return outcome;
     }
     const stop = () => this.#stopAt(here, kind, then, now);
-    // The recording may lack an effect that was asked for just before the halt.
+    // The recording may lack an effect that was requested just before the halt.
     if (then === undefined && here?.isAtHalt === true) this.#whenQuiet(stop);
     else stop();
     return 'when cancelled';
   }
 
-  /** Calls `stop` when no layer runs that could still bring the replay to the place of the halt. */
+  /** Calls `stop` when no running layer can bring the replay to the point of the halt any more. */
   #whenQuiet(stop: () => void, looks = 0): void {
     this.#clock.after(LOOK_MS, () => {
       const isBusy = this.#chains.some(({ activeLayer }) => activeLayer !== undefined);
@@ -212,7 +212,7 @@ export class ReplayWatch implements TurnObserver {
     if (this.#isHalted) return;
     const place = here?.place ?? [];
     const message = then === undefined ? `asks ${whom[kind]}, which it had not` : `asks ${whom[kind]} something else`;
-    // After an earlier divergence a different request is only a consequence, and is not reported.
+    // After an earlier divergence, a different request is only a consequence and is not reported.
     if (this.#differing.size === 0) {
       const { changes } = diffJson(then?.asked, now);
       const doer = here?.activeLayer ?? here?.by ?? this.#ownerOf(changes);
@@ -224,7 +224,7 @@ export class ReplayWatch implements TurnObserver {
     this.#stopped.resolve();
   }
 
-  /** The difference when the run was halted in this layer and the replay was not. */
+  /** Returns the difference for a layer in which the recorded run was halted, but the replay was not. */
   #goesOn(layer: LayerRecord): LayerDifference {
     if (!this.hasLayer(layer))
       return { what: 'gone', message: 'is not there; the run had come no further', changes: [] };
@@ -232,8 +232,8 @@ export class ReplayWatch implements TurnObserver {
   }
 
   /**
-   * The recorded outcome of an effect that was open when the run was cancelled; the reason of the cancel when there is
-   * none.
+   * Returns the recorded outcome of an effect that was open when the run was cancelled, or else the reason of the
+   * cancel.
    */
   outcomeOfPending(key: string): RecordedOutcome {
     const { outcome } = this.#effects.get(key) ?? {};
@@ -280,7 +280,7 @@ export class ReplayWatch implements TurnObserver {
     return this.#recording;
   }
 
-  /** Compares the request of a layer, before the layers of the requested chain run. */
+  /** Compares what a layer requested, before the layers of the requested chain run. */
   #compareAsked({ place, now, by }: ReplayedSpan, then: ChainRecord): void {
     this.#atMs = Math.max(this.#atMs, then.startMs);
     const { asked, input = '' } = describeSpan(now, 0);
@@ -290,7 +290,7 @@ export class ReplayWatch implements TurnObserver {
     this.differs(place.slice(0, -1), by, { what: 'asked', message, changes });
   }
 
-  /** The extension of the first tool that changed, in the replay or in the recording. */
+  /** Returns the extension of the first tool that differs between the replay and the recording. */
   #ownerOf(changes: readonly Change[]): Doer {
     const tool = changes.flatMap(({ path }) => /^tools\.(.+)$/.exec(path)?.[1] ?? [])[0];
     if (tool === undefined) return undefined;

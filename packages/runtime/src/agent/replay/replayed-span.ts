@@ -1,4 +1,4 @@
-/** One replayed chain with its layers: recorded like the first time, and compared with its record. */
+/** One replayed chain with its layers: recorded as in a normal turn, and compared with its record. */
 import type { MessageEvent, MiddlewareKind } from '@goondan/types';
 import type { ChainRecord, LayerRecord } from '../../trace/turn-trace.ts';
 import { cutJson } from '../../json/diff-json.ts';
@@ -39,24 +39,24 @@ export class ReplayedSpan implements ChainSpan {
   readonly #foundLayers = new Map<LayerRecord, ReplayedLayer>();
   readonly #foundChains = new Set<ChainRecord>();
   #hasLookedForGone = false;
-  /** True when the chain began after the recorded run was halted, so that there is nothing to compare it with. */
+  /** True when the chain began after the recorded run was halted, so that no record exists to compare it with. */
   readonly isBeyondHalt: boolean;
   #active: ReplayedLayer | undefined;
 
   constructor(
     readonly watch: ReplayWatch,
     readonly now: RunningSpan,
-    /** The record of this chain; undefined when there is none. */
+    /** The record of this chain; undefined when the recording has none. */
     readonly then: ChainRecord | undefined,
     outer: ReplayedSpan | undefined,
-    /** The layer whose code asked for this chain. */
+    /** The layer whose code requested this chain. */
     readonly by: Doer,
   ) {
     this.place = outer === undefined ? [] : [...outer.place, placeOf(now.chain)];
     this.isBeyondHalt = then === undefined && outer?.isAtHalt === true;
   }
 
-  /** True when the chain was running at the halt, and the replay has got as far or further. */
+  /** True when the chain was running at the halt, and the replay has got at least as far. */
   get isAtHalt(): boolean {
     if (this.isBeyondHalt) return true;
     if (this.then?.isUnfinished !== true) return false;
@@ -80,7 +80,7 @@ export class ReplayedSpan implements ChainSpan {
     this.#active = layer;
   }
 
-  /** Finds the record of a chain inside this one; the next unused one when several have this id. */
+  /** Finds the record of a chain inside this one. If several records have this id, returns the next unused one. */
   findInside(kind: MiddlewareKind, id: string): ChainRecord | undefined {
     const found = this.then?.inside.find(
       (each) => each.kind === kind && each.id === id && !this.#foundChains.has(each),
@@ -90,8 +90,8 @@ export class ReplayedSpan implements ChainSpan {
   }
 
   /**
-   * Called when something inside the chain starts. If no layer asked for it, it is the core, all layers have been
-   * entered, and missing ones are reported.
+   * Called when something inside the chain starts. If no layer requested it, it is the core: all layers have been
+   * entered, and missing layers are reported.
    */
   coreBegins(by: Doer): void {
     if (by === undefined) this.#lookForGone();
@@ -103,7 +103,7 @@ export class ReplayedSpan implements ChainSpan {
     const then = this.then?.layers.find(
       (each) => each.extension === layer.extension && each.name === layer.name && !this.#foundLayers.has(each),
     );
-    // A new layer after the halt is not compared.
+    // A new layer that starts after the halt is not compared.
     const isBeyondHalt = then === undefined && this.isAtHalt;
     const draws = this.watch.drawsFor(this.now, layer, then, this.now.layers.length);
     const entered = new ReplayedLayer(this, now, then, draws, isBeyondHalt);
@@ -147,7 +147,7 @@ export class ReplayedSpan implements ChainSpan {
     this.differs(missing.by, { what: 'not_asked', message, changes });
   }
 
-  /** Reports layers that did something in the recording and are gone now. */
+  /** Reports layers that did something in the recording but do not exist now. */
   #lookForGone(): void {
     if (this.#hasLookedForGone || this.then === undefined) return;
     this.#hasLookedForGone = true;
@@ -176,7 +176,7 @@ class ReplayedLayer implements LayerSpan {
   constructor(
     private readonly chain: ReplayedSpan,
     readonly now: RecordedLayer,
-    /** The record of this layer; undefined when there is none. */
+    /** The record of this layer; undefined when the recording has none. */
     private readonly then: LayerRecord | undefined,
     readonly draws: ServedDraws,
     private readonly isBeyondHalt: boolean,
@@ -188,7 +188,7 @@ class ReplayedLayer implements LayerSpan {
     if (!this.isBeyondHalt && this.then?.stage !== 'in') {
       const described = this.#describe();
       this.#tell(compareWayIn(this.then ?? asIfItDidNothing(described.record), described));
-      // Nothing else of this layer is compared.
+      // The layer was running at the halt, so nothing else of it is compared.
       if (this.then?.stage !== undefined) this.chain.watch.compared();
     }
     this.chain.watch.look();
@@ -227,7 +227,7 @@ class ReplayedLayer implements LayerSpan {
   #compareEnd(): void {
     if (this.isBeyondHalt || this.then?.stage === 'in') return;
     const described = this.#describe();
-    // The layer was running at the halt: the recording only shows whether it had called `next()`.
+    // The layer was running at the halt, so the recording only shows whether it had called `next()`.
     if (this.then?.stage !== undefined) {
       if (!this.now.hasGoneIn) this.#tell(didNotGoIn(described.record));
       return;
@@ -247,12 +247,12 @@ class ReplayedLayer implements LayerSpan {
   }
 }
 
-/** The progress of a layer as a number; the highest when it is over. */
+/** Returns the progress of a layer as a number; a layer that has ended has the highest number. */
 function rank(stage: LayerRecord['stage']): number {
   return stage === undefined ? 3 : ['in', 'inside', 'out'].indexOf(stage);
 }
 
-/** A new layer that only lets an error from inside pass counts as one that did nothing. */
+/** Makes a new layer that only passes on an error from inside count as a layer that did nothing. */
 function passedOn({ outcome, error, isBeforeNext }: LayerRecord): Partial<LayerRecord> {
   return outcome === 'failed' && isBeforeNext !== true && error !== undefined ? { outcome, error } : {};
 }

@@ -1,7 +1,7 @@
 /**
- * Draws in a replay: the recorded values, each kind in its order. After the last recorded one, the clock continues from
- * the last time and moves by a millisecond with each read, so that a loop that waits for it ends. Random numbers then
- * come from a generator seeded with the turn and the layer: the same in every replay.
+ * Draws in a replay: the recorded values, in order for each kind. After the last recorded value, the clock continues
+ * from the last time and advances by a millisecond with each read, so that a loop that waits for time to pass ends.
+ * Random numbers then come from a generator seeded with the turn and the layer, so they are the same in every replay.
  */
 import type { Draw, DrawKind, DrawnValues, DrawScope } from '../../trace/draw-scope.ts';
 import { sha256 } from '../../json/sha256.ts';
@@ -12,7 +12,10 @@ export class ServedDraws implements DrawScope {
   #elapsed = 0;
   #state: number;
 
-  /** `now`: the start, in milliseconds since 1970. `seed`: the same in every replay, and different for each layer. */
+  /**
+   * `now`: the time at the start, in milliseconds since 1970. `seed`: the same in every replay, and different for each
+   * layer.
+   */
   constructor(drew: readonly Draw[], now: number, seed: string) {
     for (const [kind, value] of drew) this.#left.set(kind, [...(this.#left.get(kind) ?? []), value]);
     this.#now = now;
@@ -20,7 +23,7 @@ export class ServedDraws implements DrawScope {
   }
 
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
-    // The map keeps values under their kind.
+    // Safe: the map stores each value under its kind.
     const recorded = this.#left.get(kind)?.shift() as DrawnValues[Kind] | undefined;
     const value = recorded ?? (this.#makeUp(kind, make) as DrawnValues[Kind]);
     if (kind === 'now') this.#now = value as number;
@@ -39,7 +42,7 @@ export class ServedDraws implements DrawScope {
       case 'uuid':
         return toUuid(this.#hex(32));
       case 'bytes': {
-        // The number of bytes is known only from the made value.
+        // The number of bytes is known only from a generated value.
         const { length } = make() as string;
         return this.#hex(length);
       }
@@ -50,7 +53,7 @@ export class ServedDraws implements DrawScope {
     return Array.from({ length: digits }, () => Math.floor(this.#random() * 16).toString(16)).join('');
   }
 
-  /** Mulberry32: small, and good enough for values that only have to be the same every time. */
+  /** Mulberry32: small, and good enough for values that only have to be reproducible. */
   #random(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

@@ -1,14 +1,13 @@
 /**
- * The seam between a turn and the people who approve its tool calls. In an agent process it is
- * `process/ipc-approver.ts`, with the orchestrator at the other end.
- *
- * Invariants every approver keeps: the same question, asked again after a crash, gets the answer that was given
- * meanwhile, until `taken` is called; an answer is for one question.
+ * The seam between a turn and the people who approve its tool calls. In an agent process, `process/ipc-approver.ts`
+ * implements it and forwards requests to the orchestrator.
+ * Invariants that every approver guarantees: if the same request is made again after a crash, it gets the answer given
+ * meanwhile, until `taken` is called. An answer is valid for one request only.
  */
 import { type ApprovalOutcome, GoondanError, type JsonObject } from '@goondan/types';
 
 export interface ApprovalQuestion {
-  /** The place in the turn where it is asked. Key, turn, call and arguments identify the question. */
+  /** The position of the request in the turn. Key, turn, call and arguments together identify the request. */
   readonly key: string;
   readonly turnId: string;
   readonly toolCallId: string;
@@ -20,18 +19,18 @@ export interface ApprovalQuestion {
 }
 
 export interface ApprovalAnswer extends ApprovalOutcome {
-  /** The id to pass to `taken`. */
+  /** The id for `taken`. */
   readonly id: string;
 }
 
 export interface Approver {
-  /** Waits for the answer without a limit; rejects with the signal's reason when it aborts. */
+  /** Waits for the answer without a time limit. Rejects with the signal's reason when it aborts. */
   ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer>;
-  /** Releases an answer that is on disk with the turn. */
+  /** Releases an answer, once the turn has made it durable. */
   taken(id: string): void;
 }
 
-/** The approver of an agent that runs alone: it refuses every question. */
+/** The approver of an agent that runs alone; it rejects every request. */
 export const noApprover: Approver = {
   ask: ({ toolName }) =>
     Promise.reject(

@@ -1,8 +1,7 @@
 /**
- * The seam between a turn and the other agents: mailboxes and calls. It knows nothing about turns.
- *
- * Invariants every engine keeps: delivery is in order for each address, idempotent on `event.id`, and durable before it
- * resolves; a request ends in exactly one of reply, error, timeout.
+ * The seam between a turn and the other agents: delivery of events, and requests. It knows nothing about turns.
+ * Invariants that every engine guarantees: delivery is in order for each address, idempotent on `event.id`, and durable
+ * before it resolves. A request ends in exactly one of reply, error or timeout.
  */
 import {
   type AgentAddress,
@@ -16,10 +15,10 @@ import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 
 export interface Engine {
   deliver(to: AgentAddress, event: AgentEvent): Promise<{ accepted: true }>;
-  /** All agents that can be asked. */
+  /** Lists all agents that can be called. */
   catalog(): readonly AgentCard[];
   list(): Promise<readonly AgentInstance[]>;
-  /** Without a `timeout` it waits as long as the callee's turn may run. */
+  /** Sends a request and waits for its answer. Without `timeout`, it waits as long as the callee's turn may run. */
   request(
     to: AgentAddress,
     event: AgentEvent,
@@ -28,7 +27,7 @@ export interface Engine {
   ): Promise<TurnResult>;
 }
 
-/** The engine of an agent that runs alone: there are no other agents. */
+/** The engine of an agent that runs alone, without other agents. */
 export const noEngine: Engine = {
   catalog: () => [],
   list: () => Promise.resolve([]),

@@ -1,6 +1,6 @@
 /**
- * Masks secrets in messages. Only written text is masked: roles, types, names and ids belong to the format, and stay
- * unchanged even if a secret equals one of them. A value without a secret is returned as the same object.
+ * Masks secrets in messages. Only content is masked: roles, types, names and ids stay unchanged even if a secret equals
+ * one of them. A value without a secret is returned as the same object.
  */
 import type { AssistantPart, JsonValue, Message, MessageEvent, ModelMessage, UserPart } from '@goondan/types';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
@@ -14,7 +14,7 @@ export function maskMessageEvent(event: MessageEvent, mask: Mask): MessageEvent 
 export function maskMessage(message: Message, mask: Mask): Message {
   if (mask === noSecrets) return message;
   const data = maskModelMessage(message.data, mask);
-  // Masking an object returns an object.
+  // Safe: masking an object returns an object.
   const metadata = maskJson(message.metadata, mask) as Message['metadata'];
   return data === message.data && metadata === message.metadata ? message : { ...message, data, metadata };
 }
@@ -23,7 +23,7 @@ export function maskModelMessage(message: ModelMessage, mask: Mask): ModelMessag
   if (mask === noSecrets) return message;
   const { content } = message;
   const masked = typeof content === 'string' ? mask(content) : maskParts<Part>(content, mask);
-  // Masking does not change the type of a part, so the parts still belong to the role.
+  // Safe: masking does not change the type of a part, so the parts still fit the role.
   return masked === content ? message : ({ ...message, content: masked } as ModelMessage);
 }
 
@@ -31,11 +31,11 @@ type Part = UserPart | AssistantPart;
 
 export function maskParts<Kind extends Part>(parts: readonly Kind[], mask: Mask): Kind[] {
   const masked = parts.map((part) => maskPart(part, mask));
-  // Only `readonly` is cast away: the caller gets the same array back.
+  // Safe: the cast only removes `readonly`, and the caller gets its own array back.
   return masked.some((part, index) => part !== parts[index]) ? masked : (parts as Kind[]);
 }
 
-/** The field with the text of each part. */
+/** The field that contains the text, for each type of part. */
 const fields = {
   text: 'text',
   reasoning: 'text',
@@ -49,7 +49,7 @@ const fields = {
 function maskPart<Kind extends Part>(part: Kind, mask: Mask): Kind {
   const field = fields[part.type];
   if (field === undefined) return part;
-  // Parts are JSON and have the field of their type.
+  // Safe: parts are JSON, and each has the field of its type.
   const value = Reflect.get(part, field) as JsonValue;
   const masked = field === 'output' ? maskOutput(value, mask) : maskJson(value, mask);
   return masked === value ? part : { ...part, [field]: masked };

@@ -3,7 +3,7 @@ import type { ModelMessage, ModelReply, ToolCatalogItem } from '@goondan/types';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 import { maskModelMessage, maskParts } from './mask-message.ts';
 
-/** Messages are frozen and sent again in every step, so each one is masked once and remembered. */
+/** Masks each message once and caches the result, because messages are frozen and sent again in every step. */
 export class CleanMessages {
   readonly #mask: Mask;
   readonly #known = new WeakMap<ModelMessage, ModelMessage>();
@@ -21,7 +21,7 @@ export class CleanMessages {
     const known = this.#known.get(message);
     if (known !== undefined) return known;
     const clean = maskModelMessage(message, this.#mask);
-    // A message of a layer is not frozen and may still change.
+    // A message made by a layer is not frozen and may still change, so it is not cached.
     if (Object.isFrozen(message)) this.#known.set(message, clean);
     return clean;
   }
@@ -33,7 +33,7 @@ export function maskTools(tools: readonly ToolCatalogItem[], mask: Mask): readon
     const { description, parameters } = tool;
     const masked = { description: mask(description), ...(parameters && { parameters: maskJson(parameters, mask) }) };
     const isClean = masked.description === description && masked.parameters === parameters;
-    // Masking a schema returns a schema.
+    // Safe: masking a schema returns a schema.
     return isClean ? tool : ({ ...tool, ...masked } as ToolCatalogItem);
   });
 }

@@ -1,11 +1,11 @@
-/** Masks secrets in the results of tools and steps: in their content, not in their ids and codes. */
+/** Masks secrets in the results of tools and steps: in their content, but not in ids and codes. */
 import type { JsonObject, JsonValue, StepResult, ToolCallResult } from '@goondan/types';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 
 export function maskToolResult(result: ToolCallResult, mask: Mask): ToolCallResult {
   if (mask === noSecrets) return result;
   const { output, error } = result;
-  // The same fields as before, so it is a result as before.
+  // Safe: the fields are the same as before.
   return {
     ...result,
     ...(output === undefined ? {} : { output: maskJson(output, mask) }),
@@ -24,7 +24,7 @@ export function maskStepResult(result: StepResult, mask: Mask): StepResult {
   };
 }
 
-/** Masking does not change the shape of a value. */
+/** Masks a value. Masking does not change its shape. */
 function masked<Value extends JsonObject | Readonly<Record<string, unknown>> | object>(
   value: Value,
   mask: Mask,

@@ -11,7 +11,7 @@ const sourceKinds: readonly unknown[] = ['agent', 'connector', 'cli'] satisfies 
 
 /**
  * Checks an event from outside and returns a frozen copy, so that neither its sender nor a layer can change it later.
- * Throws `E_EVENT_INVALID` naming the field.
+ * Throws `E_EVENT_INVALID`, which names the field.
  */
 export function checkAgentEvent(event: AgentEvent, instanceKey: string): AgentEvent {
   if (typeof event !== 'object' || event === null) throw invalid('it is not an object');
@@ -38,7 +38,7 @@ function checkSource(source: unknown): AgentEventSource {
   const { kind, name } = Object(source) as Partial<AgentEventSource>;
   if (!sourceKinds.includes(kind)) throw invalid(`source.kind is not one of ${sourceKinds.join(', ')}`);
   checkText(name, 'source.name');
-  // Both fields were checked above.
+  // Safe: both fields were checked above.
   return frozenCopy(source, 'source') as unknown as AgentEventSource;
 }
 
@@ -46,7 +46,7 @@ function checkReplyTo(replyTo: unknown): ReplyAddress {
   const { target, correlationId } = Object(replyTo) as Partial<ReplyAddress>;
   checkText(target, 'replyTo.target');
   checkText(correlationId, 'replyTo.correlationId');
-  // Both fields were checked above.
+  // Safe: both fields were checked above.
   return frozenCopy(replyTo, 'replyTo') as unknown as ReplyAddress;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Assembles an agent and starts it: everything inside one agent instance, in one process. Modules that only some agents
- * or only turns need are imported on demand: a process is ready in half the time and memory.
+ * Assembles and starts an agent: everything inside one agent instance, in one process. Modules that only some agents or
+ * only turns need are imported on demand, which halves the start time and memory of a process.
  */
 import { type AgentEvent, GoondanError, type MiddlewareKind } from '@goondan/types';
 import { type Clock, systemClock } from '../../ports/clock.ts';
@@ -37,19 +37,19 @@ import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { TurnQueue } from './turn-queue.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
-/** Ports of an agent; each has a default that needs nothing. */
+/** The dependencies of an agent. Each is optional. */
 export interface AgentDeps {
   readonly store?: ConversationStore;
   readonly engine?: Engine;
-  /** The approver that layers ask. */
+  /** The approver that receives approval requests of layers. */
   readonly approver?: Approver;
   readonly clock?: Clock;
   readonly logSink?: LogSink;
-  /** Environment variables for keys and endpoints that a model's resource does not have. */
+  /** Environment variables, for keys and endpoints that a model's resource does not contain. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The `fetch` with which models reach their provider. */
+  /** The `fetch` function that models use to reach their provider. */
   readonly fetch?: Fetch;
-  /** The scope for draws of an extension while it is loaded. */
+  /** Returns the scope for an extension's draws while it is loaded. */
   readonly drawScopeFor?: (extension: string) => DrawScope;
 }
 
@@ -57,14 +57,14 @@ export interface RunningAgent {
   readonly parts: AgentParts;
   /** Extension names in the order they were loaded. */
   readonly extensions: readonly string[];
-  /** Runs a turn for this event, after those of earlier events. */
+  /** Runs a turn for this event, after the turns of earlier events. */
   handle(event: AgentEvent, options?: TurnOptions): Promise<TurnOutcome>;
   /** Returns the layers of a chain, outermost first. */
   layers(kind: MiddlewareKind): readonly Layer[];
   /**
    * Waits for the running turn, then lets every extension clean up for at most `cleanUpMs`; both within `graceMs`. With
-   * `onLeft` it does not wait for a turn that waits for people: it calls `onLeft` when the turn is resting, before the
-   * cleanup, and `onLeft` must keep the turn from continuing. The effects of the turn are recorded: the next process
+   * `onLeft`, it does not wait for a turn that waits for a person: it calls `onLeft` before the cleanup, when the turn
+   * is resting. `onLeft` must keep the turn from continuing. The effects of the turn are recorded, and the next process
    * continues it.
    */
   close(graceMs?: number, cleanUpMs?: number, onLeft?: () => void): Promise<void>;
@@ -156,7 +156,7 @@ async function assemble(
   });
   const modelRef = plan.modelRef ?? models.refs[0];
   if (modelRef === undefined) throw new GoondanError('E_MODEL_UNKNOWN', `Agent "${plan.agentName}" has no model.`);
-  // Opened now, so that a bad script or a missing key fails the start and not the first turn.
+  // Opened now, so that a bad script or a missing key fails the start, not the first turn.
   await models.open(modelRef);
   const committed = await store.read(address);
   const tools = new ToolRegistry(({ code, message }, extension) =>

@@ -1,6 +1,6 @@
 import { GoondanError } from '@goondan/types';
 
-/** Runs one turn at a time, in the order asked; refuses when too many wait. */
+/** Runs one turn at a time, in the order of the calls. Rejects a call when too many are queued. */
 export class TurnQueue {
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
@@ -17,7 +17,7 @@ export class TurnQueue {
     return result;
   }
 
-  /** Resolves when nothing runs or waits any more. */
+  /** Resolves when no turn is running or queued. */
   async idle(): Promise<void> {
     await this.last;
   }

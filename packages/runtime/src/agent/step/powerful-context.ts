@@ -1,4 +1,4 @@
-/** The abilities of turn and step layers: change the conversation, call models, tools and agents. */
+/** The context members of turn and step layers that change the conversation and call models, tools and agents. */
 import type { GenerateRequest, JsonObject, MessageEvent } from '@goondan/types';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { generateForLayer } from '../model-call/generate-for-layer.ts';
@@ -10,7 +10,7 @@ import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 const stepOf = Symbol('step');
 
-/** Each getter knows the layer that reads it. */
+/** The base class of turn and step contexts. Each getter knows the layer that reads it. */
 export abstract class PowerfulContext extends TurnLayerContext {
   readonly [stepOf]: RunningStep | undefined;
 
@@ -43,7 +43,10 @@ export abstract class PowerfulContext extends TurnLayerContext {
   }
 }
 
-/** Effects are keyed by their place in the turn and by the extension, so that a resumed turn finds them again. */
+/**
+ * Returns the layer that uses this context. The keys of its effects contain the position in the turn and the extension,
+ * so that a resumed turn finds recorded effects again.
+ */
 function askOf(context: PowerfulContext): LayerAsk {
   const turn = context[turnOf];
   const step = context[stepOf];
@@ -52,7 +55,7 @@ function askOf(context: PowerfulContext): LayerAsk {
 }
 
 function emitFromLayer({ turn, step, layer }: LayerAsk, event: MessageEvent): void {
-  // Step layers are never muted: their step has no record yet, so their events are new.
+  // Step layers are never muted: their step has no record yet, so their events are not in the log.
   if (turn.muted && step === undefined) return;
   const counted = turn.conversation.emit(event, { kind: 'extension', name: layer.layer.extension }, step?.stepId);
   if (counted !== undefined) layer.span?.emitted(counted);

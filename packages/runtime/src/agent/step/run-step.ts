@@ -1,4 +1,4 @@
-/** Runs one step: the step chain around one model call and the tool calls it asked for. */
+/** Runs one step: the step chain around one model call and the tool calls that the model requested. */
 import type { ModelMessage, ModelReply, StepResult, ToolCallPart } from '@goondan/types';
 import { callModel } from '../model-call/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
@@ -10,7 +10,7 @@ import type { RunningStep } from '../turn-state/running-step.ts';
 import { StepContext } from './step-context.ts';
 import { appendReply, appendToolResult } from './step-messages.ts';
 
-/** The id of a step, which is the same after a crash. */
+/** Returns the id of a step. A step has the same id after a crash. */
 export function stepIdOf(turnId: string, stepIndex: number): string {
   return `${turnId}.step-${stepIndex}`;
 }
@@ -49,8 +49,8 @@ export async function runStep(turn: RunningTurn, step: RunningStep): Promise<Ste
 }
 
 /**
- * Adds the reply's finish reason to the metadata, unless a layer set one. Other metadata of a layer does not replace
- * it.
+ * Adds the reply's finish reason to the metadata, unless a layer set one. Other metadata set by a layer does not
+ * prevent this.
  */
 function withFinishReason(result: StepResult, { finishReason }: RunningStep): StepResult {
   if (finishReason === undefined || result.metadata['finishReason'] !== undefined) return result;
@@ -64,7 +64,7 @@ async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<
   step.finishReason = reply.finishReason;
   turn.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
   const message = appendReply(turn, step, reply);
-  // The reply goes to disk while the layers of its calls run: one of them may wait for a person.
+  // The reply is written to disk while the layers of its calls run, because one of them may wait for a person.
   turn.log.flushSoon();
 
   const parts = reply.content.filter((part) => part.type === 'tool-call').filter(isOurs);
@@ -108,12 +108,12 @@ async function askForReply(
   return reply;
 }
 
-/** The last part of a truncated reply: it may be incomplete. */
+/** Returns the last part of a truncated reply, which may be incomplete. */
 function cutPartOf({ content, finishReason }: ModelReply): ModelReply['content'][number] | undefined {
   return finishReason === 'length' ? content.at(-1) : undefined;
 }
 
-/** False for calls that the provider ran itself: they come with their results. */
+/** Returns false for calls that the provider ran itself; the reply already contains their results. */
 function isOurs(part: ToolCallPart): boolean {
   return part.providerExecuted !== true;
 }

@@ -7,8 +7,8 @@ import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 
 /**
- * Returns the results in the order the model asked, whatever order they came in. `message` holds the calls; `cutPart`
- * is its last part when the reply was truncated: a call in that part may be incomplete.
+ * Returns the results in the order of the calls, whatever order they finished in. `message`: the message with the
+ * calls. `cutPart`: its last part if the reply was truncated; a call in that part may be incomplete.
  */
 export async function runToolCalls(
   turn: RunningTurn,
@@ -27,7 +27,7 @@ export async function runToolCalls(
   return asks.flatMap((ask) => results.get(ask) ?? []);
 }
 
-/** A call as the step's result shows it; arguments that are not an object show as an empty object. */
+/** Returns a call as the step's result shows it. Arguments that are not an object are shown as an empty object. */
 export function toToolCall(part: ToolCallPart): ToolCall {
   return { id: part.toolCallId, name: part.toolName, args: isPlainObject(part.input) ? part.input : {} };
 }

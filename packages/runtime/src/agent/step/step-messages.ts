@@ -10,7 +10,7 @@ import {
 import type { TurnIdentity, TurnWriting } from '../turn-state/running-turn.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 
-/** Appends the reply and returns it as stored in the conversation; undefined when the reply is empty. */
+/** Appends the reply and returns the stored message, or `undefined` when the reply is empty. */
 export function appendReply(
   turn: TurnIdentity & TurnWriting,
   step: RunningStep,
@@ -21,7 +21,7 @@ export function appendReply(
   const message: Message = {
     id: step.replyId,
     data: { role: 'assistant', content: reply.content },
-    // Marks the message as incomplete for programs that show it later.
+    // Marks the message as incomplete, for programs that display it later.
     metadata: reply.finishReason === 'length' ? { [TRUNCATED]: true } : {},
     createdAt: timeOf(turn, step.replyId),
     source: { type: 'assistant', stepId: step.stepId },

@@ -1,6 +1,6 @@
 /**
- * `ctx.approval.ask`: the only way to ask a person. The answer is recorded as an effect: after a crash the same
- * question is asked again until it is answered, and never after that.
+ * `ctx.approval.ask`: the only way to ask a person for approval. The answer is recorded as an effect: after a crash the
+ * same request is made again until it has an answer, and never after that.
  */
 import { type ApprovalOutcome, type ApprovalRequest, GoondanError, type JsonValue } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
@@ -21,8 +21,8 @@ export async function askForApproval(
   call: RunningToolCall,
   request: ApprovalRequest,
 ): Promise<ApprovalOutcome> {
-  // These two come first, before anything waits or throws: from here on the handler is blocked, and questions are
-  // numbered in order.
+  // These two calls come first, before anything is awaited or thrown: from here on the handler is blocked, and requests
+  // are numbered in order.
   const settle = call.approvals.open();
   const key = turn.effects.nextKey(call.ask.key, 'approval');
   const { reason, expiresInMs } = checkRequest(request);
@@ -38,7 +38,7 @@ export async function askForApproval(
   const question = { key, turnId: turn.turnId, toolCallId, toolName, args: input, reason, expiresInMs };
   const { id, ...outcome } = await wait(turn, call, question);
   turn.effects.record(key, 'approval', { ok: true, value: { digest, ...outcome } });
-  // The answer must be durable here before the approver may forget it.
+  // The answer must be durable in the log before the approver may delete it.
   await turn.log.flush();
   turn.agent.approver.taken(id);
   settle(digest, outcome.decision);
@@ -49,7 +49,7 @@ async function wait(turn: RunningTurn, call: RunningToolCall, question: Approval
   const { agent, clock } = turn;
   const signal = AbortSignal.any([turn.signal, call.approvals.signal]);
   turn.effects.intend(question.key, 'approval');
-  // The call itself must be on disk: after a crash the model must not be asked for another one.
+  // The call itself must be on disk first: after a crash, the model must not be called again and make a different call.
   await turn.log.flush();
   agent.bus.tell('approval.asked', () => ({ ...named(turn, call), reason: question.reason }));
   clock.pause();
@@ -66,11 +66,11 @@ async function wait(turn: RunningTurn, call: RunningToolCall, question: Approval
   }
 }
 
-/** The answer given before a crash, if it was about these arguments. */
+/** Returns the answer given before a crash, if it was about the same arguments. */
 function recordedAnswer({ effects }: TurnWriting, key: string, digest: string): ApprovalOutcome | undefined {
   const recorded = effects.recorded(key);
   if (recorded === undefined) return undefined;
-  // This file wrote the record.
+  // Safe: only this file writes these records.
   const { digest: about, ...outcome } = valueOfOutcome(recorded) as unknown as ApprovalOutcome & {
     readonly digest: string;
   };

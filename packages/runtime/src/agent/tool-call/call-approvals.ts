@@ -1,6 +1,6 @@
 /**
- * The decisions about one tool call, each bound to exact arguments. They are checked last, just before the handler:
- * whatever layers do in between, it runs with the approved arguments or not at all.
+ * The decisions about one tool call, each bound to exact arguments. They are checked last, just before the handler.
+ * Whatever layers change in between, the handler runs with the approved arguments or not at all.
  */
 import { type ApprovalOutcome, type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import { digestJson } from '../../json/digest-json.ts';
@@ -9,7 +9,7 @@ type Decision = ApprovalOutcome['decision'];
 
 export class CallApprovals {
   readonly #toolName: string;
-  /** `decision` is absent until the answer comes, and stays absent when the question could not be asked. */
+  /** `decision` is absent until the answer arrives, and stays absent if the request could not be made. */
   readonly #bindings: { readonly digest?: string; readonly decision?: Decision }[] = [];
   readonly #over = new AbortController();
 
@@ -17,24 +17,24 @@ export class CallApprovals {
     this.#toolName = toolName;
   }
 
-  /** Aborted when the call is over, which withdraws a question that is still open. */
+  /** Aborts when the call ends, which withdraws a request that is still open. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** Records that a layer accepted these arguments. */
+  /** Records that a layer allowed these arguments. */
   bind(args: JsonObject): void {
     this.open()(digestJson(args), 'approved');
   }
 
-  /** Blocks the handler until the returned function is called with an approval of its arguments. */
+  /** Blocks the handler until the returned function is called with an approval of the handler's arguments. */
   open(): (digest: string, decision: Decision) => void {
     const binding = {};
     this.#bindings.push(binding);
     return (digest, decision) => void Object.assign(binding, { digest, decision });
   }
 
-  /** Throws the reason when the handler must not run with this input. */
+  /** Throws the reason if the handler must not run with this input. */
   check(input: JsonObject): void {
     if (this.#bindings.length === 0) return;
     const refused = this.#bindings.find(({ decision }) => decision !== 'approved');

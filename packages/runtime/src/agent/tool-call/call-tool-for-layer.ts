@@ -1,5 +1,5 @@
 /**
- * `ctx.tools.call`: a layer's own tool call. It takes the same road as a model's call, but is not part of the
+ * `ctx.tools.call`: a layer's own tool call. It runs through the same code as a model's call, but is not part of the
  * conversation.
  */
 import type { JsonObject, ToolCallResult } from '@goondan/types';
@@ -10,7 +10,7 @@ export function callToolForLayer(ask: LayerAsk, name: string, args: JsonObject):
   const { turn, step, scope } = ask;
   const key = turn.effects.nextKey(scope, 'tool');
   return runToolCall(turn, {
-    // Stable across a resume, as every tool call's id must be.
+    // A resumed turn makes the same id, as for every tool call.
     toolCallId: `${turn.turnId}:${key}`,
     toolName: name,
     input: args,

@@ -1,5 +1,6 @@
 /**
- * Checks whether a call can run: the tool is offered and the arguments match. Throws an error that the model can read.
+ * Checks whether a call can run: the tool must be offered, and the arguments must match its schema. Throws an error
+ * that the model can read.
  */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
@@ -7,7 +8,7 @@ import { compileSchema } from '../../json/json-schema.ts';
 import type { ToolCallAsk } from './running-tool-call.ts';
 import type { RegisteredTool, ToolRegistry } from '../tool/tool-registry.ts';
 
-/** Finds the tool and checks the arguments. `input` is a copy for the handler. */
+/** Finds the tool and checks the arguments. The returned `input` is a copy for the handler. */
 export async function checkToolCall(
   tools: ToolRegistry,
   ask: ToolCallAsk,
@@ -28,7 +29,7 @@ function findTool(tools: ToolRegistry, ask: ToolCallAsk): RegisteredTool {
   throw new GoondanError('E_TOOL_NOT_OFFERED', `Tool "${toolName}" is not offered in this step. Offered: ${choices}.`);
 }
 
-/** Names to list in the error, without items that a layer added to the catalog without a handler. */
+/** Returns the tool names to list in the error, without items that a layer added to the catalog without a handler. */
 function namesToChoose(tools: ToolRegistry, { offered }: ToolCallAsk): string[] {
   const items = offered?.items ?? tools.items();
   return items.map(({ name }) => name).filter((name) => tools.get(name) !== undefined);
@@ -51,7 +52,7 @@ async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<Js
   return input;
 }
 
-/** Copies the arguments for the handler: layers may have left values in them that are not JSON. */
+/** Copies the arguments for the handler, because layers may have put values into them that are not JSON. */
 export function copyArguments(name: string, args: Record<string, unknown>): JsonObject {
   try {
     return copyJsonObject(args, { omitUndefined: true });

@@ -3,7 +3,7 @@ import { defined } from '../../json/defined.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 
-/** Makes the error result of a call for the model: with a code, secrets masked, cut to the tool's limit. */
+/** Makes the error result of a call for the model: with a code, with secrets masked, and cut to the tool's limit. */
 export function errorResult(
   { tools, policy, mask }: AgentParts,
   call: { readonly toolCallId: string; readonly toolName: string },

@@ -1,6 +1,7 @@
 /**
- * The core of a tool call. Returns a recorded result if there is one; else checks that the call can run and is approved
- * with these arguments, then runs the handler. A mistake of the model or the tool becomes a result and is never thrown.
+ * The core of a tool call. Returns the recorded result if there is one. Otherwise it checks that the call can run and
+ * that these arguments are approved, and then runs the handler. A mistake of the model or the tool becomes a result and
+ * is never thrown.
  */
 import {
   type AgentsApi,
@@ -26,10 +27,10 @@ import type { RegisteredTool } from '../tool/tool-registry.ts';
 export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Promise<ToolCallResult> {
   const { ask } = call;
   try {
-    // A tool that started before the crash counts as started: its step must not be dropped.
+    // A tool that started before the crash counts as started, so its step must not be dropped.
     if (turn.effects.wasBegun(ask.key)) ask.onStart();
     const recorded = turn.effects.recorded(ask.key);
-    // A recorded value was a result when it was recorded.
+    // Safe: only results are recorded under this key.
     if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ToolCallResult;
     const { tool, input } = await checkToolCall(turn.agent.tools, ask, call.finalArguments());
     call.approvals.check(input);
@@ -49,10 +50,11 @@ async function runHandler(
   const { effects } = turn;
   const { ask } = call;
   effects.intend(ask.key, 'tool');
-  // The intent must be on disk before anything happens outside: after a crash nothing else is known about the call.
+  // The intent must be on disk before anything happens outside, because after a crash it is all that is known about the
+  // call.
   if (tool.effects !== 'none') await turn.log.flush();
   ask.onStart();
-  // A copy, because the handler may change its arguments.
+  // Copied, because the handler may change its arguments.
   const asked = () => ({ tool: ask.toolName, args: copyJsonObject(input) });
   const result = await effects.perform({ key: ask.key, kind: 'tool', asked }, () =>
     callHandler(turn, call, tool, input),
@@ -99,7 +101,7 @@ function toolContext(
     traceId: event.traceId,
     toolCallId: ask.toolCallId,
     workdir: agent.workdir,
-    // A copy, so that no call sees changes made by another.
+    // Copied, so that one call does not see changes made by another.
     config: copyJsonObject(tool.config),
     logger: agent.toolLogger,
     signal,
@@ -111,7 +113,10 @@ function toolContext(
   });
 }
 
-/** A request has its own deadline: while the tool waits for the answer, the tool's deadline is paused. */
+/**
+ * Returns `ctx.agents` for a handler. A request has its own deadline, so the tool's deadline is paused while the tool
+ * waits for the answer.
+ */
 function agentsOf(turn: RunningTurn, ask: ToolCallAsk, tool: RegisteredTool, deadline: Pausable): AgentsApi {
   const { idempotent, isPatient } = tool;
   const agents = agentsApi(turn, { scope: ask.key, spanIds: ask.spanIds, isPatient });

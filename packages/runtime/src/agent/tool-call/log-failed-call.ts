@@ -4,8 +4,8 @@ import { toTurnError } from '../pipeline/turn-error.ts';
 import type { TurnBounds, TurnIdentity } from '../turn-state/running-turn.ts';
 
 /**
- * Logs a tool call whose handler, or a layer around it, threw. The model gets only the message. A coded error that was
- * not thrown by code of the bundle is an answer, such as a refusal: it is logged as info.
+ * Logs a tool call whose handler, or a layer around it, threw. The model gets only the error's message. An error with a
+ * code that bundle code did not throw is an expected answer, such as a rejection, and is logged as info.
  */
 export function logFailedCall(
   { agent, signal }: TurnIdentity & TurnBounds,
@@ -13,7 +13,7 @@ export function logFailedCall(
   thrown: unknown,
   { fallbackCode, extension }: { readonly fallbackCode: string; readonly extension: string | undefined },
 ): void {
-  // A cancelled turn aborts its tools, and their errors are not failures.
+  // When a turn is cancelled its tools are aborted, and their errors are not failures.
   if (signal.aborted) return;
   const { code = null, message } = toTurnError(thrown, fallbackCode);
   const origin = agent.locate(thrown);

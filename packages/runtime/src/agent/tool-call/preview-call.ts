@@ -1,8 +1,11 @@
-/** A short preview of a tool call for watchers: its arguments, and the error if it failed. Secrets are masked first. */
+/**
+ * A short preview of a tool call for watchers: its arguments, and the error if the call failed. Secrets are masked
+ * before the texts are cut.
+ */
 import type { ToolCallError, TurnError } from '@goondan/types';
 import type { Mask } from '../../log/mask-secrets.ts';
 
-/** In characters. */
+/** The maximum length in characters. */
 const LONGEST_ARGUMENTS = 200;
 const LONGEST_TEXT = 1_000;
 
@@ -11,7 +14,7 @@ export function previewArguments(input: unknown, mask: Mask): string {
   try {
     return cut(mask(JSON.stringify(input) ?? ''), LONGEST_ARGUMENTS);
   } catch {
-    // A layer may have passed any value: the check of the arguments refuses it later.
+    // A layer may have passed any value; the validation of the arguments rejects it later.
     return '';
   }
 }
@@ -26,7 +29,7 @@ export function previewError({ message, code, suggestion, helpUrl }: ToolCallErr
   };
 }
 
-/** Cuts a text. The text is masked before, because half a secret could not be recognized. */
+/** Cuts a text. The text must be masked before, because half a secret would not be recognized. */
 function cut(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 }

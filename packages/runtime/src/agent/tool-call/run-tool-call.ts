@@ -39,7 +39,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
     ask,
     approvals: new CallApprovals(toolName),
     args: copyArguments(ask.input) ?? placeholder,
-    // Arguments that were not an object are refused in their original form, unless a layer replaced them.
+    // Arguments that were not an object are rejected in their original form, unless a layer replaced them.
     finalArguments: () => (isUntouched(call.args, placeholder) ? ask.input : call.args),
   };
   const span =
@@ -62,7 +62,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
           ask.parent,
         );
   try {
-    // Layers do not see an incomplete call: a layer might ask a person about it, or act on it.
+    // Layers do not see an incomplete call, because a layer might ask a person about it or act on it.
     if (ask.isCut === true) throw cutOff(toolName);
     const given = await runChain<ToolCallResult>(turn, {
       kind: 'toolCall',
@@ -72,7 +72,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
       answered: ask.onAnswered,
     });
-    // Masks a result that a layer made, too.
+    // Also masks a result that a layer made.
     const result = maskToolResult(given, agent.mask);
     const duration = agent.clock.elapsed() - startedAt;
     const placeOf = () => {
@@ -105,7 +105,7 @@ function cutOff(toolName: string): GoondanError {
   return new GoondanError('E_REPLY_TRUNCATED', message);
 }
 
-/** Copies the arguments for layers to read and change; undefined when they are not a JSON object. */
+/** Copies the arguments for layers to read and change. Returns `undefined` when they are not a JSON object. */
 function copyArguments(input: unknown): JsonObject | undefined {
   try {
     return copyJsonObject(input, { omitUndefined: true });

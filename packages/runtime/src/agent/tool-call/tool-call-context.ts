@@ -9,7 +9,7 @@ import type { RunningToolCall } from './running-tool-call.ts';
 
 const callKey = Symbol('call');
 
-/** The context of a toolCall layer. It has no `agents`, on purpose. */
+/** The context of a toolCall layer. It deliberately has no `agents`. */
 export class ToolCallContext extends TurnLayerContext {
   readonly [callKey]: RunningToolCall;
 
@@ -37,7 +37,7 @@ export class ToolCallContext extends TurnLayerContext {
     return {
       ask: (request) => {
         const asked = askForApproval(turn, call, request);
-        // When a layer drops this promise, the core still refuses the call, and the process does not end.
+        // If a layer ignores this promise, the core still rejects the call, and the process continues.
         asked.catch(() => undefined);
         return asked;
       },

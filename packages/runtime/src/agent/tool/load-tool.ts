@@ -1,4 +1,7 @@
-/** Loads one declared tool: its module's `handlers`, one for each export, or the tools it exports with `defineTool`. */
+/**
+ * Loads one declared tool: the `handlers` of its module, one for each export, or the tools that the module exports with
+ * `defineTool`.
+ */
 import { type DefinedTool, GoondanError, isDefinedTool, type ToolHandler } from '@goondan/types';
 import type { DeclaredTool, ToolExport } from '../../config/declared-tool.ts';
 import { loadProblem } from '../../config/load-problem.ts';
@@ -11,11 +14,11 @@ import type { ToolRegistry } from './tool-registry.ts';
 export interface ToolDeclaration extends Partial<DeclaredTool> {
   readonly name: string;
   readonly exports: readonly ToolExport[];
-  /** Handlers given as functions, instead of a file to load them from; tools of `defineTool` when `exports` is empty. */
+  /** Handlers as functions, if they are not loaded from a file; if `exports` is empty, tools of `defineTool`. */
   readonly handlers?: Readonly<Record<string, ToolHandler | DefinedTool<object>>>;
-  /** Runs instead of every handler. A replay has it: it reaches nothing outside. */
+  /** Runs instead of every handler. A replay sets it, so that nothing outside is reached. */
   readonly instead?: ToolHandler;
-  /** See `Asker`. Only the runtime's own tools set it. */
+  /** See `Asker.isPatient`. Only the runtime's own tools set it. */
   readonly isPatient?: boolean;
 }
 
@@ -74,7 +77,7 @@ async function importModule({ name, root, entry }: ToolDeclaration): Promise<obj
 
 async function importFile(name: string, file: string, root: string): Promise<object> {
   try {
-    // A module is an object.
+    // Safe: a module is an object.
     return (await import(Bun.pathToFileURL(file).href)) as object;
   } catch (error) {
     const problem = loadProblem(error, root);

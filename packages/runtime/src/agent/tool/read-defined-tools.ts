@@ -1,6 +1,6 @@
 /**
- * Reads the tools that a module exports with `defineTool`, and returns them in the form of declared ones. Their fields
- * are unchecked data until here.
+ * Reads the tools that a module exports with `defineTool`, checks their fields, and converts them to the form of
+ * declared tools.
  */
 import {
   type DefinedTool,
@@ -15,12 +15,12 @@ import { isExportName } from '../../config/tool-name.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import { findSchemaProblem } from '../../json/find-schema-problem.ts';
 
-/** An export with the function that runs it. */
+/** A tool's export, with the function that runs it. */
 export interface OfferedTool extends ToolExport {
   readonly handler: ToolHandler;
 }
 
-/** The Tool resource that names the module. */
+/** A module, and the Tool resource that refers to it. */
 export interface ToolModule {
   readonly name: string;
   readonly entry?: string;
@@ -28,8 +28,7 @@ export interface ToolModule {
 
 /**
  * Reads all tools of a module.
- *
- * **Errors** — `E_TOOL_LOAD`, `E_TOOL_NAME`, `E_TOOL_SCHEMA`, with the resource, the file and the tool.
+ * **Errors** — `E_TOOL_LOAD`, `E_TOOL_NAME`, `E_TOOL_SCHEMA`; each names the resource, the file and the tool.
  */
 export function readDefinedTools(module: ToolModule, exported: object): OfferedTool[] {
   const tools = Object.entries(exported).filter((entry): entry is [string, DefinedTool<object>] =>
@@ -72,7 +71,7 @@ function readSchema(parameters: object, what: string): JsonSchema {
     if (schema.type === undefined || schema.type === 'object') return schema;
     throw new Error(`the value is of type ${JSON.stringify(schema.type)}, and arguments are an object`);
   } catch (error) {
-    // A schema library throws if a type has no form in JSON, such as a date.
+    // A schema library throws if a type, such as a date, has no form in JSON.
     const problem = error instanceof Error ? error.message : String(error);
     throw new GoondanError('E_TOOL_SCHEMA', `${what} has parameters that are not a JSON Schema: ${problem}.`, {
       suggestion:
@@ -85,23 +84,23 @@ function readSchema(parameters: object, what: string): JsonSchema {
 function describeParameters(parameters: object): unknown {
   const standard = standardOf(parameters);
   if (standard === undefined) return parameters;
-  // The validator uses this draft: a tuple written for another draft would refuse every argument.
+  // The validator uses draft-07: a tuple written for another draft would reject every argument.
   if (standard.jsonSchema !== undefined) return standard.jsonSchema.input({ target: 'draft-07' });
   throw new Error(`the value is a schema of ${standard.vendor} without a JSON Schema`);
 }
 
 /**
- * The standard part of a schema. Partial, because older versions of a library follow an older standard, without a JSON
- * Schema.
+ * Returns the standard part of a schema. It is partial, because older versions of a library follow an older standard
+ * without JSON Schema.
  */
 function standardOf(parameters: object): Partial<StandardParameters<object>['~standard']> | undefined {
-  // A value with this key follows the standard.
+  // Safe: a value with this key follows the standard.
   return '~standard' in parameters ? (parameters as StandardParameters<object>)['~standard'] : undefined;
 }
 
 /**
- * Runs the schema's own check after the check by JSON Schema: only the schema has refinements, defaults and
- * transformations.
+ * Runs the schema's own check after the check by JSON Schema, because only the schema itself has refinements, defaults
+ * and transformations.
  */
 function handlerOf(tool: DefinedTool<object>, fullName: string): ToolHandler {
   const validate = standardOf(tool.parameters ?? {})?.validate;

@@ -1,6 +1,6 @@
 /**
  * The tools of one step or of one model call. Layers get a copy that they may change in any way. The copy is made when
- * a layer first reads it; until then the registered items themselves are used.
+ * a layer first reads it; until then, the registered items themselves are used.
  */
 import { GoondanError, type ToolCatalogItem } from '@goondan/types';
 import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
@@ -8,7 +8,7 @@ import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
 export class ToolCatalog {
   private changed: ToolCatalogItem[] | undefined;
 
-  /** `offered` may be shared: it is never changed. */
+  /** `offered` may be shared, because it is never changed. */
   constructor(private readonly offered: readonly ToolCatalogItem[]) {}
 
   /** The catalog with the changes of the layers. */
@@ -18,7 +18,7 @@ export class ToolCatalog {
 
   /** The copy for layers, to read or change. */
   get changeable(): ToolCatalogItem[] {
-    // Items are JSON: they were checked when they were registered, or by `check`.
+    // Safe: items are JSON, checked when they were registered, or by `check`.
     this.changed ??= this.offered.map((item) => copyJson(item, { omitUndefined: true }) as unknown as ToolCatalogItem);
     return this.changed;
   }

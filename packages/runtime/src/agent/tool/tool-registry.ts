@@ -1,4 +1,4 @@
-/** The tools of an agent: those its plan declares and those its extensions register. */
+/** The tools of an agent: those declared in its plan and those registered by its extensions. */
 import { GoondanError, type JsonObject, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { findSizeProblem } from '../../json/json-schema.ts';
@@ -8,17 +8,17 @@ import { checkToolName } from '../../config/tool-name.ts';
 export interface RegisteredTool {
   readonly item: ToolCatalogItem;
   readonly handler: ToolHandler;
-  /** True when it may run at the same time as other calls of its step. */
+  /** If true, the tool may run at the same time as other calls of its step. */
   readonly parallel: boolean;
-  /** True when it may run again after a crash left its outcome unknown. */
+  /** If true, the tool may run again after a crash left its outcome unknown. */
   readonly idempotent: boolean;
   readonly effects: 'none' | 'local' | 'external';
-  /** The `ctx.config` of its handler. */
+  /** The value of `ctx.config` in its handler. */
   readonly config: JsonObject;
   readonly errorMessageLimit: number | undefined;
-  /** For its requests to other agents: see `Asker`. */
+  /** See `Asker.isPatient`; applies to the tool's requests to other agents. */
   readonly isPatient: boolean;
-  /** The extension that registered it; undefined for a declared tool. */
+  /** The extension that registered the tool; undefined for a declared tool. */
   readonly extension: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export class ToolRegistry {
   private readonly tools = new Map<string, RegisteredTool>();
   private listed: readonly ToolCatalogItem[] | undefined;
 
-  /** `onRefused` is called for a tool whose schema is too large. Such a tool is not offered; the others are. */
+  /** `onRefused` is called for a tool whose schema is too large. That tool is not offered; the others are. */
   constructor(private readonly onRefused: (problem: GoondanError, extension?: string) => void = () => undefined) {}
 
   declare(tool: Omit<RegisteredTool, 'extension'>): void {
@@ -39,7 +39,9 @@ export class ToolRegistry {
     this.listed = undefined;
   }
 
-  /** Registers a tool of an extension. A name registered again replaces the tool and keeps its place in the catalog. */
+  /**
+   * Registers a tool of an extension. Registering the same name again replaces the tool at its position in the catalog.
+   */
   register(extension: string, item: unknown, handler: unknown): void {
     const checked = checkItem(item);
     if (typeof handler !== 'function') {
@@ -67,12 +69,12 @@ export class ToolRegistry {
     } = checked.annotations ?? {};
     this.tools.set(checked.name, {
       item: checked,
-      // The type was just checked; the return value is checked after every call.
+      // Safe: the type was just checked, and the return value is checked after every call.
       handler: handler as ToolHandler,
       parallel: readOnly,
       idempotent: idempotent || readOnly,
       effects,
-      // An extension's tool has no config of its own: its extension has one.
+      // An extension's tool has no config of its own, because its extension has one.
       config: {},
       errorMessageLimit: undefined,
       isPatient: false,
@@ -80,7 +82,7 @@ export class ToolRegistry {
     });
   }
 
-  /** Names of the tools that an extension has registered. */
+  /** Returns the names of the tools that an extension has registered. */
   ofExtension(extension: string): string[] {
     return [...this.tools].flatMap(([name, tool]) => (tool.extension === extension ? [name] : []));
   }
@@ -89,7 +91,10 @@ export class ToolRegistry {
     return this.tools.get(name);
   }
 
-  /** Tools that the model may be offered now, always in the same order. The array and its items are frozen. */
+  /**
+   * Returns the tools that may be offered to the model now, always in the same order. The array and its items are
+   * frozen.
+   */
   items(): readonly ToolCatalogItem[] {
     this.listed ??= Object.freeze(Array.from(this.tools.values(), ({ item }) => item));
     return this.listed;
@@ -121,6 +126,6 @@ function checkItem(item: unknown): ToolCatalogItem {
   ) {
     throw new GoondanError('E_TOOL_SCHEMA', `The parameters of tool "${name}" are not a JSON Schema object.`);
   }
-  // Name, description and parameters were checked above.
+  // Safe: name, description and parameters were checked above.
   return copied as unknown as ToolCatalogItem;
 }

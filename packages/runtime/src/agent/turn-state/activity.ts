@@ -1,15 +1,15 @@
 /**
- * Tracks the activity of the running turn, to know whether its process may leave it. A turn that only waits for people
- * can be left: its effects are recorded, and the next process asks the same question again.
+ * Tracks the activity of the running turn, to know whether its process may leave the turn. A turn that only waits for
+ * people can be left: its effects are recorded, and the next process makes the same approval request again.
  */
 import type { TurnLogWriter } from '../conversation/turn-log.ts';
 
 export class Activity {
-  /** Number of open questions to people. */
+  /** The number of open approval requests. */
   #questions = 0;
-  /** True while an agent that this turn asked waits for people. */
+  /** True while an agent that this turn called waits for a person. */
   #isHeld = false;
-  /** Number of running model calls and tool handlers. */
+  /** The number of running model calls and tool handlers. */
   #effects = 0;
   readonly #lookers = new Set<() => void>();
   #log: Pick<TurnLogWriter, 'flush'> | undefined;
@@ -23,7 +23,7 @@ export class Activity {
     this.#isHeld = false;
   }
 
-  /** True when the turn waits for people and for nothing else. */
+  /** True when the turn waits only for people. */
   get isResting(): boolean {
     return (this.#questions > 0 || this.#isHeld) && this.#effects === 0;
   }
@@ -39,8 +39,8 @@ export class Activity {
   }
 
   /**
-   * Waits for another agent inside an effect that may be repeated. During the wait the effect does not keep the turn from
-   * being left.
+   * Waits for another agent inside an effect that may be repeated. During the wait, the effect does not prevent leaving
+   * the turn.
    */
   async aside<Value>(wait: () => Promise<Value>): Promise<Value> {
     this.#count(0, -1);
@@ -63,7 +63,7 @@ export class Activity {
     }
   }
 
-  /** False when the write failed, which also fails the turn. */
+  /** Returns false when the write failed, which also fails the turn. */
   async #isOnDisk(): Promise<boolean> {
     return (this.#log?.flush() ?? Promise.resolve()).then(
       () => true,

@@ -33,7 +33,7 @@ export interface AgentParts {
   readonly tools: ToolRegistry;
   readonly models: ModelSource;
   readonly states: ExtensionStates;
-  /** The version of the commit that the states in memory come from. */
+  /** The version of the commit that the states in memory are based on. */
   stateVersion: number;
   readonly saveStates: SaveStates;
   readonly bus: EventBus;
@@ -45,11 +45,11 @@ export interface AgentParts {
   readonly clock: Clock;
   readonly mask: SecretMask;
   readonly locate: LocateThrown;
-  /** The messages with secrets masked, as models see them. */
+  /** Masks secrets in messages for models, with a cache. */
   readonly cleanMessages: CleanMessages;
   readonly log: Log;
   /** The logger for tools, which do not belong to an extension. */
   readonly toolLogger: Console;
-  /** The view that the last turn left, while this process is the only writer. */
+  /** The model's view that the last turn left; valid while this process is the only writer. */
   warm: { readonly version: number; readonly view: LlmView } | undefined;
 }

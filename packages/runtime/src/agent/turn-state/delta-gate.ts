@@ -1,9 +1,9 @@
 /**
- * Sends streamed text to the listener. While a layer of the agent buffers (redaction, guards), nothing is sent before
- * that layer's chain has finished. Then the text that the chain returned is sent, not the model's first text.
- *
- * Every delta leaves here, so secrets are masked here, also one that is spread over several deltas: the end of the text
- * is held back while it may be the beginning of a secret.
+ * Sends streamed text to the listener. If a layer of the agent buffers (for redaction or guards), nothing is sent
+ * before that layer's chain has finished. Then the text that the chain returned is sent, instead of the model's
+ * original text.
+ * Every delta passes through here, so secrets are masked here, even a secret that is spread over several deltas: the
+ * end of the text is held back while it may be the beginning of a secret.
  */
 import type { Message, MiddlewareKind, ModelDelta, ModelReply, TurnDelta } from '@goondan/types';
 import { MaskedStream } from '../../log/masked-stream.ts';
@@ -22,7 +22,7 @@ export class DeltaGate {
   private readonly hold: Hold;
 
   private stream: MaskedStream | undefined;
-  /** The step and type of the text in the stream. */
+  /** The step and the type of the text that is being streamed. */
   private open: { readonly step: StepIdentity; readonly type: ModelDelta['type'] } | undefined;
 
   constructor(
@@ -34,7 +34,7 @@ export class DeltaGate {
     this.hold = widestHold(layersOf);
   }
 
-  /** Takes a delta while the model writes. */
+  /** Handles a delta while the model writes. */
   streaming(step: StepIdentity, delta: ModelDelta): void {
     if (this.hold !== 'nothing' || this.listener === undefined) return;
     if (this.mask === noSecrets) return this.send(step, delta);
@@ -59,8 +59,8 @@ export class DeltaGate {
   }
 
   /**
-   * Tells the listener that the streamed text of this step does not count, because the step is retried. Nothing was sent
-   * of a buffered step, so nothing is discarded.
+   * Notifies the listener that the streamed text of this step does not count, because the step is retried. If the step
+   * was buffered, nothing was sent, so there is nothing to discard.
    */
   discard(step: StepIdentity): void {
     this.open = undefined;
@@ -69,7 +69,7 @@ export class DeltaGate {
     this.listener?.({ type: 'discard', turnId: this.turnId, ...step });
   }
 
-  /** Sends the held-back text of a model that stopped before its reply was finished. */
+  /** Sends the held-back text when a model stopped before its reply was finished. */
   brokenOff(): void {
     this.endStream('breakOff');
   }

@@ -1,10 +1,9 @@
 /**
- * Effects: model calls, tool calls, requests to other agents and questions to people. Each is recorded when it
+ * Effects: model calls, tool calls, requests to other agents and approval requests. Each effect is recorded when it
  * completes; a resumed turn uses the record and does not repeat the effect. Outcomes are copied on the way in and out,
  * because layers may change a reply or a result in place, and do so again on resume.
- *
- * Everything that reaches the outside does so inside `perform`. So an observer of the turn sees all of it, and a
- * replay, in which nothing may reach the outside, serves every effect there.
+ * All access to the outside happens inside `perform`. So an observer of the turn sees every effect, and a replay, in
+ * which nothing may reach the outside, can return every recorded outcome there.
  */
 import { GoondanError, isErrorCode, type JsonValue } from '@goondan/types';
 import { copyJson } from '../../json/copy-json.ts';
@@ -36,7 +35,7 @@ export class Effects {
 
   /** Runs the effect; in a replay, returns its recorded outcome. */
   async perform<Value>({ key, kind, asked }: Effect, act: () => Promise<Value>): Promise<Value> {
-    // The recording holds the value that `act` returned under this key.
+    // Safe: the recording has the value that `act` returned under this key.
     if (this.replay !== undefined) return this.replay.serve({ key, kind, asked: asked() }) as Promise<Value>;
     const { observer } = this;
     if (observer?.effect === undefined) return act();
@@ -52,7 +51,7 @@ export class Effects {
     }
   }
 
-  /** Returns a key for the next effect of this kind in a scope. Runs that take the same path get the same keys. */
+  /** Returns a key for the next effect of this kind in a scope. Two runs that take the same path get the same keys. */
   nextKey(scope: string, kind: EffectKind): string {
     const name = `${scope}/${kind}`;
     const count = this.counts.get(name) ?? 0;
@@ -69,12 +68,12 @@ export class Effects {
     return outcome === undefined ? undefined : copyOutcome(outcome);
   }
 
-  /** True when the effect started before a crash, with or without an outcome. */
+  /** Returns true if the effect started before a crash, with or without an outcome. */
   wasBegun(key: string): boolean {
     return this.before.intents.has(key);
   }
 
-  /** True when the effect started before a crash and has no recorded outcome. */
+  /** Returns true if the effect started before a crash and has no recorded outcome. */
   isInterrupted(key: string): boolean {
     return this.wasBegun(key) && !this.before.effects.has(key);
   }

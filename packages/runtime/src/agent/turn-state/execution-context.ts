@@ -1,10 +1,13 @@
-/** The part that the contexts of all four kinds share: address, ids, folders, the turn's metadata and its signal. */
+/** The members that the contexts of all four kinds share: address, ids, folders, the turn's metadata and its signal. */
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { type AskingLayer, LayerContext } from '../pipeline/layer-context.ts';
 import type { RunningTurn } from './running-turn.ts';
 
-/** The key of the turn behind a context. A symbol, so that authors see only the contract. */
+/**
+ * The key under which a context stores its turn. It is a symbol, so that authors of extensions see only the documented
+ * members.
+ */
 export const turnOf = Symbol('turn');
 
 export abstract class TurnLayerContext extends LayerContext {

@@ -11,9 +11,9 @@ export interface RunningStep {
   readonly stepIndex: number;
   readonly span: ChainSpan | undefined;
   readonly spanIds: SpanIds;
-  /** Tools registered when the step began; its layers may change the catalog. */
+  /** The tools registered when the step began; layers may change this catalog. */
   readonly catalog: ToolCatalog;
-  /** The model of the step; layers of the model call may choose another one. */
+  /** The model of the step; model layers may choose another one. */
   modelRef: string;
   /** The extension that answered in place of the model. */
   repliedBy: string | undefined;
@@ -21,13 +21,13 @@ export interface RunningStep {
   readonly answeredBy: Map<string, string>;
   /** The finish reason of the model's reply; undefined before the reply. */
   finishReason: ModelFinishReason | undefined;
-  /** The id of the appended reply. */
+  /** The message id of the appended reply. */
   replyId: string | undefined;
-  /** True once a tool's handler has started: its effects cannot be dropped with the step. */
+  /** True once a tool's handler has started; from then on the step cannot be dropped. */
   toolStarted: boolean;
 }
 
-/** A layer that asks for its own effect. `step` is undefined for a turn layer. */
+/** A layer that requests an effect of its own. `step` is undefined for a turn layer. */
 export interface LayerAsk {
   readonly turn: RunningTurn;
   readonly step: RunningStep | undefined;

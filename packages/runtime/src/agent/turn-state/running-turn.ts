@@ -1,6 +1,6 @@
 /**
- * A running turn, in three parts: its identity, its writing and its bounds. Chains, steps and calls share all three; a
- * function that needs only some of them says so in its signature. `open-turn.ts` makes it.
+ * A running turn, in three parts: its identity, its writing and its bounds. Chains, steps and calls share all three. A
+ * function that needs only some of the parts takes only those. `open-turn.ts` creates a running turn.
  */
 import {
   type AgentEvent,
@@ -28,11 +28,11 @@ export interface TurnIdentity {
   readonly spanIds: SpanIds;
   /** The turn as step layers see it. */
   readonly shown: Turn;
-  /** The records of an interrupted run of this turn. */
+  /** The records of an earlier, interrupted run of this turn. */
   readonly before: TurnLog;
   readonly resumed: boolean;
   readonly observer: TurnObserver | undefined;
-  /** Present in a replay, where nothing reaches the outside. */
+  /** Present in a replay, where nothing may reach the outside. */
   readonly replay: TurnReplay | undefined;
 }
 
@@ -45,15 +45,18 @@ export interface TurnWriting {
   readonly toolResults: ToolCallResult[];
   /** Shared by all contexts of the turn; a layer may also assign another object. */
   metadata: Record<string, JsonValue>;
-  /** The span of the turn's own chain, once it has started; only when the turn is traced or recorded. */
+  /** The span of the turn chain, once it has started; only if the turn is traced or recorded. */
   span: ChainSpan | undefined;
   /** The error that made the turn fail. */
   thrown?: unknown;
-  /** Number of completed steps. */
+  /** The number of completed steps. */
   stepCount: number;
-  /** The running part of the turn chain, before or after the steps. Effects of its layers are keyed by it. */
+  /**
+   * The part of the turn chain that is running, before or after the steps. It is part of the keys of its layers'
+   * effects.
+   */
   phase: 'pre' | 'post';
-  /** True while the layers of a resumed turn run again up to their `next()`: the log already has their events. */
+  /** True while the layers of a resumed turn run again up to their `next()`; the log already has their events. */
   muted: boolean;
 }
 
@@ -71,7 +74,7 @@ export function watch(turn: TurnIdentity, chain: SpanStart, parent: ChainSpan | 
   return turn.observer?.chain(chain, parent);
 }
 
-/** Throws the turn's own reason when it was cancelled or is out of time. */
+/** Throws the turn's abort reason if it was cancelled or timed out. */
 export function refuseWhenOver({ signal }: TurnBounds): void {
   if (!signal.aborted) return;
   const reason: unknown = signal.reason;

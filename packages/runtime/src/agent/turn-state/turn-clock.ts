@@ -1,6 +1,6 @@
 /**
- * The clock of one turn. It is paused while the turn waits for a person, and so is every deadline on it: of the turn,
- * its layers, its tools and its model calls. Pauses nest.
+ * The clock of one turn. While the turn waits for a person, the clock is paused with all its deadlines: those of the
+ * turn, its layers, its tools and its model calls. Pauses nest.
  */
 import type { Clock } from '../../ports/clock.ts';
 import { OwnTimeTimer, type Pausable } from '../own-time-timer.ts';
@@ -10,14 +10,14 @@ export class TurnClock implements Clock, Pausable {
   readonly #timers = new Set<OwnTimeTimer>();
   #pauses = 0;
   #pausedAt = 0;
-  /** Duration of all earlier pauses. */
+  /** The total duration of all earlier pauses. */
   #paused = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The time of day, which is never paused. */
+  /** Returns the time of day, which is never paused. */
   now(): Date {
     return this.#clock.now();
   }

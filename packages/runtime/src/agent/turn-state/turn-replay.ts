@@ -1,17 +1,19 @@
-/** The interface of a replay for the turn loop: it serves the recording of a turn. */
+/** The interface between the turn loop and a replay, which returns recorded outcomes. */
 import type { JsonValue } from '@goondan/types';
 import type { TurnLog } from '../conversation/turn-log.ts';
 import type { WatchedEffect } from '../../trace/layer-span.ts';
 
 export interface TurnReplay {
   readonly startedAt: Date;
-  /** The log with which the recorded run started, when it was a resumed run. */
+  /** The log that the recorded run started with, if it was a resumed run. */
   readonly before?: TurnLog | undefined;
-  /** The recorded time of a message that the runtime made; undefined when the recording has no such message. */
+  /**
+   * Returns the recorded time of a message that the runtime created; undefined when the recording has no such message.
+   */
   timeOf(messageId: string): Date | undefined;
   /**
-   * Returns the recorded outcome of the effect, or throws the recorded error. An effect without a recorded outcome
-   * never settles: the replay notes it and ends the turn there.
+   * Returns the recorded outcome of the effect, or throws the recorded error. If no outcome is recorded, the promise
+   * never settles: the replay records that and ends the turn there.
    */
   serve(effect: Omit<WatchedEffect, 'outcome'>): Promise<JsonValue>;
 }

@@ -1,4 +1,4 @@
-/** Opens a turn: loads the conversation unless it is warm, and restores the records of an interrupted run. */
+/** Opens a turn: loads the conversation unless it is in memory, and restores the records of an interrupted run. */
 import type { AgentEvent, JsonValue } from '@goondan/types';
 import { SpanIds } from '../../trace/span-id.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
@@ -14,7 +14,7 @@ import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { RunningTurn, TurnBounds, TurnIdentity, TurnWriting } from '../turn-state/running-turn.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
-/** `base` is the commit that the turn starts from, and returns to when it cannot be saved. */
+/** Opens the turn. `base`: the commit that the turn starts from, and returns to if it cannot be committed. */
 export async function openTurn(
   agent: AgentParts,
   event: AgentEvent,
@@ -93,8 +93,8 @@ async function openConversation(
 }
 
 /**
- * Takes the view that the last turn left, if its version is still current. It is taken away because this turn changes
- * it and may fail to commit.
+ * Returns the view that the last turn left, if its version is still current, and removes it from the agent, because
+ * this turn changes it and may fail to commit.
  */
 function takeWarm(agent: AgentParts, version: number): LlmView | undefined {
   const { warm } = agent;
@@ -107,8 +107,8 @@ async function load(agent: AgentParts, opened: OpenTurn): Promise<LlmView> {
 }
 
 /**
- * The states that a turn returns to when it cannot be committed: those in memory, with everything set between turns. If
- * this process missed a commit, the committed states are loaded first.
+ * Returns the states that a turn returns to if it cannot be committed: those in memory, including states set between
+ * turns. If this process missed a commit, the committed states are loaded first.
  */
 function stateAtStart(agent: AgentParts, opened: OpenTurn): Record<string, JsonValue> {
   const { states } = agent;

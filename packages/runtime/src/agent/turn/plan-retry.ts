@@ -2,7 +2,7 @@ import { isRetryable, retryAfterMsOf } from '../pipeline/turn-error.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 
 /**
- * Decides whether a failed step is run again, and after which delay. `failures` counts the failures of this step,
+ * Decides whether a failed step is retried, and after which delay. `failures`: the number of failures of this step,
  * including this one.
  */
 export function planRetry(error: unknown, failures: number, policy: TurnPolicy): { delayMs: number } | undefined {

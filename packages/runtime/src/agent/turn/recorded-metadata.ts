@@ -2,10 +2,10 @@ import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 
-/** Copies a turn's metadata for its record, with secrets masked. Throws `E_METADATA_NOT_JSON` naming the key. */
+/** Copies a turn's metadata for its record, with secrets masked. Throws `E_METADATA_NOT_JSON`, which names the key. */
 export function recordedMetadata(metadata: Record<string, JsonValue>, mask: Mask): JsonObject {
   try {
-    // Masking an object returns an object.
+    // Safe: masking an object returns an object.
     return maskJson(copyJsonObject(metadata, { omitUndefined: true }), mask) as JsonObject;
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;

@@ -1,4 +1,4 @@
-/** The core of a turn: runs steps until a text answer, the limit, or a failure. */
+/** The core of a turn: runs steps until a text answer, the step limit, or a failure. */
 import { GoondanError, type Message, type StepResult, type TokenUsage, type TurnResult } from '@goondan/types';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { sleep } from '../../ports/clock.ts';
@@ -29,7 +29,7 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
     progress.nextIndex++;
     if ('delayMs' in outcome) {
       progress.failures++;
-      // A replay does not wait: its recording has the outcome of the next try.
+      // A replay does not wait, because its recording has the outcome of the retry.
       if (turn.replay === undefined) await sleep(turn.clock, outcome.delayMs, turn.signal);
       continue;
     }
@@ -44,16 +44,16 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
 
 interface Progress {
   nextIndex: number;
-  /** Failures in a row of the current step. */
+  /** The number of failures in a row of the current step. */
   failures: number;
   needsStep: boolean;
   /** The newest reply of the model. */
   response: Message | undefined;
-  /** True when the last step's reply was truncated. */
+  /** True if the reply of the last step was truncated. */
   truncated: boolean;
 }
 
-/** The progress at the start: none, or the steps that an interrupted run had finished. */
+/** Returns the progress at the start: none, or the steps that an interrupted run had finished. */
 function progressOf(turn: RunningTurn): Progress {
   const progress: Progress = { nextIndex: 0, failures: 0, needsStep: true, response: undefined, truncated: false };
   for (const record of turn.before.steps) {
@@ -75,7 +75,7 @@ function progressOf(turn: RunningTurn): Progress {
   return progress;
 }
 
-/** Runs one step and records how it ended. A failure that will be retried is returned; any other is thrown. */
+/** Runs one step and records how it ended. Returns a failure that will be retried; throws any other. */
 async function tryStep(
   turn: RunningTurn,
   progress: Progress,
@@ -111,7 +111,7 @@ async function tryStep(
   } catch (error) {
     const retry = turn.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
     if (retry === undefined) turn.deltas.brokenOff();
-    // This also covers failures after the step's chain had ended.
+    // Also covers failures after the step's chain has ended.
     step.span?.fail(error, retry?.delayMs);
     const duration = agent.clock.elapsed() - startedAt;
     const failure = toPlacedError(error, 'E_EXT_MIDDLEWARE', agent);
@@ -136,8 +136,8 @@ async function tryStep(
 }
 
 /**
- * Writes the record that ends the step: once it is on disk the step never runs again. The turn does not wait for the
- * disk: the effects of the step are recorded anyway.
+ * Writes the record that ends the step. Once the record is on disk, the step never runs again. The turn does not wait
+ * for the disk, because the effects of the step are recorded anyway.
  */
 function seal(
   turn: TurnIdentity & TurnWriting,
@@ -156,7 +156,7 @@ function seal(
   turn.log.flushSoon();
 }
 
-/** The step's reply after its layers: they may have replaced or removed it. */
+/** Returns the step's reply after its layers have run, which may have replaced or removed it. */
 function replyOf({ conversation }: TurnWriting, { replyId }: RunningStep): Message | undefined {
   return replyId === undefined ? undefined : conversation.newest(replyId);
 }

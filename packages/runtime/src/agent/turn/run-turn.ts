@@ -37,19 +37,22 @@ import {
 } from '../turn-state/running-turn.ts';
 
 export interface TurnOptions {
-  /** Cancels the turn. */
+  /** Aborting it cancels the turn. */
   readonly signal?: AbortSignal | undefined;
-  /** Paused while the turn, or an agent it asked, waits for a person. */
+  /** A clock that is paused while the turn, or an agent it called, waits for a person. */
   readonly clock?: TurnClock | undefined;
-  /** Called with the reply while it is written. */
+  /** Called with each piece of the reply while it is written. */
   readonly onDelta?: ((delta: TurnDelta) => void) | undefined;
   /** Watches every layer. */
   readonly observer?: TurnObserver | undefined;
-  /** Serves the recorded effects of this turn, so that nothing reaches the outside. */
+  /** Returns recorded effects of this turn, so that nothing reaches the outside. */
   readonly replay?: TurnReplay | undefined;
-  /** True when the event crashed its process too often: its input is folded, and nothing of it runs. */
+  /**
+   * If true, the event crashed its process too often: its input is added to the conversation, but no layer or step
+   * runs.
+   */
   readonly deadLetter?: boolean | undefined;
-  /** True when the store interrupted the last run, which is not a crash caused by the event. */
+  /** If true, the store interrupted the last run, so it does not count as a crash caused by the event. */
   readonly isExcused?: boolean | undefined;
 }
 
@@ -79,7 +82,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
 
 function tellWhenCancelled({ observer, signal }: TurnIdentity & TurnBounds, deadline: TurnDeadline): void {
   if (observer?.cancelled === undefined) return;
-  // The reason is an error: `TurnDeadline` makes it one.
+  // Safe: `TurnDeadline` makes the reason an error.
   if (signal.aborted) observer.cancelled(signal.reason as Error);
   else deadline.onAbort = (reason) => observer.cancelled?.(reason);
 }
@@ -89,7 +92,7 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
   agent.bus.tell('turn.started', () => named(turn));
   await appendInput(turn);
   refuseDeadLetter(turn, deadLetter, isExcused);
-  // A turn that was cancelled while it waited does not start its layers.
+  // A turn that was cancelled while it was queued does not start its layers.
   refuseWhenOver(turn);
   const { spanIds, turnId } = turn;
   const span = watch(
@@ -105,12 +108,12 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
     core: () => enterSteps(turn),
     problemWith: problemWithTurnResult,
   });
-  // Throws if layers set metadata after the last step that is not JSON.
+  // Throws if a layer set metadata that is not JSON after the last step.
   recordedMetadata(turn.metadata, agent.mask);
   return withoutSecrets(result, agent.mask);
 }
 
-/** Appends the input. A resumed turn has it already; an event without input appends nothing. */
+/** Appends the input. A resumed turn already has it; an event without input appends nothing. */
 async function appendInput(turn: TurnIdentity & TurnWriting): Promise<void> {
   if (turn.before.inputId === undefined && turn.event.input !== undefined) {
     const id = `${turn.turnId}.input`;
@@ -121,8 +124,8 @@ async function appendInput(turn: TurnIdentity & TurnWriting): Promise<void> {
 }
 
 /**
- * The origin of the input. For a request of an agent it includes the instance key of the last caller in the call chain;
- * a message that was only sent has no call chain.
+ * Returns the origin of the input. For a request by an agent, it includes the instance key of the last caller in the
+ * call chain. An event that was sent without a request has no call chain.
  */
 function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigin {
   const caller = kind === 'agent' ? callChain?.at(-1) : undefined;
@@ -130,7 +133,7 @@ function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigi
 }
 
 /**
- * Refuses a dead letter. Its input is in the conversation by now, so that nothing is lost, but nothing of it runs
+ * Throws for a dead letter. Its input was already added to the conversation, so it is not lost, but it does not run
  * again.
  */
 function refuseDeadLetter(
@@ -138,16 +141,16 @@ function refuseDeadLetter(
   isDeadLetter: boolean,
   isExcused: boolean,
 ): void {
-  // A replayed turn was run, so its event was not a dead letter.
+  // A replayed turn did run, so its event was not a dead letter.
   if (replay !== undefined) return;
   const crashes = before.resumes + (resumed && !isExcused ? 1 : 0);
   if (crashes < agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
-  // The orchestrator counts crashes too, also those that left nothing in the log.
+  // The orchestrator counts crashes too, including those that left nothing in the log.
   const times = isDeadLetter ? 'too often' : `${crashes} times`;
   throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and was put aside.`);
 }
 
-/** Starts the steps. Every turn layer has run up to its `next()`: from here on its events count, also after a crash. */
+/** Runs the steps. Every turn layer has run up to its `next()`: from now on their events count, also after a crash. */
 async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
   const { agent, before } = turn;
   // A layer that hung may continue after its turn was given up.
@@ -165,14 +168,17 @@ async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
   return result;
 }
 
-/** Restores the metadata in place, because layers may keep the object: it is the same for the whole turn. */
+/**
+ * Restores the metadata in place, because layers may hold a reference to the object, which is the same for the whole
+ * turn.
+ */
 function restoreMetadata(turn: TurnWriting, metadata: Readonly<TurnWriting['metadata']>): void {
   if (Object.isFrozen(turn.metadata)) turn.metadata = {};
   for (const key of Object.keys(turn.metadata)) delete turn.metadata[key];
   Object.assign(turn.metadata, structuredClone(metadata));
 }
 
-/** Masks a result: a layer may return a message or an error of its own. */
+/** Masks secrets in a result, because a layer may return a message or an error of its own. */
 function withoutSecrets(result: TurnResult, mask: Mask): TurnResult {
   const { responseMessage, error } = result;
   return {
@@ -182,7 +188,7 @@ function withoutSecrets(result: TurnResult, mask: Mask): TurnResult {
   };
 }
 
-/** Gives a layer's error the same form as a thrown one. */
+/** Converts an error that a layer returned to the form of a thrown error. */
 function maskTurnError(error: TurnError, mask: Mask): TurnError {
   const { extension } = error;
   return { ...toTurnError(error, undefined, mask), ...(extension === undefined ? {} : { extension }) };
@@ -190,7 +196,7 @@ function maskTurnError(error: TurnError, mask: Mask): TurnError {
 
 function failed(turn: TurnIdentity & TurnWriting, error: unknown): TurnResult {
   const { turnId, agent } = turn;
-  // A layer that hangs keeps its step from ending.
+  // If a layer hangs, its step never ends, so the held-back text is sent here.
   turn.deltas.brokenOff();
   turn.thrown = error;
   return { turnId, finishReason: 'error', error: toPlacedError(error, 'E_EXT_MIDDLEWARE', agent) };
@@ -199,11 +205,11 @@ function failed(turn: TurnIdentity & TurnWriting, error: unknown): TurnResult {
 /** Commits the turn, once. A failed turn keeps its messages and its changes of extension states. */
 async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Promise<TurnOutcome> {
   const { agent, conversation } = turn;
-  // A resumed turn that ended before its steps takes its states from the log, like its messages.
+  // A resumed turn that ended before its steps takes its states from the log, as it does its messages.
   if (turn.muted && turn.before.restorePoint) agent.states.restore(turn.before.restorePoint.extensionState);
   conversation.removeEphemeral('step', undefined);
   conversation.removeEphemeral('turn', undefined);
-  // From here on every emission of a layer is refused, even if it would have been muted.
+  // From now on every emission of a layer is rejected, even one that would have been muted.
   turn.muted = false;
   const view = conversation.end();
   await save(turn, base, result);
@@ -212,7 +218,10 @@ async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Pr
   return { result, stepCount: turn.stepCount, usage: turn.usage };
 }
 
-/** Saves the turn. If that fails nothing of it is kept: the next turn starts from the last commit. */
+/**
+ * Commits the turn to the store. If that fails, nothing of the turn is kept, and the next turn starts from the last
+ * commit.
+ */
 async function save(
   { agent, log, conversation, turnId }: TurnIdentity & TurnWriting,
   { epoch, extensionState }: OpenTurn,

@@ -1,4 +1,7 @@
-/** Ends a turn that is cancelled or out of time. Layers then get `unwindMs` to unwind, and no more. */
+/**
+ * Ends a turn that is cancelled or timed out. Layers then have `unwindMs` to finish; after that the turn ends without
+ * them.
+ */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
@@ -7,7 +10,7 @@ export class TurnDeadline {
   private readonly controller = new AbortController();
   private readonly abandoned = Promise.withResolvers<never>();
   private callOff: () => void;
-  /** Called before any other listener of the abort, while the chain runs. */
+  /** Called when the turn is aborted while the chain runs, before any other listener. */
   onAbort: ((reason: Error) => void) | undefined = undefined;
   private readonly onCancel = () => {
     const reason: unknown = this.cancel?.reason;
@@ -22,7 +25,7 @@ export class TurnDeadline {
   ) {
     const late = () => new GoondanError('E_TURN_TIMEOUT', `The turn ran longer than ${policy.turnTimeoutMs} ms.`);
     this.callOff = clocks.turn.after(policy.turnTimeoutMs, () => this.abort(late()));
-    // The turn may already be over, with no one waiting for this promise.
+    // The turn may already have ended, so that nothing awaits this promise.
     this.abandoned.promise.catch(() => undefined);
     if (cancel?.aborted) this.onCancel();
     else cancel?.addEventListener('abort', this.onCancel, { once: true });
@@ -57,15 +60,12 @@ export class TurnDeadline {
   private abort(reason: GoondanError): void {
     if (this.signal.aborted) return;
     this.callOff();
-    // The turn's own clock may be paused, so this timer uses the real clock.
+    // Uses the real clock, because the turn's own clock may be paused.
     this.callOff = this.clocks.world.after(this.policy.unwindMs, () => this.abandoned.reject(reason));
     this.onAbort?.(reason);
     this.controller.abort(reason);
   }
 }
 
-/**
- * Codes that a cancel may bring as its own reason. A replay of a turn that timed out is cancelled with
- * `E_TURN_TIMEOUT`.
- */
+/** Codes that the reason of a cancel may have. A replay of a turn that timed out is cancelled with `E_TURN_TIMEOUT`. */
 const ENDS: readonly string[] = ['E_CANCELLED', 'E_TURN_TIMEOUT'];

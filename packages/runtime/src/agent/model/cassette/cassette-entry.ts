@@ -1,6 +1,6 @@
 /**
- * One recorded call, as a line of a cassette: the request and its outcome. A line has only the messages that the line
- * before it lacks, so a long conversation is written once and not once for each of its calls.
+ * One recorded call, as a line of a cassette: the request and its outcome. A line contains only messages that the
+ * previous line lacks, so a long conversation is written once, not once per call.
  */
 import type { JsonObject, JsonValue, ModelDelta, ModelReply } from '@goondan/types';
 import { isJsonObject } from '../../../json/copy-json.ts';
@@ -10,10 +10,7 @@ import type { ThrownRecord } from '../../../trace/effect-record.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { toJson } from '../providers/to-json.ts';
 
-/**
- * A request to a model, without values that differ from run to run (ids of turns, signals) and without any header or
- * key.
- */
+/** A request to a model, without values that differ between runs (turn ids, signals) and without headers or keys. */
 export interface CassetteRequest {
   readonly messages: readonly JsonValue[];
   readonly tools: readonly JsonValue[];
@@ -21,7 +18,7 @@ export interface CassetteRequest {
 }
 
 export interface CassetteEntry {
-  /** The number of the call in the order in which calls began; lines are in the order in which calls ended. */
+  /** The position of the call in the order in which calls began. Lines are in the order in which calls ended. */
   readonly call: number;
   readonly request: CassetteRequest;
   readonly deltas: readonly ModelDelta[];
@@ -34,7 +31,7 @@ export function toCassetteRequest(request: ModelRequest): CassetteRequest {
   return { messages: request.messages.map(toJson), tools, params: toJson(request.params) };
 }
 
-/** Computes a fingerprint. Equal requests have equal fingerprints, whatever the order of their keys. */
+/** Computes a fingerprint. Equal requests have equal fingerprints, regardless of the order of their keys. */
 export function fingerprint(request: CassetteRequest): string {
   return digestJson(toJson(request));
 }
@@ -58,7 +55,7 @@ export function writeEntry(entry: CassetteEntry, previous: CassetteRequest | und
   return `${JSON.stringify(line)}\n`;
 }
 
-/** Reads one line; `undefined` when it is not an entry, or does not match the line before it. */
+/** Reads one line. Returns `undefined` when it is not an entry, or does not follow from the previous line. */
 export function readEntry(line: string, previous: CassetteRequest | undefined): CassetteEntry | undefined {
   const value = parseObject(line);
   const written = value?.['request'];
@@ -71,12 +68,12 @@ export function readEntry(line: string, previous: CassetteRequest | undefined): 
   const outcome = readOutcome(value);
   if (typeof call !== 'number' || !Array.isArray(deltas) || outcome === undefined) return undefined;
   if (value['fingerprint'] !== fingerprint(request)) return undefined;
-  // Replies and deltas are as we wrote them, or as a person edited them; the caller checks every reply anyway.
+  // Safe: the runtime wrote replies and deltas, or a person edited them; the caller checks every reply anyway.
   return { call, request, outcome, deltas: deltas as unknown as ModelDelta[] };
 }
 
 function readOutcome({ reply, error }: JsonObject): CassetteEntry['outcome'] | undefined {
-  // See above: the caller checks the reply.
+  // Safe: the caller checks the reply.
   if (isJsonObject(reply)) return { reply: reply as unknown as ModelReply };
   if (!isJsonObject(error) || typeof error['code'] !== 'string' || typeof error['message'] !== 'string')
     return undefined;

@@ -1,7 +1,7 @@
 /**
  * The file of a cassette: a first line that names the format, then one line for each call. Each line is on disk before
- * the reply is passed on, so a crash keeps every recorded call. A last line that a crash cut off is ignored, and
- * removed before the next write. Only one process at a time writes a cassette.
+ * the reply is passed on, so a crash loses no recorded call. A last line that a crash left incomplete is ignored, and
+ * removed before the next write. Only one process at a time may write a cassette.
  */
 import { mkdir, open, readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -18,12 +18,12 @@ export async function readCassette(path: string): Promise<CassetteEntry[]> {
 }
 
 export interface CassetteWriter {
-  /** Returns the number for a call that begins now. */
+  /** Returns the number of a call that begins now. */
   beginCall(): number;
   append(entry: CassetteEntry): Promise<void>;
 }
 
-/** Opens a cassette to append calls; creates the file when it is missing. */
+/** Opens a cassette to append calls; creates the file if it does not exist. */
 export async function openCassetteWriter(path: string): Promise<CassetteWriter> {
   const written = await readText(path);
   const entries = readEntries(written ?? '', path);
@@ -39,7 +39,7 @@ export async function openCassetteWriter(path: string): Promise<CassetteWriter> 
         await appendText(path, writeEntry(entry, previous));
         previous = entry.request;
       };
-      // The next write may work after a failed one; each caller gets its own failure.
+      // Writes even if the previous write failed; each caller gets only the failure of its own write.
       last = last.then(write, write);
       return last;
     },
@@ -59,7 +59,7 @@ function readEntries(text: string, path: string): CassetteEntry[] {
   return entries;
 }
 
-/** The lines that end in a line break. A last line without one was cut off by a crash. */
+/** Returns the lines that end in a line break. A last line without one was left incomplete by a crash. */
 function wholeLines(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }

@@ -1,4 +1,4 @@
-/** Describes the first difference of two requests, so that a person sees at once what changed since the recording. */
+/** Describes the first difference between two requests, so that a person sees what changed since the recording. */
 import type { JsonValue } from '@goondan/types';
 import { isJsonObject } from '../../../json/copy-json.ts';
 import type { CassetteRequest } from './cassette-entry.ts';
@@ -46,7 +46,7 @@ function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => Difference |
 
 const excerptLength = 160;
 
-/** Cuts long texts to the piece around the first character that differs. */
+/** Shortens long texts to the part around the first character that differs. */
 function excerpts(recorded: JsonValue | undefined, now: JsonValue | undefined): [string, string] {
   const texts = [recorded, now].map((value) => (value === undefined ? 'nothing' : JSON.stringify(value)));
   const [before = '', after = ''] = texts;

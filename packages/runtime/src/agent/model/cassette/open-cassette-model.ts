@@ -9,7 +9,10 @@ import { replayModel } from './replay-model.ts';
 
 const known = ['mode', 'file', 'upstream'];
 
-/** **Errors** — at start: `E_RESOURCE_INVALID` for its options, `E_PATH_OUTSIDE` and `E_CASSETTE_FILE` for its file. */
+/**
+ * Opens the model. **Errors** — `E_RESOURCE_INVALID` for its options, `E_PATH_OUTSIDE` and `E_CASSETTE_FILE` for its
+ * file.
+ */
 export async function openCassetteModel(spec: ModelSpec, deps: ModelDeps): Promise<Model> {
   const options = spec.options ?? {};
   const { mode, file, upstream } = options;

@@ -1,4 +1,4 @@
-/** A model that calls another one and records its replies and errors; only a cancelled call is not recorded. */
+/** A model that calls another model and records its replies and errors. Only cancelled calls are not recorded. */
 import { GoondanError, type ModelDelta } from '@goondan/types';
 import type { Model } from '../model-port.ts';
 import { toCassetteRequest, type CassetteEntry } from './cassette-entry.ts';

@@ -1,6 +1,6 @@
 /**
  * A model that repeats the replies of a cassette, call by call, without a network. A request that differs from the
- * recorded one is an error and does not move the position: the same request fails the same way again.
+ * recorded one fails and does not advance the position, so the same request fails again in the same way.
  */
 import { errorCatalogue, GoondanError, type ErrorCode } from '@goondan/types';
 import type { Model } from '../model-port.ts';
@@ -25,7 +25,7 @@ export function replayModel(entries: readonly CassetteEntry[], name: string): Mo
       for (const delta of entry.deltas) request.onDelta(delta);
       if ('reply' in entry.outcome) return structuredClone(entry.outcome.reply);
       const { code, message, retryable } = entry.outcome.error;
-      // Makes the recorded error again, without `retryAfterMs`: a replay does not need to wait.
+      // Throws the recorded error again, without `retryAfterMs`, because a replay does not need to wait.
       throw new GoondanError(isCode(code) ? code : 'E_MODEL_FAILED', message, { retryable });
     },
   };

@@ -1,4 +1,7 @@
-/** Runs one call of a provider's model, from the request to the reply, within its deadlines and the caller's signal. */
+/**
+ * Runs one call to a provider's model, from the request to the reply, within its deadlines and until the caller's
+ * signal aborts.
+ */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ModelDelta, ModelParams, ModelReply } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
@@ -24,7 +27,8 @@ export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
 }
 
 /**
- * **Errors** — the signal's reason when it aborted, `E_MODEL_TIMEOUT` at a deadline, else the error of `toModelError`.
+ * Calls the model. **Errors** — the signal's reason when it aborts, `E_MODEL_TIMEOUT` at a deadline, otherwise the
+ * error of `toModelError`.
  */
 export async function callProvider(request: ModelRequest, call: ProviderCall): Promise<ModelReply> {
   const watch = watchCall({
@@ -52,7 +56,7 @@ export async function callProvider(request: ModelRequest, call: ProviderCall): P
   }
 }
 
-/** Remembers the error that a listener threw: it is the caller's mistake and must not be reported as the provider's. */
+/** Remembers an error thrown by a listener: it is the caller's mistake, and must not be reported as the provider's. */
 function guardListener(request: ModelRequest) {
   const listener = {
     broken: undefined as { error: unknown } | undefined,

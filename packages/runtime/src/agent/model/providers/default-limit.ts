@@ -1,12 +1,12 @@
 import type { ModelParams } from '@goondan/types';
 import type { Provider } from './provider-table.ts';
 
-/** The limit for a model that the provider's package does not know. */
+/** The limit for a model that is unknown to the provider's package. */
 const UNKNOWN_MODEL_TOKENS = 8_192;
 
 /**
- * Returns the token limit for replies without a configured one: no limit, unless the provider requires one. It is
- * looked up on first use. For an unknown model a warning says once that the limit is a guess.
+ * Returns the token limit for replies when none is configured: no limit, unless the provider requires one. The limit is
+ * looked up on first use. For an unknown model, it warns once that the limit is a guess.
  */
 export function defaultLimit(
   provider: Provider,

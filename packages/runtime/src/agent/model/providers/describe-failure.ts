@@ -1,13 +1,14 @@
 /**
  * Reads the reason of a failure from anything that a provider package throws or streams: an API error with status and
- * body, a bare error object from inside a stream, or any other error. They are distinguished by shape and name, not by
- * class: a stream reports plain objects, and importing the classes would load the SDK for models that do not need it.
+ * body, a bare error object from inside a stream, or any other error. The cases are distinguished by shape and name,
+ * not by class: a stream reports plain objects, and importing the classes would load the SDK for models that do not
+ * need it.
  */
 export interface Failure {
   readonly status: number | undefined;
   /** The provider's own message. */
   readonly words: string;
-  /** The provider's own code and type of the error. */
+  /** The provider's own error code and error type. */
   readonly codes: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -19,7 +20,7 @@ const garbledSigns = new Set([
   'AI_JSONParseError',
   'AI_TypeValidationError',
   'AI_EmptyResponseBodyError',
-  // Anthropic's package uses this message, without a class, when the first event of a stream does not parse.
+  // Anthropic's package throws a plain error with this message when the first event of a stream does not parse.
   'Expected a normalized Anthropic stream error',
 ]);
 
@@ -43,8 +44,8 @@ export function describeFailure(error: unknown): Failure {
 }
 
 /**
- * Reads `{error: {message}}`, `{error: "…"}`, `{message}` and `{detail}`, alone or in a list: providers use all of
- * them.
+ * Reads `{error: {message}}`, `{error: "…"}`, `{message}` and `{detail}`, alone or in a list; different providers use
+ * different forms.
  */
 function readError(value: unknown) {
   const outer = asRecord(Array.isArray(value) ? value[0] : value);
@@ -61,7 +62,7 @@ function readError(value: unknown) {
   };
 }
 
-/** Reads Google's form: `details: [{ reason: 'API_KEY_INVALID' }]`. */
+/** Reads the reason from Google's form: `details: [{ reason: 'API_KEY_INVALID' }]`. */
 function reasonOf(error: Record<string, unknown>): string | undefined {
   const details: unknown[] = Array.isArray(error['details']) ? error['details'] : [];
   return details.map((detail) => asText(asRecord(detail)['reason'])).find((reason) => reason !== undefined);
@@ -90,7 +91,7 @@ function parse(text: string): unknown {
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
-  // Only own fields are read, and the type of each is checked.
+  // Safe: only own fields are read, and the type of each is checked.
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 

@@ -1,6 +1,6 @@
 /**
- * Checks whether a provider refused a request because the conversation is too long. Providers share no code for it, so
- * each provider's own wording is matched; the tests hold the message that each pattern was written for.
+ * Returns true if a provider rejected a request because the conversation is too long. Providers share no error code for
+ * this, so each provider's own wording is matched. The tests contain the message that each pattern was written for.
  */
 import type { Failure } from './describe-failure.ts';
 
@@ -24,7 +24,7 @@ const wordings: readonly RegExp[] = [
   /exceeds the context window/i,
 ];
 
-/** Statuses with which providers refuse the content of a request. */
+/** HTTP statuses with which providers reject the content of a request. */
 const statuses = new Set([400, 413, 422, 500]);
 
 export function isContextOverflow(refusal: Failure): boolean {

@@ -1,7 +1,7 @@
 /**
- * Keeps parts of a reply that have no message part of their own (sources, reasoning images, future kinds) in the
- * conversation as whole custom parts, under `providerOptions.goondan`. When the conversation is sent again, parts that
- * the provider needs back are restored, and the others are left out, because no provider knows this wrapper.
+ * Keeps parts of a reply that no type of message part fits (sources, reasoning images, future kinds). They are stored
+ * in the conversation as custom parts, complete, under `providerOptions.goondan`. When the conversation is sent again,
+ * parts that the provider needs are restored. The others are left out, because no provider knows custom parts.
  */
 import type { LanguageModelV4ReasoningFilePart } from '@ai-sdk/provider';
 import type { CustomPart, JsonObject } from '@goondan/types';
@@ -18,12 +18,12 @@ export function keepPart(provider: string, part: { readonly type: string }): Cus
   };
 }
 
-/** True for a part made by {@link keepPart}. */
+/** Returns true for a part made by {@link keepPart}. */
 export function isKeptPart(part: CustomPart): boolean {
   return part.providerOptions?.['goondan']?.['part'] !== undefined;
 }
 
-/** Restores a part for the provider: reasoning images only. */
+/** Restores a kept part for the provider; only reasoning images are restored. */
 export function restoreKeptPart(part: CustomPart): LanguageModelV4ReasoningFilePart | undefined {
   const kept = part.providerOptions?.['goondan']?.['part'];
   if (!isPlainObject(kept) || kept['type'] !== 'reasoning-file') return undefined;
@@ -34,7 +34,7 @@ export function restoreKeptPart(part: CustomPart): LanguageModelV4ReasoningFileP
   return {
     type: 'reasoning-file',
     ...toFileData(text, mediaType),
-    // `keepPart` wrote it from a provider's own metadata, which has this shape.
+    // Safe: `keepPart` wrote it from a provider's own metadata, which has this shape.
     ...(isPlainObject(providerMetadata) && { providerOptions: providerMetadata as Record<string, JsonObject> }),
   };
 }

@@ -1,4 +1,7 @@
-/** Merges options of several layers. Each provider keeps its own options; for one provider a later layer wins. */
+/**
+ * Merges options from several sources. The options of different providers stay separate; for the same provider, later
+ * options win.
+ */
 export function mergeProviderOptions<Options extends object>(
   ...layers: readonly (Readonly<Record<string, Options>> | undefined)[]
 ): Record<string, Options> | undefined {

@@ -1,6 +1,6 @@
 /**
  * Opens a model of one of the four providers. Mistakes in its resource (no key, no endpoint, an unknown option) are
- * found here, at start, and not in the first call.
+ * reported here, at start, and not by the first call.
  */
 import { GoondanError } from '@goondan/types';
 import type { Model, ModelDeps } from '../model-port.ts';
@@ -21,7 +21,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
   const limit = defaultLimit(provider, { modelId: spec.model, label, warn: deps.warn });
 
   const loading = provider.load();
-  // The first call awaits `loading` and reports the failure.
+  // Prevents an unhandled rejection; the first call awaits `loading` and reports the failure.
   loading.catch(() => {});
 
   return {
@@ -48,7 +48,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
   };
 }
 
-/** Leaves out query and credentials of the URL: they may be secrets. */
+/** Returns the URL without query and credentials, which may be secrets. */
 function toAddress(baseURL: string): string {
   const { origin, pathname } = new URL(baseURL);
   return `${origin}${pathname}`;
@@ -80,7 +80,7 @@ function findEndpoint(provider: Provider, spec: ModelSpec, deps: ModelDeps, labe
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new GoondanError('E_RESOURCE_INVALID', `The endpoint of model ${label} is not an http(s) URL: "${address}".`);
   }
-  // The providers' own tools take the bare host; their packages need the version in the path.
+  // The providers' own tools accept a URL without a path; their packages need the version in the path.
   if (known !== undefined && url.pathname === '/') url.pathname = `/${known.version}`;
   return url.href.replace(/\/+$/, '');
 }

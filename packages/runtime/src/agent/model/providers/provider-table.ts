@@ -1,6 +1,6 @@
 /**
- * The providers: endpoint, environment variables, and the import of the package of each. A package is imported only
- * when a model of it is opened: each costs 20–70 ms and up to 20 MB.
+ * The providers: the endpoint, environment variables and package of each. A package is imported only when one of its
+ * models is opened, because each costs 20–70 ms and up to 20 MB.
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { providerVariables } from '../../../config/provider-variables.ts';
@@ -13,20 +13,20 @@ interface ProviderSettings {
   readonly fetch: typeof fetch;
 }
 
-/** Makes a model for one call. This costs microseconds, and gives each call its own `fetch`. */
+/** Makes a model object for one call. This costs microseconds, and gives each call its own `fetch`. */
 type MakeModel = (modelId: string, settings: ProviderSettings) => LanguageModelV4;
 
 export interface Provider {
-  /** When absent, no key is needed and none is taken from the environment. */
+  /** The environment variable with the key. When absent, no key is needed and none is read from the environment. */
   readonly keyVariable?: string;
-  /** When absent, the spec must have the endpoint. */
+  /** When absent, the model's spec must contain the endpoint. */
   readonly endpoint?: { readonly variable: string; readonly address: string; readonly version: string };
   readonly systemMessages: SystemPlacement;
-  /** `package`: name and version, because another version may make another request from the same messages. */
+  /** `package`: name and version, because another version may build a different request from the same messages. */
   load(): Promise<{ readonly package: string; readonly make: MakeModel }>;
   /**
-   * Present when every request must have a token limit. Returns the most tokens the model can write; `undefined` for an
-   * unknown model.
+   * Present when the provider requires a token limit in every request. Returns the maximum number of tokens the model
+   * can write; `undefined` for an unknown model.
    */
   loadMostTokens?(modelId: string): Promise<number | undefined>;
 }
@@ -42,7 +42,7 @@ export const providers = {
       return { package: `@ai-sdk/anthropic@${VERSION}`, make };
     },
     async loadMostTokens(modelId) {
-      // Packages of other providers that offer Anthropic's models read the limit here, too.
+      // Packages of other providers that offer Anthropic's models read the limit here too.
       const { getModelCapabilities } = await import('@ai-sdk/anthropic/internal');
       const { isKnownModel, maxOutputTokens } = getModelCapabilities(modelId);
       return isKnownModel ? maxOutputTokens : undefined;
@@ -68,7 +68,7 @@ export const providers = {
     systemMessages: 'in-place',
     async load() {
       const { createOpenAI, VERSION } = await import('@ai-sdk/openai');
-      // The default posts to `/responses`, which keeps the conversation on OpenAI's side.
+      // The package's default posts to `/responses`, which stores the conversation on OpenAI's servers.
       const make: MakeModel = (modelId, settings) => createOpenAI(withKey(settings)).chat(modelId);
       return { package: `@ai-sdk/openai@${VERSION}`, make };
     },
@@ -86,7 +86,7 @@ export const providers = {
 
 export type ProviderName = keyof typeof providers;
 
-/** Without a key the field must be absent. */
+/** Adds the key to the settings. Without a key the field must be absent. */
 function withKey({ apiKey, ...settings }: ProviderSettings) {
   return apiKey === undefined ? settings : { ...settings, apiKey };
 }

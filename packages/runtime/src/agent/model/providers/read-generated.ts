@@ -1,6 +1,6 @@
 /**
- * Reads the reply of a call that does not stream. Listeners get each text as one delta, so they work with and without
- * streaming.
+ * Reads the reply of a call that does not stream. Each text is passed to listeners as one delta, so listeners work with
+ * and without streaming.
  */
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { ModelReply } from '@goondan/types';

@@ -1,21 +1,24 @@
-/** Checks `options` of a Model with one of the four providers: every key is known, every value has its shape. */
+/**
+ * Checks `options` of a Model with one of the four providers: every key must be known, and every value must have the
+ * right type.
+ */
 import { GoondanError, type JsonObject, type ProviderOptions } from '@goondan/types';
 import { isJsonObject } from '../../../json/copy-json.ts';
 import type { SystemPlacement } from './to-prompt.ts';
 
 export interface CallSettings {
-  /** True when replies are streamed. */
+  /** If true, replies are streamed. */
   readonly stream: boolean;
   readonly deadlines: typeof defaultDeadlines;
   readonly systemMessages: SystemPlacement;
   /** Extra headers for each request. */
   readonly headers: Record<string, string>;
-  /** Provider options for every call; those of a request win. */
+  /** Provider options for every call; options of a single request win over them. */
   readonly providerOptions: ProviderOptions | undefined;
 }
 
 const defaultDeadlines = {
-  /** The longest time without a byte. */
+  /** The longest time without a received byte. */
   silenceMs: 120_000,
   /** The longest time for the whole call. */
   totalMs: 600_000,
@@ -48,7 +51,7 @@ export function readProviderOptions(options: JsonObject, systemMessages: SystemP
     if (!(name in defaultDeadlines)) throw refuse(`options.timeouts.${name} is not known; use silenceMs, totalMs`);
     if (typeof value !== 'number' || !(value > 0)) throw refuse(`options.timeouts.${name} must be a number above 0`);
   }
-  // Each field was checked above.
+  // Safe: each field was checked above.
   return {
     stream,
     deadlines,

@@ -1,7 +1,7 @@
 /**
- * Reads a provider's stream to its end: passes on each delta as it comes, and returns the finished reply. Parts keep
- * the order in which they began. A provider may send metadata of a block (a signature, say) with its start, its deltas
- * or its end; all of it is kept.
+ * Reads a provider's stream to its end: passes on each delta at once, and returns the finished reply. Parts keep the
+ * order in which they began. A provider may send metadata of a block (such as a signature) with the block's start, its
+ * deltas or its end; all of it is kept.
  */
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { AssistantPart, ModelDelta, ModelReply, ReasoningPart, TextPart } from '@goondan/types';
@@ -9,7 +9,7 @@ import { mergeProviderOptions } from './merge-provider-options.ts';
 import { metadata, toReplyPart } from './to-reply-part.ts';
 import { toReply, type ProviderAnswer } from './to-reply.ts';
 
-/** An error that the provider reported inside its stream, unchanged. */
+/** An error that the provider reported inside its stream, passed on unchanged. */
 export class StreamedError extends Error {
   override readonly name = 'StreamedError';
   readonly reported: unknown;
@@ -21,11 +21,11 @@ export class StreamedError extends Error {
 }
 
 export interface StreamReading {
-  /** The provider's name, for the kinds of kept parts. */
+  /** The provider's name, which becomes the first half of a kept part's kind. */
   readonly provider: string;
   /** `provider/model`, for messages to people. */
   readonly label: string;
-  /** Ends the reading: the rest of the stream is cancelled, and the reply is incomplete. */
+  /** Aborting it stops the reading: the rest of the stream is cancelled, and the reply is incomplete. */
   readonly signal: AbortSignal;
   readonly onDelta: (delta: ModelDelta) => void;
 }
@@ -35,7 +35,7 @@ export async function readStream(
   reading: StreamReading,
 ): Promise<ModelReply> {
   const reader = stream.getReader();
-  // A failed cancel is ignored: the reading has ended already.
+  // A failed cancel is ignored, because the reading has already ended.
   const cancel = () => void reader.cancel(reading.signal.reason).catch(() => {});
   if (reading.signal.aborted) cancel();
   reading.signal.addEventListener('abort', cancel, { once: true });
@@ -104,7 +104,7 @@ function collectParts({ provider, onDelta }: StreamReading) {
         return;
       case 'error':
         throw new StreamedError(part.error);
-      // The `tool-call` part repeats the whole input; the other parts are not content.
+      // The `tool-call` part repeats the whole input, and the other parts are not content.
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':

@@ -1,5 +1,6 @@
 /**
- * Reads how long a provider asks us to wait, in milliseconds: from its headers, or from the body, where Google puts it.
+ * Reads how long to wait before a retry, in milliseconds: from the provider's headers, or from the body, as Google does
+ * it.
  */
 export function retryAfter(headers: Readonly<Record<string, string>>, body: string, now: Date): number | undefined {
   return (
@@ -13,12 +14,12 @@ function fromMilliseconds(text: string | undefined): number | undefined {
 
 function fromSecondsOrDate(text: string | undefined, now: Date): number | undefined {
   if (text === undefined || text.trim() === '') return undefined;
-  // Only a date has letters. `Date.parse` would also read a number, as a year.
+  // Only a date has letters. `Date.parse` would also accept a number, as a year.
   if (/[a-z]/i.test(text)) return atLeastZero(Math.max(0, Date.parse(text) - now.getTime()));
   return atLeastZero(Number(text) * 1000);
 }
 
-/** Reads Google's form: `"retryDelay": "34.07s"` inside `google.rpc.RetryInfo`. */
+/** Reads the delay from Google's form: `"retryDelay": "34.07s"` inside `google.rpc.RetryInfo`. */
 function fromBody(body: string): number | undefined {
   const found = /"retryDelay"\s*:\s*"([\d.]+)s"/.exec(body);
   return found?.[1] === undefined ? undefined : atLeastZero(Number(found[1]) * 1000);

@@ -1,12 +1,12 @@
 /**
- * Finds the real type of base64 image data. Providers refuse an image with a wrong declared type, and once such an
- * image is in the history every later call fails. So the type in the bytes wins over the declared one.
+ * Detects the real type of base64 image data. Providers reject an image whose declared type is wrong, and once such an
+ * image is in the history every later call fails. So the detected type wins over the declared one.
  */
 const signatures: readonly (readonly [mediaType: string, start: RegExp])[] = [
   ['image/png', /^iVBORw0KGgo/],
   ['image/jpeg', /^\/9j\//],
   ['image/gif', /^R0lGOD/],
-  // "RIFF", four bytes of length, "WEBP"
+  // "RIFF", four bytes with the length, "WEBP"
   ['image/webp', /^UklGR.{6}XRUJQ/],
 ];
 

@@ -29,7 +29,7 @@ function toFunctionTool(tool: ToolCatalogItem): LanguageModelV4FunctionTool {
     type: 'function',
     name: tool.name,
     description: tool.description,
-    // The schemas of a catalog were checked when the tool was loaded.
+    // Safe: the schemas of a catalog were checked when the tool was loaded.
     inputSchema: (tool.parameters ?? { type: 'object', properties: {} }) as LanguageModelV4FunctionTool['inputSchema'],
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Converts a file of a message (one string: base64, a data URL or a URL) to the tagged data that providers take. A URL
- * is passed on unchanged: the provider fetches it and this process never does, so a message cannot make the process
- * connect to an address of its choice.
+ * is passed on unchanged: the provider fetches it. This process never fetches it, so a message cannot make the process
+ * connect to an arbitrary address.
  */
 import type { LanguageModelV4FilePart } from '@ai-sdk/provider';
 import { GoondanError } from '@goondan/types';
@@ -12,13 +12,15 @@ export interface FileData {
   readonly mediaType: string;
 }
 
-/** The type found in the bytes wins over the type of the data URL, and that one over `declaredType`. */
+/**
+ * Converts the data. The type detected in the bytes wins over the type of the data URL, which wins over `declaredType`.
+ */
 export function toFileData(source: string, declaredType: string): FileData {
   if (source.startsWith('data:')) {
     const { base64, mediaType } = readDataUrl(source);
     return inlineData(base64, mediaType || declaredType);
   }
-  // Base64 has no colon, so every text that parses as a URL is one.
+  // Base64 has no colon, so a text that has one and parses as a URL is a URL.
   const url = source.includes(':') ? URL.parse(source) : null;
   if (url !== null) return { data: { type: 'url', url }, mediaType: declaredType };
   return inlineData(source, declaredType);

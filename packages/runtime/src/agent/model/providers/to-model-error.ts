@@ -1,17 +1,15 @@
 /**
  * Converts every failure of a provider to one of our errors, by the first rule that matches:
- *
- * 1. too long a conversation → `E_MODEL_CONTEXT`: a retry does not help, a shorter conversation does
+ * 1. the conversation is too long → `E_MODEL_CONTEXT`: a retry does not help, but a shorter conversation does
  * 2. 401, 403, an invalid key, or no key → `E_MODEL_AUTH`, naming the source of the key
  * 3. an account without credit → `E_MODEL_FAILED`, final, although OpenAI sends it as 429
- * 4. 408, 429, 5xx, "overloaded" → `E_MODEL_FAILED`, retryable, after the wait that the provider asks for
+ * 4. 408, 429, 5xx, "overloaded" → `E_MODEL_FAILED`, retryable, after the delay that the provider requests
  * 5. any other status that is not a success → `E_MODEL_FAILED`, final
  * 6. a success whose body is not in the provider's format → `E_MODEL_REPLY`, retryable
- * 7. an answer that broke off, or no connection → `E_MODEL_FAILED`, retryable
- * 8. anything else was refused before it was sent (a file the provider does not take, say) → `E_MODEL_FAILED`, final
- *
- * The message holds the provider's words, cut to 1000 characters and without the key. The cause is a plain copy,
- * because the original holds the whole request.
+ * 7. an incomplete answer, or no connection → `E_MODEL_FAILED`, retryable
+ * 8. any other error happened before the request was sent (for example, an unsupported file) → `E_MODEL_FAILED`, final
+ * The message contains the provider's words, cut to 1000 characters and without the key. The cause is a plain copy,
+ * because the original error contains the whole request.
  */
 import { GoondanError, type ErrorCode, type GoondanErrorOptions } from '@goondan/types';
 import { describeFailure, type Failure } from './describe-failure.ts';
@@ -22,13 +20,13 @@ import { retryAfter } from './retry-after.ts';
 export interface FailedCall {
   /** `provider/model`, for messages to people. */
   readonly label: string;
-  /** The key, to be masked in every message. */
+  /** The API key, to be masked in every message. */
   readonly apiKey: string | undefined;
-  /** The source of the key, for messages to people. */
+  /** Where the key comes from, for messages to people. */
   readonly keySource: string;
   /** The URL of the provider, for messages to people. */
   readonly address: string;
-  /** True when the provider had answered with a status of success. */
+  /** True if the provider answered with a success status before the failure. */
   readonly accepted: boolean;
   readonly now: Date;
 }
@@ -90,7 +88,8 @@ function isPassing({ status, codes }: Failure): boolean {
 }
 
 /**
- * Provider packages wrap an error of `fetch` in an API error without a status; another `fetch` may throw its own error.
+ * Returns true if the provider could not be reached. Provider packages wrap an error of `fetch` in an API error without
+ * a status; a custom `fetch` may throw its own error.
  */
 function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -104,7 +103,7 @@ function copyOf(error: unknown, apiKey: string | undefined): Error {
   return copy;
 }
 
-/** A shorter key, as used for local servers, is not a secret and would match ordinary words. */
+/** A shorter key, as used for local servers, is not treated as a secret, because it would match ordinary words. */
 const shortestSecret = 8;
 
 function hide(text: string, apiKey: string | undefined): string {

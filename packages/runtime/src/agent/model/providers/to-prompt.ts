@@ -1,18 +1,16 @@
 /**
  * Converts a conversation to the prompt of a provider. Invariants:
- *
- * 1. A message is converted once: a 10 000-message history costs one lookup per message in later calls. Only deeply
- *    frozen messages are remembered, because only those cannot change later.
- * 2. Results of tools follow their calls as one message, whatever system messages came in between.
+ * 1. A message is converted once: with a history of 10 000 messages, a later call costs one lookup per message. Only
+ * deeply frozen messages are remembered, because only these cannot change later.
+ * 2. Results of tools follow their calls as one message, even if system messages came in between.
  * 3. System messages go where the provider accepts them ({@link SystemPlacement}). Anthropic has one system field (a
- *    later system message needs a beta), and Google refuses one that is not at the beginning: `front`. OpenAI takes
- *    them anywhere, and left in place they do not disturb its prompt cache: `in-place`. Many chat templates behind
- *    `openai-compatible` refuse any system message but a single first one: `joined`.
+ * later system message needs a beta), and Google rejects a system message that is not at the beginning: `front`. OpenAI
+ * accepts them anywhere, and if they stay in place its prompt cache stays valid: `in-place`. Many chat templates behind
+ * `openai-compatible` accept only a single system message, at the beginning: `joined`.
  * 4. Empty text and empty messages are not sent: providers answer such a conversation with 400, now and in every later
- *    call.
- *
- * Apart from 3 and 4, and from URLs, which are never downloaded here, the prompt is the one that the AI SDK writes; a
- * test compares them.
+ * call.
+ * Apart from rules 3 and 4, and from URLs, which are never downloaded here, the prompt equals the one that the AI SDK
+ * writes; a test compares them.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { AssistantPart, FilePart, ImagePart, ModelMessage, UserPart } from '@goondan/types';
@@ -98,7 +96,7 @@ function convertAssistantContent(content: string | readonly AssistantPart[]): Me
   const parts: readonly AssistantPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   const converted: MessageOf<'assistant'>['content'] = [];
   for (const part of parts) {
-    // Empty text with options is kept: it may carry a signature of the provider.
+    // Empty text with options is kept, because the options may contain a signature of the provider.
     if (part.type === 'text' && part.text === '' && part.providerOptions === undefined) continue;
     if (part.type === 'custom' && isKeptPart(part)) {
       const restored = restoreKeptPart(part);
@@ -118,8 +116,8 @@ function convertFile(part: ImagePart | FilePart) {
 }
 
 /**
- * Merges tool messages. The options of each message but the last move to its last part, so that they still mark the
- * same place.
+ * Merges tool messages. The options of each message except the last move to that message's last part, so that they
+ * still apply to the same position.
  */
 function mergeToolMessages(messages: readonly MessageOf<'tool'>[]): MessageOf<'tool'> {
   const last = messages.at(-1);

@@ -1,4 +1,4 @@
-/** Converts one finished part of a provider's answer to the message part to keep. */
+/** Converts one finished part of a provider's answer to the message part that is stored. */
 import type {
   LanguageModelV4Content,
   LanguageModelV4File,
@@ -9,10 +9,10 @@ import type { AssistantPart, FilePart, JsonValue, ProviderOptions, ToolCallPart,
 import { keepPart } from './kept-part.ts';
 import { toJson } from './to-json.ts';
 
-/** Part of every streamed reply of Anthropic. It repeats the id and the usage, and is not content. */
+/** Every streamed reply of Anthropic has this part. It repeats the id and the usage, and is not content. */
 const notContent = 'anthropic.message_start';
 
-/** Returns `undefined` for a part that is not content. An unknown part is kept as a custom part, never refused. */
+/** Returns `undefined` for a part that is not content. An unknown part is kept as a custom part. */
 export function toReplyPart(part: LanguageModelV4Content, provider: string): AssistantPart | undefined {
   switch (part.type) {
     case 'text':
@@ -21,7 +21,7 @@ export function toReplyPart(part: LanguageModelV4Content, provider: string): Ass
     case 'tool-call':
       return toToolCall(part);
     case 'tool-result':
-      // The final result follows and replaces a preliminary one.
+      // A preliminary result is dropped, because the final one follows.
       return part.preliminary === true ? undefined : toToolResult(part);
     case 'file':
       return toFile(part);
@@ -34,12 +34,12 @@ export function toReplyPart(part: LanguageModelV4Content, provider: string): Ass
 }
 
 /**
- * Metadata of a part becomes its options: the provider needs it back with the part (signatures of reasoning, for
- * example).
+ * Converts the metadata of a part to its options, because the provider needs it back with the part (for example,
+ * signatures of reasoning).
  */
 export function metadata(providerMetadata: object | undefined): { providerOptions?: ProviderOptions } {
   if (providerMetadata === undefined) return {};
-  // The SDK's types promise an object for each provider.
+  // Safe: by the SDK's types, the metadata has an object for each provider.
   return { providerOptions: toJson(providerMetadata) as ProviderOptions };
 }
 
@@ -54,7 +54,10 @@ function toToolCall(part: LanguageModelV4ToolCall): ToolCallPart {
   };
 }
 
-/** Text that is not JSON is kept: the check of the arguments reports it to the model. */
+/**
+ * Parses the arguments of a call. Text that is not JSON is returned as it is; the validation of the arguments then
+ * reports it to the model.
+ */
 function parseInput(input: string): JsonValue {
   if (input.trim() === '') return {};
   try {

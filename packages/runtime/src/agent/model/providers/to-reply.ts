@@ -1,4 +1,4 @@
-/** Builds the reply from a provider's complete answer: its parts, the finish reason, the usage. */
+/** Builds the reply from a provider's complete answer: its parts, the finish reason and the usage. */
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { GoondanError, type AssistantPart, type ModelReply, type TokenUsage } from '@goondan/types';
 
@@ -10,8 +10,8 @@ export interface ProviderAnswer {
 }
 
 /**
- * **Errors** — `E_MODEL_FAILED`, retryable, for an answer that was interrupted, and for an empty one with an error or
- * without a reason.
+ * Builds the reply. **Errors** — `E_MODEL_FAILED`, retryable, for an incomplete answer, and for an empty answer with an
+ * error or without a finish reason.
  */
 export function toReply(answer: ProviderAnswer, label: string): ModelReply {
   const content = answer.content.filter(saysSomething);

@@ -1,7 +1,7 @@
 /**
- * Watches one model call. The call ends when the caller's signal aborts, when no byte arrived for too long, or when its
- * total time is over. Pings of the provider count as bytes, so the watch is inside `fetch`. Every end aborts the HTTP
- * request.
+ * Watches one model call. The call ends when the caller's signal aborts, when no byte arrives for too long, or when the
+ * total time is over. Pings of the provider count as bytes, so the watch is inside `fetch`. In each case the HTTP
+ * request is aborted.
  */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
@@ -15,7 +15,7 @@ interface WatchOptions {
   /** The caller's signal. */
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
-  /** Called with the body of the request when it is sent. */
+  /** Called with the request body when the request is sent. */
   readonly onSent?: (body: string) => void;
   /** `provider/model`, for messages to people. */
   readonly label: string;
@@ -37,7 +37,7 @@ export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label
   const callOffTotal = clock.after(deadlines.totalMs, () =>
     end(timeout(`${label} took longer than ${seconds(deadlines.totalMs)} in all.`)),
   );
-  // One timer checks the time of the last byte, instead of a new timer for each byte.
+  // One timer compares with the time of the last byte, instead of a new timer for each byte.
   let callOffSilence = clock.after(deadlines.silenceMs, function look() {
     const left = deadlines.silenceMs - (clock.elapsed() - heardAt);
     if (left > 0) callOffSilence = clock.after(left, look);
@@ -45,9 +45,9 @@ export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label
   });
 
   const watchedFetch: Fetch = async (input, init) => {
-    // A redirect would carry the key to another host. Bun's own timeout could end the call before ours.
+    // A redirect would send the key to another host. Bun's own timeout could end the call before ours.
     const answer = send(input, { ...init, redirect: 'manual', timeout: false } as RequestInit);
-    // The request is already on its way, so the listener does not delay it.
+    // The request was already sent, so the listener does not delay it.
     if (typeof init?.body === 'string') onSent?.(init.body);
     const response = await answer;
     hear();
@@ -57,15 +57,15 @@ export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label
   };
 
   return {
-    /** Aborted when the call has to end; its reason is the error for the caller. */
+    /** Aborts when the call has to end; the reason is the error for the caller. */
     signal: controller.signal,
-    // Bun's `fetch` has this second member; providers do not call it.
+    // The type of Bun's `fetch` requires `preconnect`; providers do not call it.
     fetch: Object.assign(watchedFetch, { preconnect: () => {} }),
-    /** True when the provider answered with a status of success. */
+    /** True once the provider answered with a success status. */
     get accepted() {
       return accepted;
     },
-    /** Settles like `work`, or rejects at once when the call has to end. */
+    /** Settles like `work`, or rejects as soon as the call has to end. */
     untilEnded: <Value>(work: PromiseLike<Value>): Promise<Value> => unlessAborted(work, controller.signal),
     /** Stops watching and aborts a request that is still open. */
     close() {
@@ -77,7 +77,7 @@ export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label
   };
 }
 
-/** Returns the same response; `hear` is called for each chunk of its body. */
+/** Returns an equal response that calls `hear` for each chunk of its body. */
 function hearBody(response: Response, hear: () => void): Response {
   if (response.body === null) return response;
   const heard = new TransformStream<Uint8Array, Uint8Array>({
@@ -90,7 +90,10 @@ function hearBody(response: Response, hear: () => void): Response {
   return new Response(response.body.pipeThrough(heard), { status, statusText, headers });
 }
 
-/** A web page means a wrong endpoint; the provider's package would only report that the stream ended early. */
+/**
+ * Makes the error for an answer that is a web page, which means that the endpoint is wrong. The provider's package
+ * would only report that the stream ended early.
+ */
 async function webPage(response: Response, label: string): Promise<GoondanError> {
   const page = (await response.text()).slice(0, 200);
   return new GoondanError('E_MODEL_REPLY', `${label} answered with a web page: ${page}`, {

@@ -1,12 +1,12 @@
-/** Computes a plausible token usage that is always the same for the same texts: four characters are a token. */
+/** Computes a plausible, deterministic token usage: four characters count as one token. */
 import type { AssistantPart, ModelMessage, TokenUsage, ToolResultPart, UserPart } from '@goondan/types';
 
 export const charactersPerToken = 4;
 
-/** Returns a function that counts a request and its reply. One counter serves one model. */
+/** Returns a function that counts the tokens of a request and its reply. Use one counter per model. */
 export function openUsageCounter() {
-  // A request carries the whole history, and only its end is new. So the length of each content is remembered with the
-  // content: 10 000 messages cost one lookup each, not a conversion of all their JSON.
+  // A request contains the whole history, and only its end is new. So the length of each content is cached: 10 000
+  // messages cost one lookup each, instead of a conversion of all their JSON.
   const known = new WeakMap<object, number>();
   const measure = (content: ModelMessage['content']): number => {
     if (typeof content === 'string') return content.length;

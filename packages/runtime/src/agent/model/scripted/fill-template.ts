@@ -1,15 +1,14 @@
 /**
  * Fills `{{…}}` in the texts and arguments of a rule.
- *
- * Invariants: filling never throws, whatever a tool returned; a missing value is the empty string; filled-in text is
- * not read as a template again, so a user cannot write placeholders.
+ * Invariants: filling never throws, whatever a tool returned. A missing value becomes the empty string. Filled-in text
+ * is not parsed as a template again, so a user cannot insert placeholders.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 
-/** Values of the placeholders. */
+/** The values of the placeholders. */
 export interface TemplateValues {
   readonly groups: Readonly<Record<string, string | undefined>>;
-  /** Called only when a template has `{{input}}`: finding it walks back through the conversation. */
+  /** Called only for a template with `{{input}}`, because it searches back through the conversation. */
   readonly input: () => string;
   /** Absent when the newest message is not a tool result. */
   readonly result?: JsonValue;
@@ -39,11 +38,11 @@ function fillString(template: string, values: TemplateValues): JsonValue {
   const path = singlePlaceholder.exec(template)?.[1];
   if (path === undefined) return fillText(template, values);
   const value = lookUp(path, values);
-  // A copy: a change to the arguments of the new call must not change the tool result they came from.
+  // Copied, so that a change to the arguments of the new call does not change the tool result.
   return value === undefined ? '' : structuredClone(value);
 }
 
-/** Looks up `name`, or `name.key.0.key`; `name.list[0]` is the same as `name.list.0`. */
+/** Looks up `name` or `name.key.0.key`. `name.list[0]` is the same as `name.list.0`. */
 function lookUp(path: string, values: TemplateValues): JsonValue | undefined {
   const [name = '', ...keys] = path
     .trim()
@@ -51,7 +50,7 @@ function lookUp(path: string, values: TemplateValues): JsonValue | undefined {
     .split('.');
   let value = lookUpName(name, values);
   for (const key of keys) {
-    // Only own fields of the result count: `{{result.constructor}}` is empty.
+    // Only own fields are read: `{{result.constructor}}` is empty.
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
     value = Array.isArray(value) ? value[Number(key)] : value[key];
   }

@@ -1,11 +1,11 @@
-/** Finds the rule that answers. Pure: the number of failures of each rule comes in as an argument. */
+/** Finds the rule that matches a message. Pure: the number of failures of each rule is an argument. */
 import type { ModelMessage } from '@goondan/types';
 import { readText, readToolResult } from './read-message.ts';
 import type { Rule, RuleCondition } from '../../../config/script/script.ts';
 
 export interface RuleMatch {
   readonly rule: Rule;
-  /** The named groups of `when`; `undefined` for a group that took no part in the match. */
+  /** The named groups of `when`; `undefined` for a group that did not take part in the match. */
   readonly groups: Readonly<Record<string, string | undefined>>;
 }
 

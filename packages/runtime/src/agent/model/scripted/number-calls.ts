@@ -1,6 +1,6 @@
 /**
- * Numbers tool calls: `call_1`, `call_2`, … in one conversation. The last number is read from the newest call, so the
- * ids continue after a restart; only messages after that call are scanned.
+ * Numbers the tool calls of a conversation: `call_1`, `call_2`, …. The last number is read from the newest call, so the
+ * ids continue after a restart. Only messages after that call are scanned.
  */
 import type { ModelMessage } from '@goondan/types';
 
@@ -10,7 +10,7 @@ export function nameCall(number: number): string {
   return `call_${number}`;
 }
 
-/** The number of the newest scripted call, 0 when there is none. */
+/** Returns the number of the newest scripted call, or 0 when there is none. */
 export function findLastCallNumber(messages: readonly ModelMessage[]): number {
   for (let index = messages.length - 1; index >= 0; index -= 1) {
     const number = readCallNumber(messages[index]);
@@ -24,7 +24,7 @@ function readCallNumber(message: ModelMessage | undefined): number {
   let highest = 0;
   for (const part of message.content) {
     if (part.type !== 'tool-call') continue;
-    // Calls of another model, before a fail-over, have ids of another form.
+    // Calls of another model, made before a fail-over, have ids of another form.
     highest = Math.max(highest, Number(callId.exec(part.toolCallId)?.[1] ?? 0));
   }
   return highest;

@@ -1,6 +1,6 @@
 /**
- * The model that needs no network and no key: it answers by the rules of a script, the same way every time. Demos,
- * tests, examples and benchmarks run on it, so without a configured latency it sets no timer.
+ * A model without network and key: it answers by the rules of a script, deterministically. Demos, tests, examples and
+ * benchmarks run on it, so it sets no timer unless a latency is configured.
  */
 import { GoondanError, type AssistantPart, type ModelMessage, type ModelReply } from '@goondan/types';
 import { sleep, type Clock } from '../../../ports/clock.ts';
@@ -15,13 +15,13 @@ import { rememberTurns, type TurnMemory } from './remember-turns.ts';
 import type { AnswerAction, FailAction, Rule } from '../../../config/script/script.ts';
 import { streamText } from './stream-text.ts';
 
-/** An agent runs one turn at a time; the others are recent turns that may be retried or replayed. */
+/** An agent runs one turn at a time; the other remembered turns are recent ones that may be retried or replayed. */
 const rememberedTurns = 64;
 const quotedLength = 200;
 
 /**
- * **Errors** — opening: `E_MODEL_SCRIPT`. Answering: the error of a `fail` rule; `E_MODEL_NO_RULE` when no rule
- * matches; the signal's reason once it aborts.
+ * Opens the model. **Errors** — opening: `E_MODEL_SCRIPT`. Answering: the error of a `fail` rule; `E_MODEL_NO_RULE`
+ * when no rule matches; the signal's reason when it aborts.
  */
 export function openScriptedModel(options: unknown, clock: Clock): Model {
   const script = checkScript(options);
@@ -49,7 +49,10 @@ export function openScriptedModel(options: unknown, clock: Clock): Model {
   };
 }
 
-/** Decides and counts before anything waits: two calls of one turn may run at the same time. */
+/**
+ * Chooses the rule and counts the call before anything is awaited, because two calls of one turn may run at the same
+ * time.
+ */
 function decideAnswer(
   match: RuleMatch,
   newest: ModelMessage | undefined,
@@ -81,10 +84,11 @@ function writeAnswer(
 ): AssistantPart[] {
   const parts: AssistantPart[] = [];
   const text = fillText(action.say ?? '', values);
-  // Providers refuse an empty text beside calls, but a reply must have at least one part.
+  // An empty text is added only to a reply without calls: a reply must have at least one part, but providers reject an
+  // empty text beside calls.
   if (text !== '' || action.calls.length === 0) parts.push({ type: 'text', text });
   if (action.calls.length === 0) return parts;
-  // The turn's own count is needed after a layer truncated the conversation: its ids must not be used again.
+  // The turn's own count is needed if a layer truncated the conversation, because its ids must not be reused.
   let number = Math.max(turn.lastCallNumber, findLastCallNumber(messages));
   for (const { tool, args } of action.calls) {
     number += 1;

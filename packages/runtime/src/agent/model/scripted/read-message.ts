@@ -1,12 +1,12 @@
-/** Reads messages for rules and templates. Everything here searches from the end, because histories are long. */
+/** Reads messages for rules and templates. All functions search from the end, because histories are long. */
 import type { JsonValue, ModelMessage, ToolResultOutput, ToolResultPart } from '@goondan/types';
 
-/** Finds the message that rules match: the newest that is not a system message. */
+/** Finds the message that rules match: the newest message that is not a system message. */
 export function findNewestMessage(messages: readonly ModelMessage[]): ModelMessage | undefined {
   return messages.findLast((message) => message.role !== 'system');
 }
 
-/** `{{input}}`: the text of the last user message, whatever messages follow. */
+/** Returns the value of `{{input}}`: the text of the last user message, even if other messages follow it. */
 export function readNewestUserText(messages: readonly ModelMessage[]): string {
   const message = messages.findLast(({ role }) => role === 'user');
   return message === undefined ? '' : readText(message);
@@ -22,12 +22,15 @@ export function readText(message: ModelMessage): string {
   return texts.join('\n');
 }
 
-/** Returns the tool result in a message; the last one when there are several. */
+/** Returns the last tool result in a message. */
 export function readToolResult(message: ModelMessage | undefined): ToolResultPart | undefined {
   return message?.role === 'tool' ? message.content.at(-1) : undefined;
 }
 
-/** `{{result}}`: the tool's output, or `{ error }` when the call failed, so that scripts can distinguish them. */
+/**
+ * Returns the value of `{{result}}`: the tool's output, or `{ error }` when the call failed, so that scripts can
+ * distinguish the two.
+ */
 export function readOutput(output: ToolResultOutput): JsonValue {
   switch (output.type) {
     case 'text':

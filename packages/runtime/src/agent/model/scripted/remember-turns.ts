@@ -1,18 +1,23 @@
-/** The memory of a scripted model about its turns. It is bounded, because a resident agent runs many turns. */
+/**
+ * Remembers the turns of a scripted model. The number of turns is bounded, because an agent that stays running has many
+ * turns.
+ */
 import type { Rule } from '../../../config/script/script.ts';
 
 export interface TurnMemory {
   readonly failures: Map<Rule, number>;
-  /** The highest number used for a tool call of this turn. */
+  /** The highest number of a tool call in this turn. */
   lastCallNumber: number;
 }
 
-/** Returns the memory of a turn; a new one when the turn is not among the latest `limit`. */
+/**
+ * Returns a function that returns the memory of a turn; it is new if the turn is not among the latest `limit` turns.
+ */
 export function rememberTurns(limit: number): (turnId: string) => TurnMemory {
   const turns = new Map<string, TurnMemory>();
   return (turnId) => {
     const turn = turns.get(turnId) ?? { failures: new Map(), lastCallNumber: 0 };
-    // Inserted again to be the newest: a Map keeps the order of insertion.
+    // Inserted again, so that it becomes the newest: a Map keeps the order of insertion.
     turns.delete(turnId);
     turns.set(turnId, turn);
     for (const oldest of turns.keys()) {

@@ -3,7 +3,10 @@ import { sleep, type Clock } from '../../../ports/clock.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { charactersPerToken } from './count-tokens.ts';
 
-/** Rejects with the signal's reason once it aborts, also during a wait. With 0 tokens per second it does not wait. */
+/**
+ * Sends the text. Rejects with the signal's reason when it aborts, also during a wait. With 0 tokens per second, it
+ * does not wait.
+ */
 export async function streamText(
   text: string,
   tokensPerSecond: number,
@@ -14,7 +17,8 @@ export async function streamText(
   let sentLength = 0;
   for (const word of splitWords(text)) {
     if (tokensPerSecond > 0) {
-      // Each word is due relative to the start, not to the last word: timers are late, and lateness would add up.
+      // The time of each word is computed from the start, not from the last word: timers fire late, and the delays
+      // would add up.
       const dueAt = startedAt + (sentLength / charactersPerToken / tokensPerSecond) * 1000;
       const waitMs = dueAt - clock.elapsed();
       if (waitMs > 0) await sleep(clock, waitMs, request.signal);
@@ -25,7 +29,7 @@ export async function streamText(
   }
 }
 
-/** Splits a text into words, each with the white space after it, so that the pieces joined are the text. */
+/** Splits a text into words, each with the white space after it, so that joining the pieces gives the text. */
 export function splitWords(text: string): string[] {
   return text === '' ? [] : text.split(/(?<=\s)(?=\S)/);
 }

@@ -83,7 +83,7 @@ function stopReason({ calls = [], isTruncated = false }: WireReply): string {
   return calls.length > 0 ? 'tool_use' : 'end_turn';
 }
 
-/** Anthropic counts cached tokens apart from the others. */
+/** Returns the usage as Anthropic reports it: cached tokens are counted separately. */
 function usage({ usage: { input, cached } }: WireReply, output: number): JsonObject {
   return { input_tokens: input - cached, cache_read_input_tokens: cached, output_tokens: output };
 }

@@ -1,4 +1,4 @@
-/** OpenAI's chat completions, as OpenAI and compatible servers speak them. For tests only. */
+/** OpenAI's chat completions, in the form used by OpenAI and compatible servers. For tests only. */
 import type { JsonObject } from '@goondan/types';
 import { argumentsText, dataEvent, type WireDialect, type WireReply } from './wire-dialect.ts';
 

@@ -1,4 +1,4 @@
-/** A reply as a test defines it, and the interface of a wire format that writes it. For tests only. */
+/** A reply as a test defines it, and the interface of a wire format that encodes it. For tests only. */
 import type { JsonObject } from '@goondan/types';
 
 export interface WireCall {
@@ -14,25 +14,25 @@ export interface WireReply {
   /** The text, in the pieces in which it is streamed. */
   readonly text?: readonly string[];
   readonly calls?: readonly WireCall[];
-  /** True when the reply reaches its token limit; with calls, inside the arguments of the last one. */
+  /** If true, the reply reaches its token limit. With tool calls, it ends inside the arguments of the last call. */
   readonly isTruncated?: boolean;
   readonly usage: { readonly input: number; readonly output: number; readonly cached: number };
 }
 
 export interface WireDialect {
-  /** True when this request asks for a stream. */
+  /** Returns true if this request asks for a stream. */
   isStreaming(path: string, body: JsonObject): boolean;
-  /** The events of a stream, in order, each the text after `data: ` or a whole event with its name. */
+  /** Returns the events of a stream, in order. Each is the text after `data: `, or a whole event with its name. */
   events(reply: WireReply): string[];
-  /** The body of an answer that is not streamed. */
+  /** Returns the body of an answer that is not streamed. */
   body(reply: WireReply): JsonObject;
-  /** The body of a refusal with this error. */
+  /** Returns the body of a rejection with this error. */
   error(status: number, type: string, message: string): JsonObject;
-  /** The event that reports an error in the middle of a stream. */
+  /** Returns the event that reports an error in the middle of a stream. */
   errorEvent(message: string): string;
 }
 
-/** The arguments of a call as text; only the first half for the last call of a truncated reply. */
+/** Returns the arguments of a call as text; only the first half for the last call of a truncated reply. */
 export function argumentsText({ args }: WireCall, { calls = [], isTruncated = false }: WireReply): string {
   const text = JSON.stringify(args);
   const isCut = isTruncated && calls.at(-1)?.args === args;

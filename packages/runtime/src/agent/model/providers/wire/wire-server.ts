@@ -6,15 +6,18 @@ export interface WireRequest {
   readonly path: string;
   readonly headers: Headers;
   readonly body: JsonObject;
-  /** Resolves when the server sees that the client is gone. */
+  /** Resolves when the client has closed the connection. */
   readonly gone: Promise<void>;
 }
 
 export type WireAnswer =
-  /** A reply, streamed or whole, as the request asks. */
+  /** A reply, streamed or not, as the request asks. */
   | { readonly reply: WireReply }
   | { readonly status: number; readonly body: string; readonly headers?: Record<string, string> }
-  /** The first events of a reply and perhaps another event; then silence, the end, or the rest later. */
+  /**
+   * The first events of a reply, and optionally another event. `after`: then the server stays silent, ends the stream,
+   * or sends the rest later.
+   */
   | { readonly first: number; readonly of: WireReply; readonly add?: string; readonly after: After }
   /** No answer, not even a header. */
   | 'nothing';
@@ -24,7 +27,7 @@ type After = 'silence' | 'end' | Promise<unknown>;
 export interface WireServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: WireRequest[];
-  /** Sets the next answers, in order; the last one is repeated. */
+  /** Sets the next answers, in order; after the last answer, it is repeated. */
   answer(...answers: WireAnswer[]): void;
 }
 
@@ -81,7 +84,7 @@ function streamResponse(events: readonly string[], after: After, rest: readonly 
       async function send(some: readonly string[]): Promise<void> {
         for (const event of some) {
           controller.enqueue(event);
-          // Each event is its own packet, as with a model that is still writing.
+          // Sends each event as its own packet, as a provider does while its model is still writing.
           await Bun.sleep(1);
         }
       }
