@@ -1,4 +1,4 @@
-/** The only way to call a model: the model chain, then the model, recorded as an effect. */
+/** The only way to call a model: runs the model chain and then the model, and records the result as an effect. */
 import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
@@ -18,13 +18,13 @@ import type { ModelRequest } from '../model/model-port.ts';
 
 export interface ModelAsk {
   readonly call: ModelCall;
-  /** Key of the effect. */
+  /** The key of the effect. */
   readonly key: string;
   readonly parent: ChainSpan | undefined;
-  /** Span ids of this call. */
+  /** The span ids of this call. */
   readonly spanIds: SpanIds;
   onDelta(delta: ModelDelta): void;
-  /** Called when a layer returned the reply, so that no model was called. */
+  /** Called when a layer returned the reply without calling the model. */
   readonly onAnswered?: (extension: string) => void;
 }
 
@@ -43,7 +43,7 @@ export async function callModel(turn: RunningTurn, ask: ModelAsk): Promise<Model
       isRepeated: turn.effects.isRecorded(key),
       inspect: () => inspect(call),
       shared: call.messages,
-      // Only a layer's call shows its input; a step sends the conversation.
+      // Only a call by a layer shows its input, because a step sends the conversation.
       ...(call.extension === undefined
         ? {}
         : { input: () => previewArguments(call.messages.at(-1)?.content, turn.agent.mask) }),
@@ -62,7 +62,7 @@ export async function callModel(turn: RunningTurn, ask: ModelAsk): Promise<Model
 
 async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelReply> {
   const recorded = turn.effects.recorded(ask.key);
-  // A recorded value was a checked reply when it was recorded.
+  // Safe: only checked replies are recorded.
   if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ModelReply;
   const request = requestOf(turn, ask.call);
   let watched: AskedModel | undefined;
@@ -80,7 +80,7 @@ async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelR
   return reply;
 }
 
-/** The request as the model receives it. */
+/** Builds the request that the model receives. */
 function requestOf({ agent }: TurnIdentity, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
   return {
     modelRef,
@@ -90,7 +90,7 @@ function requestOf({ agent }: TurnIdentity, { messages, ownMessages, tools, para
   };
 }
 
-/** Copies the request: the conversation may change its array after the call. */
+/** Copies the request, because the conversation may change its array after the call. */
 function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf>) {
   return {
     modelRef,
@@ -100,7 +100,7 @@ function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf
   };
 }
 
-/** Keeps a digest instead of the body, which is long and would stay in memory until the turn ends. */
+/** Replaces the body by its digest, because a long body would stay in memory until the turn ends. */
 function digestBody({ body, ...sent }: SentRequest): NonNullable<AskedModel['sent']> {
   return { ...sent, ...(body === undefined ? {} : { bodyDigest: sha256(body) }) };
 }
@@ -121,7 +121,7 @@ async function askModel(
       signal: inner,
       turnId,
       onDelta: (delta) => {
-        // A model may continue writing after its deadline: its deltas are dropped.
+        // A model may keep writing after its deadline; those deltas are dropped.
         if (!inner.aborted) ask.onDelta(delta);
       },
     }),
@@ -130,11 +130,11 @@ async function askModel(
   });
   const problem = problemWithModelReply(reply);
   if (problem !== undefined) throw new GoondanError('E_MODEL_REPLY', `${modelRef} gave no reply: ${problem}.`);
-  // problemWithModelReply has just checked it.
+  // Safe: problemWithModelReply has just checked the reply.
   return maskReply(reply as ModelReply, agent.mask);
 }
 
-/** Adds a code to a model's error that has none; `retryable` stays unchanged. */
+/** Adds a code to a model's error if it has none. Keeps `retryable`. */
 function withCode(error: unknown, modelRef: string): unknown {
   const { code, message } = toTurnError(error);
   if (code !== undefined) return error;

@@ -4,17 +4,17 @@ import { TurnLayerContext } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
-/** One model call while it passes the model chain. Layers may change all but the last two fields. */
+/** One model call on its way through the model chain. Layers may change all fields but the last two. */
 export interface ModelCall {
-  /** Shared with the conversation: must not be changed. */
+  /** Shared with the conversation; must not be changed. */
   readonly messages: readonly ModelMessage[];
-  /** A copy for the layers, made when one of them first reads `messages`. */
+  /** A copy for the layers, made when a layer first reads `messages`. */
   ownMessages?: ModelMessage[];
   readonly tools: ToolCatalog;
   params: ModelParams;
   modelRef: string;
   readonly stepIndex: number;
-  /** The extension that made the call; undefined for the step's own call. */
+  /** The extension that made the call; `undefined` for the step's own call. */
   readonly extension: string | undefined;
 }
 
