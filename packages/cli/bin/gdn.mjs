@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The `gdn` command as npm installs it. It is plain Node, because everybody who can run `npm ci` has Node. It finds Bun
+ * The `gdn` command as npm installs it. It runs on plain Node, because whoever can run `npm ci` has Node. It finds Bun
  * and runs `src/main.ts`, or its bundle, and changes nothing else:
  * 1. Arguments, standard streams, signals and the exit status pass through unchanged.
  * 2. Nothing in the current folder decides what runs: no `bunfig.toml`, no `.env`, no package fetched on first import,
@@ -17,11 +17,12 @@ import { launchCommand } from './launch-command.mjs';
 /** The exit code for a wrong setup, as in the rest of `gdn`. */
 const wrongSetup = 3;
 
-// A terminal sends these to all foreground processes, the child included; a second one would mean "quit".
+// A terminal sends these signals to all foreground processes, including the child. Passing them on would deliver a
+// second signal, which means "quit".
 const sentByTerminal = ['SIGINT', 'SIGQUIT'];
 const sentByOthers = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
-// The texts of `errorCatalogue`, which is TypeScript and which Node 20 cannot import; a test compares them.
+// Copies of texts in `errorCatalogue`, because Node 20 cannot import TypeScript. A test compares them.
 const suggestions = {
   E_BUN_MISSING:
     'Run `npm ci` (or install the packages again) without `--omit=optional`: Bun comes as an optional package.',
@@ -39,9 +40,10 @@ function run(bun) {
   }
   const { command, cwd } = launchCommand(bun, currentFolder(), process.argv.slice(2));
   const [program, ...args] = command;
-  // Not `process.stdin.isTTY`: reading `process.stdin` makes a pipe non-blocking, for the child too.
+  // Does not use `process.stdin.isTTY`: reading `process.stdin` makes a pipe non-blocking, for the child as well.
   const onTerminal = isatty(0);
-  // Before the child starts: a signal must not end the launcher alone. Listeners run after `child` is set.
+  // Registered before the child starts, so that a signal never ends the launcher alone. The listeners run only after
+  // `child` is set.
   for (const signal of sentByOthers) process.on(signal, () => child.kill(signal));
   for (const signal of sentByTerminal) process.on(signal, () => onTerminal || child.kill(signal));
   const child = spawn(program, args, { cwd, stdio: 'inherit' });
@@ -49,7 +51,7 @@ function run(bun) {
   child.on('exit', endLike);
 }
 
-/** Returns '' when the folder was removed meanwhile; `main.ts` reports that. */
+/** Returns an empty text when the current folder no longer exists; `main.ts` reports that. */
 function currentFolder() {
   try {
     return process.cwd();
@@ -62,7 +64,7 @@ function endLike(code, signal) {
   if (signal === null) return process.exit(code);
   for (const name of [...sentByTerminal, ...sentByOthers]) process.removeAllListeners(name);
   process.kill(process.pid, signal);
-  // Node ignores this signal, so the process still runs: exit with the code of a shell.
+  // Node ignores this signal, so the process still runs. Exit with the code that a shell would use.
   process.exit(128 + constants.signals[signal]);
 }
 

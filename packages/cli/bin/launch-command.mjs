@@ -1,6 +1,6 @@
 /**
- * Starts Bun as `gdn`. Nothing in the current folder decides what runs, so Bun starts in another folder and gets the
- * current one as its first argument.
+ * Builds the command that starts Bun as `gdn`. Nothing in the current folder may decide what runs, so Bun starts in
+ * another folder and gets the current folder as its first argument.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ export function launchCommand(bun, folder, args) {
   return { command: [bun, ...programFlags, programFile('main'), folder, ...args], cwd: '/' };
 }
 
-/** Returns the program of a source, `main` or `run/detached-main`: its bundle, or the source itself. */
+/** Returns the file to run for `main` or `run/detached-main`: the bundled program, or the source itself. */
 export function programFile(source) {
   const file = isBundleFresh()
     ? new URL(`${source.replace(/^.*\//, '')}.js`, bundle)
@@ -22,7 +22,8 @@ export function programFile(source) {
 }
 
 /**
- * Whether `npm run build` has bundled the program and no source is newer. Sources are listed in the repository only.
+ * Tells whether `npm run build` has bundled the program and no source is newer. The list of sources exists only in the
+ * repository.
  */
 function isBundleFresh() {
   if (timeOf(new URL('main.js', bundle)) === undefined) return false;

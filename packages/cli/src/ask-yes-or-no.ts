@@ -4,15 +4,15 @@ import type { Terminal } from './terminal.ts';
 
 export interface YesOrNo {
   readonly question: string;
-  /** The message for a question without an answer. */
+  /** The error message when the question is not answered. */
   readonly unanswered: string;
-  /** Ctrl-C. */
+  /** Aborts on Ctrl-C. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Asks at a terminal that `canAsk`. Every answer except yes means no. **Errors** — `E_CANCELLED` when the question was
- * interrupted.
+ * Asks a yes-or-no question; the terminal must have `canAsk`. Every answer except yes means no. **Errors** —
+ * `E_CANCELLED` when the question was interrupted.
  */
 export async function askYesOrNo({ question, unanswered, signal }: YesOrNo, terminal: Terminal): Promise<boolean> {
   terminal.printError(`${question} [y/N] `);

@@ -1,4 +1,4 @@
-// Real processes: a traced caller of `gdn` finds the turn in its own trace.
+// Tests real processes: a caller of `gdn` with its own trace finds the turn in that trace.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { GdnPlace } from './testing/gdn-place.ts';
 import { sampleBundle } from './testing/sample-bundle.ts';

@@ -1,4 +1,4 @@
-/** Options that every command has. */
+/** Options that many commands share. */
 import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { GoondanError } from '@goondan/types';
@@ -13,13 +13,13 @@ export interface BundleOptions extends CommonOptions {
   readonly swarm?: string;
 }
 
-/** The options of a command about some conversations. */
+/** The options of a command that works on some conversations. */
 export interface InstanceOptions extends BundleOptions {
   readonly agent?: string;
   readonly instance?: string;
 }
 
-/** Adds the options of a command about a bundle. */
+/** Adds the options of a command that works on a bundle. */
 export function addBundleOptions(command: Command): Command {
   const takesFolder = command.registeredArguments.some((argument) => argument.name() === 'folder');
   return addCommonOptions(
@@ -38,7 +38,7 @@ export function addCommonOptions(command: Command): Command {
     .option('--json', 'print JSON instead of text');
 }
 
-/** Adds the option of a command that may own the workspace. */
+/** Adds the option of a command that may lock the workspace. */
 export function addFlockOption(command: Command): Command {
   return command.option(
     '--no-flock',
@@ -46,7 +46,7 @@ export function addFlockOption(command: Command): Command {
   );
 }
 
-/** Returns the folder: a command's argument, `--bundle`, or the current one. Throws `E_USAGE`. */
+/** Returns the bundle folder: the command's argument, `--bundle`, or the current folder. Throws `E_USAGE`. */
 export function bundleFolder(argument: string | undefined, { bundle }: BundleOptions): string {
   if (argument !== undefined && bundle !== undefined && argument !== bundle) {
     const suggestion = 'Name it once, as the argument or with `--bundle`.';
@@ -55,7 +55,7 @@ export function bundleFolder(argument: string | undefined, { bundle }: BundleOpt
   return argument ?? bundle ?? '.';
 }
 
-/** Returns the conversations that were meant, as a swarm takes them. */
+/** Returns the conversations that the options select, in the form that the swarm's methods take. */
 export function addressIn({ agent, instance }: InstanceOptions) {
   return {
     ...(agent === undefined ? {} : { agent }),
@@ -72,7 +72,7 @@ export function numberUpTo(most: number): (text: string) => number {
   };
 }
 
-/** Returns the values from which `stateRoot` of the runtime chooses. */
+/** Returns the values from which the runtime's `stateRoot` chooses. */
 export function stateRootChoice({ stateRoot }: CommonOptions) {
   const environment = process.env['GOONDAN_STATE_ROOT'];
   return {

@@ -1,4 +1,4 @@
-/** The commands of `gdn`. A command imports its dependencies when it runs. */
+/** The commands of `gdn`. A command imports its dependencies only when it runs. */
 import type { Command } from 'commander';
 import { addApproveCommands } from './commands/approve.ts';
 import { addBlameCommand } from './commands/blame.ts';
@@ -29,7 +29,10 @@ import { GdnCommand, helpWidth } from './gdn-command.ts';
 import { readVersion } from './read-version.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Commands report their exit code to `finish`; `parseAsync` throws their errors and every early exit. */
+/**
+ * A command passes its exit code to `finish`. `parseAsync` throws the command's errors, and a `CommanderError` for
+ * every early exit.
+ */
 export function createProgram(terminal: Terminal, finish: (code: ExitCode) => void): Command {
   const program = new GdnCommand('gdn')
     .description(description)
@@ -50,7 +53,7 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
   return program;
 }
 
-/** In the order of the help. */
+/** The commands, in the order of the help. */
 const commands = [
   addInitCommand,
   addRunCommand,
@@ -96,7 +99,7 @@ Exit codes:
   4    the bundle has errors
   130  it was interrupted`;
 
-/** Rejects empty values, which scripts pass when a variable is not set. */
+/** Rejects empty values, because scripts pass them when a variable is not set. */
 function refuseEmptyValues(command: Command): void {
   const empty = command.options.find((option) => {
     const value: unknown = command.getOptionValue(option.attributeName());

@@ -1,8 +1,8 @@
 import { placeText, type TurnError } from '@goondan/types';
 
 /**
- * Writes an error for people; the first line names the part and the place: `E_EXT_MIDDLEWARE: Extension/rules: x is not
- * defined (extensions/rules.ts:14:7)`.
+ * Formats an error for people. The first line names the extension and the place: `E_EXT_MIDDLEWARE: Extension/rules: x
+ * is not defined (extensions/rules.ts:14:7)`.
  */
 export function errorLine({ code, message, extension, place }: TurnError): string {
   const isNamed = extension === undefined || message.includes(`"${extension}"`) || message.includes(`/${extension}`);

@@ -1,4 +1,4 @@
-/** The exit codes of `gdn`, and the errors that end with each. */
+/** The exit codes of `gdn`, and the error codes that lead to each. */
 import type { ErrorCode } from '@goondan/types';
 
 export const exitCodes = {
@@ -6,19 +6,22 @@ export const exitCodes = {
   failure: 1,
   /** The command line is wrong. */
   usage: 2,
-  /** There is nothing to run, or a part of the setup is missing. The launcher uses it too, without Bun. */
+  /**
+   * There is nothing to run, or a part of the setup is missing. The launcher also exits with this code when it does not
+   * find Bun.
+   */
   setup: 3,
   /** The bundle has errors. */
   invalid: 4,
-  /** 128 + SIGINT, as in shells. */
+  /** 128 + the number of SIGINT, as in shells. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * Returns the exit code of an error that ended a command; `failure` when it is not listed. A failed turn is always a
- * failure.
+ * Returns the exit code for an error that ended a command; `failure` when the error's code is not listed. A failed turn
+ * always gives `failure`.
  */
 export function exitCodeOf(code: string | undefined): ExitCode {
   return byError.get(code ?? '') ?? exitCodes.failure;

@@ -1,9 +1,10 @@
 /**
- * Fits texts into the columns of a terminal, where a character takes none, one or two. The texts are already harmless.
+ * Fits texts into the columns of a terminal, where a character takes zero, one or two columns. The texts must already
+ * be escaped.
  */
 import { graphemes, widthOf } from './graphemes.ts';
 
-/** Keeps as many whole characters as fit, and marks the cut. */
+/** Keeps as many whole characters as fit, and marks the cut with an ellipsis. */
 export function cutToWidth(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = '';

@@ -4,11 +4,11 @@ import { GoondanError } from '@goondan/types';
 
 /** Longer lines are hard to read even on a wide terminal. */
 const WIDEST = 100;
-/** The width without a terminal. */
+/** The width of help when the output is not a terminal. */
 const NARROW = 80;
 
 export class GdnCommand extends Command {
-  /** Makes sub-commands of this class, too. */
+  /** Creates sub-commands of this class. */
   override createCommand(name?: string): GdnCommand {
     return new GdnCommand(name);
   }
@@ -22,9 +22,9 @@ export class GdnCommand extends Command {
     });
   }
 
-  /** Ends every mistake in a command line, found by commander or by a command. */
+  /** Handles every mistake in a command line, whether commander or a command found it. */
   override error(message: string, { code = '' }: ErrorOptions = {}): never {
-    // `error: unknown command 'dmeo'` and, on a line of its own, `(Did you mean demo?)`.
+    // Commander writes `error: unknown command 'dmeo'` and, on a separate line, `(Did you mean demo?)`.
     const problem = message.replace(/^error: /, '').replaceAll('\n', ' ');
     const [reworded, hint] = this.#explain(problem, code);
     throw new GoondanError('E_USAGE', reworded, { suggestion: `${hint}${this.#whereToLook(code)}` });
@@ -46,7 +46,7 @@ export class GdnCommand extends Command {
     }
   }
 
-  /** Hints at the option that people often mean. */
+  /** Suggests the option that people often mean when they pass an argument. */
   #hintAboutArguments(): string {
     const takesFolder = this.registeredArguments.some((argument) => argument.name() === 'folder');
     const has = (flag: string) => this.options.some(({ long }) => long === flag);

@@ -1,10 +1,10 @@
-/** Splits text as a terminal does: into visible characters, with the columns each takes. */
+/** Splits text as a terminal does: into visible characters, each with the number of columns it takes. */
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Printable ASCII, in which each character takes one column. Most texts are. */
+/** Matches printable ASCII, in which each character takes one column. A shortcut, because most texts match. */
 const plain = /^[\x20-\x7e]*$/;
 
-/** Splits a text that is already harmless. */
+/** Splits a text into visible characters. The text must already be escaped. */
 export function* graphemes(text: string): Generator<{ readonly text: string; readonly width: number }> {
   if (plain.test(text)) {
     for (const character of text) yield { text: character, width: 1 };
@@ -17,7 +17,7 @@ export function widthOf(text: string): number {
   return plain.test(text) ? text.length : Bun.stringWidth(text);
 }
 
-/** Returns the offsets at which the characters of a text begin, and its end. */
+/** Returns the offsets at which the characters of a text begin, and the length of the text. */
 export function boundaries(text: string): number[] {
   const starts = plain.test(text)
     ? Array.from({ length: text.length }, (_, index) => index)

@@ -1,21 +1,21 @@
 /**
- * Makes foreign texts harmless: a model, a tool or a file must not control the terminal. Control characters become
- * visible symbols, and characters that change the direction of text become �.
+ * Escapes untrusted texts, because a model, a tool or a file must not control the terminal. Control characters become
+ * visible symbols, and characters that change the text direction become �.
  */
 
-/** Makes a single line harmless: a line break in it becomes a symbol, too. A tab stays. */
+/** Escapes a single line: line breaks become symbols, too. Tabs stay. */
 export function harmlessText(text: string): string {
   return text.toWellFormed().replaceAll(harmful, picture);
 }
 
-/** Makes several lines harmless; line breaks stay. */
+/** Escapes several lines; line breaks stay. */
 export function harmlessLines(text: string): string {
   return text.split(/\r?\n/).map(harmlessText).join('\n');
 }
 
 /**
- * Makes the whole output of a command harmless: its lines and its own colours stay. Foreign text that was not made
- * harmless before can only add these colours, which hide nothing.
+ * Escapes the whole output of a command, but keeps line breaks and the colours that `gdn` uses. Untrusted text that was
+ * not escaped before can at most add these colours, which hide nothing.
  */
 export function harmlessOutput(text: string): string {
   return text
@@ -23,11 +23,11 @@ export function harmlessOutput(text: string): string {
     .replaceAll(ownOrHarmful, (found) => (found === '\n' || found.length > 1 ? found : picture(found)));
 }
 
-// C0 without the tab, DEL and C1; line and paragraph separators; embedding, override and isolation of direction.
+// C0 except the tab, DEL and C1; line and paragraph separators; embedding, override and isolation of text direction.
 // oxlint-disable-next-line no-control-regex
 const harmful = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-// Bold, dim, the colours except black, and their ends, as picocolors writes them; line breaks.
+// Matches line breaks and the codes that picocolors writes: bold, dim, the colours except black, and their resets.
 const ownOrHarmful = new RegExp(`\\u001b\\[(?:1|2|22|3[1-69])m|\\r\\n|${harmful.source}`, 'g');
 
 function picture(character: string): string {

@@ -1,7 +1,7 @@
 import type { LogLine } from '@goondan/runtime';
 import { placeText } from '@goondan/types';
 
-/** Writes the text of a log line, with the code of an error and the place where code of the bundle threw. */
+/** Formats the text of a log line, with the error code and the place in the bundle's code that threw. */
 export function logText({ message, place, data }: LogLine): string {
   if (place === undefined) return message;
   const code = fieldIn(data, 'code');
@@ -10,7 +10,7 @@ export function logText({ message, place, data }: LogLine): string {
   return [`${first} (${about.join(', ')})`, ...more].join('\n');
 }
 
-/** Returns the stack of an error that code of the bundle threw; empty when there is none. */
+/** Returns the stack of an error that the bundle's code threw; empty when there is none. */
 export function stackIn({ place, data }: LogLine): readonly string[] {
   const stack = place === undefined ? '' : fieldIn(data, 'stack');
   return stack === '' ? [] : stack.split('\n');

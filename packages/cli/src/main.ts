@@ -10,15 +10,15 @@ process.stdout.on('error', onOutputError);
 process.exitCode = await runWhereTyped(process.argv.slice(2));
 
 async function runWhereTyped([folder = '', ...args]: readonly string[]): Promise<ExitCode> {
-  // Not `process.stdin`: reading that property would start to read from it.
+  // `process.stdin` is left out, because accessing it would start reading.
   const { stdout, stderr, env } = process;
   const terminal = openTerminal({ stdin: { isTTY: isatty(0) }, stdout, stderr, env, json: asksForJson(args) });
   return enter(folder, terminal) ?? runCommandLine(args, terminal);
 }
 
 /**
- * Changes the folder now that Bun runs, so that its files cannot affect the start. Returns an exit code when that is
- * impossible.
+ * Changes to the user's folder only now that Bun runs, so that files there cannot affect Bun's start. Returns an exit
+ * code when that fails.
  */
 function enter(folder: string, terminal: Terminal): ExitCode | undefined {
   try {
@@ -31,7 +31,7 @@ function enter(folder: string, terminal: Terminal): ExitCode | undefined {
 }
 
 function onOutputError(error: NodeJS.ErrnoException): void {
-  // `gdn … | head -1`: the reader has closed the pipe, which is not a failure.
+  // The reader has closed the pipe, as in `gdn … | head -1`, which is not a failure.
   if (error.code === 'EPIPE') process.exit(exitCodes.ok);
   process.stderr.write(`Standard output cannot be written: ${error.message}\n`);
   process.exit(exitCodes.failure);

@@ -1,4 +1,4 @@
-/** Prints an answer: for a person while it is written, and harmless; for a program in one piece, and unchanged. */
+/** Prints an answer: for a person as it is streamed, and escaped; for a program all at once, and unchanged. */
 import type { TurnDelta } from '@goondan/types';
 import { harmlessLines } from './harmless-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -9,7 +9,7 @@ export interface AnswerPrinter {
   readonly end: (response: string) => void;
 }
 
-/** `newLine` begins each further line; `isBegun`: the first line already has text. */
+/** `newLine` is printed at the start of each further line. `isBegun`: the first line already contains text. */
 export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBegun = false): AnswerPrinter {
   const show = (text: string) => (isWatched ? harmlessLines(text) : text);
   let streamed = '';
@@ -17,7 +17,7 @@ export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBe
   return {
     stream(delta) {
       if (!isWatched || delta.type === 'reasoning') return;
-      // Text of a failed step does not count; the next step begins on a new line, as every step does.
+      // The text of a failed step is discarded; every step begins on a new line.
       const isOver = delta.type === 'discard' || delta.stepId !== stepId;
       if (isOver && streamed !== '') print(newLine);
       if (isOver) streamed = '';
@@ -27,9 +27,9 @@ export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBe
       streamed += delta.text;
     },
     end(response) {
-      // A failed turn has no response: its streamed text ends the line, and without text nothing is printed.
+      // A failed turn has no response: if text was streamed, the line is ended; otherwise nothing is printed.
       if (streamed === '' && response === '' && !isBegun) return;
-      // A layer may have changed the streamed text.
+      // A layer may have changed the streamed text; then the final response is printed as well.
       const rest = `${streamed === '' ? '' : newLine}${show(response)}`;
       print(streamed === response || response === '' ? '\n' : `${rest}\n`);
     },

@@ -1,12 +1,12 @@
 import { GoondanError } from '@goondan/types';
 import type { Terminal } from './terminal.ts';
 
-/** The most bytes of an input; the control socket has the same limit. */
+/** The maximum size of an input in bytes; the control socket has the same limit. */
 const LONGEST = 16_000_000;
 
 /**
- * Reads the value of `--input`: `-` is standard input, without the line break at its end. **Errors** — `E_USAGE` when
- * that is empty, or too long.
+ * Reads the value of `--input`. `-` means standard input, without the line break at its end. **Errors** — `E_USAGE`
+ * when the input is empty or too long.
  */
 export async function readInput(input: string, { canAsk, printError }: Terminal): Promise<string> {
   if (input !== '-') return input;
@@ -24,7 +24,8 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
   }
   const text = new TextDecoder().decode(Buffer.concat(chunks));
   if (text.trim() === '') throw refuse('is empty', 'Pipe the text into it, or write it after `--input`.');
-  // Programs end their output with a line break; `echo hello | gdn run --input -` sends `hello`.
+  // Removes the line break with which programs end their output, so that `echo hello | gdn run --input -` sends
+  // `hello`.
   return text.replace(/\r?\n$/, '');
 }
 

@@ -1,6 +1,6 @@
 /**
  * Reports the errors of `gdn`: one line with the problem and its code, one line with a suggestion, and an exit code.
- * With `--json` it is one line of JSON, the last on standard error. A stack is printed only on request.
+ * With `--json` the error is one line of JSON, the last on standard error. A stack trace is printed only on request.
  */
 import { CommanderError } from 'commander';
 import { endingOf, errorCatalogue, GoondanError, isCancellation, type TurnError } from '@goondan/types';
@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts';
 
 /** Prints the error of a command and returns the exit code. */
 export function reportError(error: unknown, terminal: Terminal): ExitCode {
-  // Commander throws for every early end: requested help and version, and help for an empty command line.
+  // Commander throws for every early exit: for help, for the version, and for an empty command line.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (GoondanError.is(error)) return reportFailure(error, terminal);
   const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
@@ -27,8 +27,8 @@ export function reportFailure(error: TurnError, terminal: Terminal): ExitCode {
 }
 
 /**
- * Prints why a turn gave no answer and returns the exit code: an agent's error never counts as one of the setup, even
- * with the same code.
+ * Prints why a turn gave no answer, and returns the exit code. An agent's error never counts as a setup error, even if
+ * it has the same code.
  */
 export function reportTurnError(error: TurnError, terminal: Terminal): ExitCode {
   printFailure(error, terminal);

@@ -4,7 +4,7 @@ import { readCommandLine } from './read-command-line.ts';
 import { reportError } from './report-error.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Runs one command to its end, in the current folder. Never throws: errors are printed. */
+/** Runs one command in the current folder. Never throws: errors are printed. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let code: ExitCode = exitCodes.ok;
   try {
@@ -18,7 +18,10 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   }
 }
 
-/** Whether errors must be JSON, too. Searched here, because a command line may be too wrong to parse. */
+/**
+ * Tells whether errors must be printed as JSON. Searches the arguments directly, because the command line may be
+ * impossible to parse.
+ */
 export function asksForJson(args: readonly string[]): boolean {
   return args.includes('--json');
 }

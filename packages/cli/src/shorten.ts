@@ -1,8 +1,8 @@
 import { cutToWidth } from './fit-width.ts';
 
-/** Puts a text in one row, cut at `longest` columns. */
+/** Converts a text to one line of at most `longest` columns. */
 export function shorten(text: string, longest: number): string {
-  // Only the part that may be shown is processed: a text may be huge.
+  // Processes only the part that may be shown, because a text may be huge.
   const start = text
     .slice(0, longest * 2)
     .replaceAll(/\s+/g, ' ')

@@ -1,18 +1,20 @@
-/** The folder of all conversations. Its problems are reported here, before other code fails on them. */
+/**
+ * The folder that stores all conversations. Its problems are reported here, before other code fails because of them.
+ */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { stateRoot } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import { type CommonOptions, stateRootChoice } from './common-options.ts';
 
-/** Returns the folder, which is readable or does not exist yet. **Errors** — `E_STATE_ROOT`. */
+/** Returns the state root, which is readable or does not exist yet. **Errors** — `E_STATE_ROOT`. */
 export function readableStateRoot(options: CommonOptions): string {
   const root = stateRoot(stateRootChoice(options));
   check(root, constants.R_OK | constants.X_OK);
   return root;
 }
 
-/** Checks that the folder can be written or made. **Errors** — `E_STATE_ROOT`. */
+/** Checks that the state root can be written or created. **Errors** — `E_STATE_ROOT`. */
 export function checkStateRootWritable(root: string): void {
   check(root, constants.R_OK | constants.W_OK | constants.X_OK);
 }
@@ -32,13 +34,13 @@ function check(root: string, needed: number, path = root): void {
   }
 }
 
-/** Returns undefined when nothing is there. */
+/** Returns undefined when the path does not exist. */
 function statOf(root: string, path: string) {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // A parent is a file, which the next call finds.
+    // A parent is a file; the check of that parent reports it.
     if (code === 'ENOTDIR') return undefined;
     throw refuse(root, `"${path}" cannot be looked at (${code})`);
   }

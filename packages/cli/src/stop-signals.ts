@@ -1,9 +1,9 @@
-/** The signals that ask a process to end: one that serves a swarm, or one that has to clean up. */
+/** The signals that ask a process to end, for processes that serve a swarm or have to clean up. */
 export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export type StopSignal = (typeof stopSignals)[number];
 
-/** Calls the listener for each of them, until the returned function is called. */
+/** Calls the listener for each stop signal, until the returned function is called. */
 export function onStopSignal(listener: (signal: StopSignal) => void): () => void {
   for (const signal of stopSignals) process.on(signal, listener);
   return () => {

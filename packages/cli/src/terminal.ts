@@ -1,6 +1,6 @@
 /**
- * The terminal of `gdn`: where it prints and asks, whether a person watches, and in which colours. Output to a terminal
- * contains no control sequences except those colours, because models, tools and files write a part of it.
+ * The terminal of `gdn`: where to print, whether a person watches and can be asked, and which colours to use. Output to
+ * a terminal contains no control sequences except colours, because models, tools and files write a part of it.
  */
 import pc from 'picocolors';
 import { harmlessOutput } from './harmless-text.ts';
@@ -8,27 +8,30 @@ import { harmlessOutput } from './harmless-text.ts';
 export interface Terminal {
   /** Writes the result to standard output. */
   readonly print: (text: string) => void;
-  /** Writes a long text to standard output: resolves when it was taken, so that nothing piles up. */
+  /**
+   * Writes a long text to standard output. Resolves when the text has been accepted, so that nothing accumulates in
+   * memory.
+   */
   readonly write: (text: string) => Promise<void>;
-  /** Writes everything else to standard error. */
+  /** Writes everything that is not the result to standard error. */
   readonly printError: (text: string) => void;
-  /** True when a person watches standard output: text may appear piece by piece. */
+  /** True when a person watches standard output, so that text may be streamed. */
   readonly isWatched: boolean;
-  /** True when a person watches standard error: long work may show progress there. */
+  /** True when a person watches standard error, so that long work may show progress there. */
   readonly showsProgress: boolean;
   /** True when a person types at standard input. */
   readonly isTyped: boolean;
   /** The width of a line; `undefined` when standard output is not a terminal. */
   readonly columns: number | undefined;
-  /** True with `--json`, for programs. */
+  /** True if `--json` was given, so that errors are printed as JSON. */
   readonly errorsAsJson: boolean;
-  /** True with `GOONDAN_DEBUG`: an unexpected error shows its stack. */
+  /** True if `GOONDAN_DEBUG` is set, so that unexpected errors are printed with their stack. */
   readonly showsStack: boolean;
-  /** True when a person types at standard input and sees standard error, and so can be asked. */
+  /** True when a person types at standard input and sees standard error, so that questions can be asked. */
   readonly canAsk: boolean;
-  /** For standard output. */
+  /** Colours for standard output. */
   readonly colors: Colors;
-  /** For standard error. */
+  /** Colours for standard error. */
   readonly errorColors: Colors;
 }
 
@@ -36,7 +39,7 @@ export type Colors = ReturnType<typeof pc.createColors>;
 
 interface Stream {
   write(text: string, taken?: () => void): unknown;
-  /** Absent, contrary to its type in Node, when the stream is not a terminal. */
+  /** Contrary to its type in Node, it is absent when the stream is not a terminal. */
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
@@ -50,10 +53,10 @@ export interface TerminalProcess {
 }
 
 export function openTerminal({ stdin, stdout, stderr, env, json = false }: TerminalProcess): Terminal {
-  // Not picocolors' own detection, which colours a pipe when CI is set.
+  // Does not use picocolors' own detection, which colours a pipe when CI is set.
   const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
   const forPeople = ({ isTTY }: Stream, text: string) => (isTTY === true ? harmlessOutput(text) : text);
-  // True while standard output is in the middle of a line on a screen that standard error writes to, too.
+  // True while standard output is in the middle of a line on a screen that standard error also writes to.
   let isMidLine = false;
   return {
     print(text) {

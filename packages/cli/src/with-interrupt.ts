@@ -1,14 +1,14 @@
 import { exitCodes } from './exit-codes.ts';
 
-/** Delays quitting until this promise settles, at most for `QUIT_MS`. */
+/** Delays quitting until this promise settles, but at most by `QUIT_MS`. */
 export type HoldQuit = (until: Promise<unknown>) => void;
 
-/** The time to write the records of a cancel. */
+/** How long to wait until a cancel is recorded. */
 const QUIT_MS = 2_000;
 
 /**
- * Runs work that Ctrl-C, or any of `signals`, cancels: the first one asks it to stop, the second quits but waits for
- * `HoldQuit`, the third quits at once.
+ * Runs work that Ctrl-C, or any of `signals`, cancels. The first signal asks the work to stop, the second quits but
+ * waits for `HoldQuit`, the third quits at once.
  */
 export async function withInterrupt<Value>(
   work: (signal: AbortSignal, holdQuit: HoldQuit) => Promise<Value>,

@@ -1,13 +1,13 @@
-/** Counts the visits of a conversation, and tells the model the number for the length of a turn. */
+/** Counts the visits in a conversation, and tells the model the number during each turn. */
 import { createSystemMessage, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister = (api) => {
   api.pipeline.register('turn', async (ctx) => {
-    // `null` before the first visit. The new state is kept when the turn succeeds.
+    // The state is `null` before the first visit. The new state is kept when the turn succeeds.
     const visits = Number(await api.state.get()) + 1;
     await api.state.set(visits);
 
-    // Ephemeral: the model sees it in this turn, and the conversation does not keep it.
+    // An ephemeral message: the model sees it in this turn, and the conversation does not keep it.
     const message = createSystemMessage(
       `This is the user's visit number ${visits}.`,
       {},

@@ -1,11 +1,11 @@
 /** Adds two layers around tool calls: one limits numbers on the way in, one removes private fields on the way out. */
 import type { ExtensionRegister, JsonObject, JsonValue } from '@goondan/types';
 
-/** Checked against `configSchema` in goondan.yaml. */
+/** The config, already checked against `configSchema` in goondan.yaml. */
 interface Config {
   /** Tool → argument → the highest allowed value. */
   limits: Record<string, Record<string, number>>;
-  /** Fields of a result that the model need not see. */
+  /** Fields of a result to hide from the model. */
   hidden: string[];
 }
 
@@ -29,7 +29,10 @@ export const register: ExtensionRegister<Config> = (api, { limits, hidden }) => 
   );
 };
 
-/** Models write numbers as text, leave them out and ask for too much; the tool gets a number between 1 and the limit. */
+/**
+ * Models write numbers as text, omit them, or ask for too much. This function gives the tool a number between 1 and the
+ * limit.
+ */
 function limitNumbers(args: JsonObject, limits: Record<string, number>): JsonObject {
   const limited = Object.entries(limits).map(([name, most]): [string, number] => {
     const asked = Math.trunc(Number(args[name] ?? 1));

@@ -29,7 +29,7 @@ function forecast(_ctx: ToolContext, input: JsonObject): JsonObject {
 }
 
 async function save(ctx: ToolContext, input: JsonObject): Promise<JsonObject> {
-  // Checked, as above.
+  // The cast is safe: the arguments were checked, as above.
   const { text } = input as { text: string };
   const file = join(ctx.workdir, 'forecast.txt');
   await Bun.write(file, `${text}\n`);

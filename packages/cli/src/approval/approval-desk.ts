@@ -1,7 +1,7 @@
 /**
  * Asks the person at a terminal about the tool calls that concern them, one after the other, while the desk is open.
  *
- * 1. It asks one question at a time. A call that was answered elsewhere, or that ended, is not asked about any more.
+ * 1. The desk asks about one call at a time. It skips calls that were answered elsewhere or have ended.
  * 2. A question that the person leaves open stays open for everybody; this desk does not ask it again.
  */
 import { userInfo } from 'node:os';
@@ -18,11 +18,11 @@ export interface PersonAnswer {
 
 export interface DeskDeps {
   readonly swarm: Pick<Swarm, 'approvals' | 'approve' | 'deny' | 'watch'>;
-  /** Whether the call is for the person here. The result may change: see `look`. */
+  /** Tells whether to ask the person here about this call. If the result changes, call `look`. */
   readonly concerns: (approval: ApprovalSummary) => boolean;
   /**
-   * Returns `undefined` when the person leaves the question open. `signal` aborts when no answer is needed any more;
-   * the result is then ignored.
+   * Returns `undefined` when the person leaves the question open. `signal` aborts when an answer is no longer needed;
+   * then the result is ignored.
    */
   readonly ask: (approval: ApprovalSummary, signal: AbortSignal) => Promise<PersonAnswer | undefined>;
   /** Prints a line about a call that this desk asked about. */
@@ -59,7 +59,7 @@ export class ApprovalDesk {
     return this.#asking !== undefined;
   }
 
-  /** Call it when other calls may concern the person than before. */
+  /** Call it when the result of `concerns` may have changed. */
   look(): void {
     if (this.#asking !== undefined || this.#isClosed) return;
     const isNext = (approval: ApprovalSummary) => !this.#seen.has(approval.id) && this.#deps.concerns(approval);
@@ -92,11 +92,11 @@ export class ApprovalDesk {
     try {
       const answer = await this.#deps.ask(approval, over.signal);
       if (over.signal.aborted || answer === undefined) return;
-      // The next notice about this call comes from our own answer.
+      // The next notice about this call will be about our own answer.
       this.#asking = { id: '', over };
       await this.#give(id, answer);
     } catch (error) {
-      // The swarm is gone, or the disk is full: the question stays open.
+      // The swarm has stopped, or the disk is full: the question stays open.
       const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
       if (!this.#isClosed) this.#deps.tell(`${id} is not answered. ${problem}`);
     } finally {

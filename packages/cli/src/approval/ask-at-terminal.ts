@@ -1,4 +1,6 @@
-/** The desk of a single turn: asks at a terminal; elsewhere it prints where to answer, or denies. */
+/**
+ * The approval desk for a single turn. At a terminal it asks the person; elsewhere it prints how to answer, or denies.
+ */
 import type { ApprovalSummary, Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { askYesOrNo } from '../ask-yes-or-no.ts';
@@ -8,10 +10,11 @@ import { describeApproval } from './describe-approval.ts';
 
 export interface TerminalDesk {
   readonly concerns: (approval: ApprovalSummary) => boolean;
-  /** The bundle in the form that the person would type. */
+  /** The bundle folder as the person would type it. */
   readonly folder: string;
   /**
-   * The note with which a call is denied where no person can be asked; without it, the call waits for another terminal.
+   * If given, calls are denied with this note when no person can be asked. If absent, they wait for an answer from
+   * another terminal.
    */
   readonly refusal?: string;
 }

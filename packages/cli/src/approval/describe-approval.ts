@@ -2,10 +2,13 @@ import type { ApprovalSummary } from '@goondan/runtime';
 import type { Colors } from '../terminal.ts';
 import { showText } from './show-text.ts';
 
-/** The most characters of the arguments; the rest is counted, and `gdn approve --json` prints it. */
+/**
+ * The maximum number of characters of the arguments that are shown. The rest is counted, and `gdn approve --json`
+ * prints it.
+ */
 const MOST_SHOWN = 4_000;
 
-/** Describes one waiting call for a person to decide about. */
+/** Describes one waiting tool call for the person who decides. */
 export function describeApproval(approval: ApprovalSummary, colors: Colors): string {
   const { id, agent, instanceKey, toolName, reason, askedAt, expiresAt } = approval;
   return [

@@ -1,7 +1,7 @@
 import { isBelowSwarm } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
-/** Refuses agents: only people may answer. **Errors** — `E_APPROVAL_BELOW_AGENT` when an agent started this command. */
+/** Lets only people answer. **Errors** — `E_APPROVAL_BELOW_AGENT` when an agent started this command. */
 export function refuseAgents(command: 'approve' | 'deny'): void {
   if (!isBelowSwarm()) return;
   const message = `\`gdn ${command}\` was started by an agent. Only a person may answer.`;

@@ -1,6 +1,6 @@
 /**
- * Writes out every character of a foreign text that moves the cursor, changes the direction of writing or is invisible,
- * so that nobody approves a call they cannot see.
+ * Escapes every character of an untrusted text that moves the cursor, changes the writing direction or is invisible, so
+ * that nobody approves a call they cannot see.
  */
 export function showText(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u2800\u3164\u115f\u1160\uffa0]/gu, writeOut);

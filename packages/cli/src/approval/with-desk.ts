@@ -5,9 +5,9 @@ import { askAtTerminal } from './ask-at-terminal.ts';
 
 export interface DeskPlace {
   readonly swarm: Swarm;
-  /** The bundle in the form that the person would type. */
+  /** The bundle folder as the person would type it. */
   readonly folder: string;
-  /** True when no other person can answer the questions of the swarm. */
+  /** True when no other person can answer approval requests of this swarm. */
   readonly isAlone: boolean;
   /** See `askAtTerminal`. */
   readonly refusal?: string;
@@ -15,11 +15,14 @@ export interface DeskPlace {
 
 export interface OpenDesk {
   readonly desk: ApprovalDesk;
-  /** From this moment on the desk asks about calls of this turn, and of an earlier turn that delays it. */
+  /**
+   * Call it when the input is accepted. From then on the desk asks about calls of this turn, and of an earlier turn
+   * that delays it.
+   */
   readonly onAccepted: (acceptance: Acceptance) => void;
 }
 
-/** Runs work during which the person at the terminal, if any, is asked about tool calls. */
+/** Runs `work`; meanwhile the person at the terminal, if any, is asked about tool calls. */
 export async function withDesk<Value>(
   { swarm, isAlone, ...place }: DeskPlace,
   terminal: Terminal,

@@ -4,8 +4,8 @@ import type { Terminal } from '../terminal.ts';
 import { countProblems, printProblems } from './print-problems.ts';
 
 /**
- * Opens a bundle to run it. Prints all its problems; warnings do not stop it, and are left out where they do not
- * matter.
+ * Opens a bundle to run it. Prints all problems of the bundle. Warnings do not stop it, and irrelevant warnings are
+ * left out.
  *
  * **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`.
  */
@@ -23,7 +23,7 @@ export async function openBundle(
   });
 }
 
-/** Reads a bundle, valid or not. **Errors** — `E_BUNDLE_MISSING`. */
+/** Reads a bundle, even if it is invalid. **Errors** — `E_BUNDLE_MISSING`. */
 export function readBundle(folder: string): Promise<Bundle> {
   return loadBundle(folder, { environment: process.env });
 }

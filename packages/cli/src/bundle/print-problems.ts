@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path';
 import type { Bundle, BundleProblem } from '@goondan/runtime/bundle';
 import type { Terminal } from '../terminal.ts';
 
-/** Prints every problem as `file:line:column code message`, with its suggestion. */
+/** Prints each problem as `file:line:column code message`, followed by its suggestion. */
 export function printProblems(
   { errors, warnings }: Bundle,
   folder: string,
@@ -13,13 +13,13 @@ export function printProblems(
 }
 
 function describe({ file, line, column, resource, message, suggestion }: BundleProblem, folder: string, code: string) {
-  // Relative to the current folder, so that an editor finds the file.
+  // The path is relative to the current folder, so that an editor can open it.
   const path = isAbsolute(file) ? file : join(folder, file);
   const about = resource === undefined ? '' : `${resource}: `;
   return `${path}:${line}:${column} ${code} ${about}${message}\n${suggestion === undefined ? '' : `    ${suggestion}\n`}`;
 }
 
-/** Writes `3 errors and a warning`. */
+/** Formats counts, such as `3 errors and a warning`. */
 export function countProblems({ errors, warnings }: Pick<Bundle, 'errors' | 'warnings'>): string {
   const counts = [count(errors.length, 'an error', 'errors'), count(warnings.length, 'a warning', 'warnings')];
   return counts.filter((each) => each !== undefined).join(' and ') || 'no errors';

@@ -1,4 +1,4 @@
-/** The desk of a chat: asks about waiting tool calls between the lines of the conversation. */
+/** The approval desk of a chat: asks about waiting tool calls between the lines of the conversation. */
 import type { ApprovalSummary } from '@goondan/runtime';
 import pc from 'picocolors';
 import { ApprovalDesk, type PersonAnswer } from '../approval/approval-desk.ts';
@@ -10,7 +10,7 @@ import { linesOf } from './screen/line.ts';
 const LABEL = 'Let it run? [y/N, or why not] ';
 const plain = pc.createColors(false);
 
-/** Opens the desk. In a swarm that was started for this chat, no other person can be asked. */
+/** Opens the desk. If the swarm was started for this chat, nobody else can be asked. */
 export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<ApprovalDesk> {
   return ApprovalDesk.open({
     swarm,

@@ -1,8 +1,9 @@
 /**
- * The chat: lines of a person become turns of one agent, one after the other, and keys interrupt or end them.
+ * The chat: each line that a person enters becomes a turn of one agent, one after the other; keys interrupt or end
+ * turns.
  *
- * 1. No text is lost: messages sent during a turn wait for its end, at most `MOST_QUEUED` of them. Messages that wait
- *    when a turn is cancelled, or that the swarm refuses, come back into the line.
+ * 1. No text is lost: messages sent during a turn are queued, at most `MOST_QUEUED` of them. If a turn is cancelled, or
+ *    the swarm refuses a message, the queued messages return to the input line.
  * 2. A failing turn ends only that turn, not the chat.
  */
 import type { ApprovalSummary, InstanceAddress, LogLine, Swarm, SwarmNotice } from '@goondan/runtime';
@@ -29,8 +30,8 @@ export interface ChatDeps {
 }
 
 /**
- * `interrupted`: during a turn; `quit`: without waiting for anything; `stopped`: another process stopped the swarm;
- * `gone`: the terminal is gone.
+ * How the chat ended. `interrupted`: during a turn; `quit`: without waiting for anything; `stopped`: another process
+ * stopped the swarm; `gone`: the terminal was closed.
  */
 export type ChatEnd = 'left' | 'interrupted' | 'quit' | 'stopped' | 'gone';
 
@@ -44,7 +45,7 @@ interface RunningTurn {
 const MOST_QUEUED = 100;
 const LONGEST_QUEUED = 100;
 const TICK_MS = 1_000;
-/** The number of past turns whose last log lines may still come. */
+/** The number of past turns whose last log lines may still arrive. */
 const MOST_ASKED = 10;
 
 export class Chat {
@@ -72,11 +73,11 @@ export class Chat {
       live: () => this.#live(),
     });
     this.#questions = new Questions(this.screen);
-    // The promise may be rejected before anything waits for it.
+    // Handles the rejection here, because the promise may reject before anything awaits it.
     this.#end.promise.catch(() => undefined);
   }
 
-  /** Resolves when the chat ends; rejects when the swarm is gone without notice. */
+  /** Resolves when the chat ends; rejects when the connection to the swarm is lost. */
   get ended(): Promise<ChatEnd> {
     return this.#end.promise;
   }
@@ -98,15 +99,15 @@ export class Chat {
     return answer;
   }
 
-  /** Whether a tool call belongs to this conversation, or to a turn that its turn caused. */
+  /** Tells whether a tool call belongs to this conversation, or to a turn that a turn of this conversation caused. */
   isAbout(approval: ApprovalSummary): boolean {
     return approval.traceId === this.#turn?.traceId || isAt(approval, this.at);
   }
 
-  /** Shows a notice from the swarm if the running turn caused it. */
+  /** Displays a notice from the swarm if the running turn caused it. */
   hear(notice: SwarmNotice): void {
     const turn = this.#turn;
-    // Notices of the turn itself come with the answer, in order.
+    // Notices of the turn itself arrive in order with the answer, so they are ignored here.
     if (turn === undefined || notice.type !== 'runtime.event' || isAt(notice.at, this.at)) return;
     if (notice.payload['traceId'] !== turn.traceId) return;
     turn.view.hear(notice);
@@ -114,8 +115,8 @@ export class Chat {
   }
 
   /**
-   * Whether the chat itself shows the content of a log line: the ends of its own turns, and failures of turns that they
-   * cause.
+   * Tells whether the chat itself displays the content of a log line: how its own turns ended, and failures of turns
+   * that they caused.
    */
   reports(logged: LogLine): boolean {
     const { agent = '', instance: instanceKey = '', traceId = '', event } = logged;
@@ -124,7 +125,7 @@ export class Chat {
     return event === 'turn.failed' && traceId === this.#turn?.traceId;
   }
 
-  /** Handles Ctrl-C and its signal. */
+  /** Handles Ctrl-C and SIGINT. */
   interrupt(): void {
     const now = this.#deps.clock.elapsed();
     const interruption = decideInterrupt({
@@ -155,7 +156,7 @@ export class Chat {
     this.screen.refresh();
   }
 
-  /** Handles Ctrl-\ and its signal: cancels the running turn and waits for nothing. */
+  /** Handles Ctrl-\ and SIGQUIT: cancels the running turn and waits for nothing. */
   quit(): void {
     this.#turn?.abort.abort();
     this.leave('quit');
@@ -175,7 +176,7 @@ export class Chat {
     this.#end.reject(error);
   }
 
-  /** Gives the terminal back. Text that was not sent stays on the screen. */
+  /** Restores the terminal. Text that was not sent stays on the screen. */
   close(): void {
     this.#questions.withdrawAll();
     const unsent = [...this.#queue.splice(0), ...(this.screen.draft === '' ? [] : [this.screen.draft])];
@@ -255,7 +256,7 @@ export class Chat {
   #cancel(): void {
     this.#turn?.abort.abort();
     this.#turn?.view.cancelling();
-    // The waiting messages were meant to follow an answer, and there is none.
+    // The queued messages were meant to follow an answer, and there is no answer.
     this.#bringBack(this.#queue.splice(0));
   }
 

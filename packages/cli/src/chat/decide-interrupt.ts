@@ -1,11 +1,11 @@
-/** Decides the meaning of Ctrl-C from what there is to interrupt. */
+/** Decides what Ctrl-C does, from what can be interrupted. */
 export interface Interruptible {
   /** True while a question waits for an answer. */
   readonly isAsking: boolean;
-  /** `cancelling` from the first Ctrl-C on. */
+  /** `cancelling` after the first Ctrl-C. */
   readonly turn: 'none' | 'running' | 'cancelling';
   readonly hasDraft: boolean;
-  /** True when it was pressed a moment ago with nothing to interrupt. */
+  /** True when Ctrl-C was pressed a moment ago and there was nothing to interrupt. */
   readonly isRepeated: boolean;
 }
 
@@ -13,14 +13,14 @@ export type Interruption =
   /** Leaves the question unanswered. */
   | 'withdraw'
   | 'cancel'
-  /** Quits with a turn that does not end. */
+  /** Quits although a cancelled turn has not ended. */
   | 'quit-now'
   | 'clear'
   /** Warns that the next Ctrl-C quits. */
   | 'warn'
   | 'quit';
 
-/** The time in which a second Ctrl-C quits. */
+/** A second Ctrl-C within this time quits. */
 export const AGAIN_MS = 2_000;
 
 export function decideInterrupt({ isAsking, turn, hasDraft, isRepeated }: Interruptible): Interruption {

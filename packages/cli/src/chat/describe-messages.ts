@@ -5,9 +5,9 @@ import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 import { shorten } from '../shorten.ts';
 
 export interface MessageBounds {
-  /** The most messages; the last ones are shown. */
+  /** The maximum number of messages; the last ones are shown. */
   readonly messages: number;
-  /** The most lines of each message. */
+  /** The maximum number of lines of each message. */
   readonly lines: number;
 }
 
@@ -26,12 +26,12 @@ export function describeMessages(messages: readonly Message[], bounds: MessageBo
   return [...above, ...described];
 }
 
-/** Lists the messages that the person sent, for the arrow keys. */
+/** Returns the messages that the person sent, for the arrow keys. */
 export function sentIn(messages: readonly Message[]): string[] {
   return messages.filter(({ data, source }) => data.role === 'user' && source.type === 'user').map(textOf);
 }
 
-/** Leaves out the end of an exchange whose beginning is not shown. */
+/** Starts at the first message of a person, so that no partial exchange is shown. */
 function fromQuestion(messages: readonly Message[]): readonly Message[] {
   const first = messages.findIndex(({ data }) => data.role === 'user');
   return first === -1 ? messages : messages.slice(first);

@@ -1,4 +1,4 @@
-/** Ends a chat: stops a swarm that was started for it, and leaves another one running. */
+/** Ends a chat: stops a swarm that was started for this chat, and leaves any other swarm running. */
 import { systemClock } from '@goondan/runtime/internal';
 import { exitCodes } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
@@ -6,11 +6,11 @@ import type { ChatEnd } from './chat.ts';
 import type { ListenedSignals } from './listen-to-signals.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
 
-/** A wait longer than this is announced. */
+/** If stopping takes longer than this, a message says so. */
 const QUIET_MS = 500;
-/** The time for a cancelled turn to end. If the process is killed earlier, the turn ends at the next start. */
+/** How long a cancelled turn may take to end. If the process is killed earlier, the turn ends at the next start. */
 const CANCEL_MS = 2_000;
-/** The time to tell a swarm that keeps running about the cancel. */
+/** How long to wait until a swarm that keeps running has received the cancel. */
 const TELL_MS = 500;
 
 export interface Leaving {
@@ -21,8 +21,8 @@ export interface Leaving {
 }
 
 /**
- * Lets running turns finish, unless the person quit. A person who left during a turn cancelled it: it has `CANCEL_MS`
- * to end. One Ctrl-C shortens the wait, a second one ends it.
+ * Lets running turns finish, unless the person quit. If the person left during a turn, that turn is cancelled and has
+ * `CANCEL_MS` to end. One Ctrl-C shortens the wait, a second Ctrl-C ends it.
  */
 export async function leaveSwarm({ swarm, isOwn, watch }: ChatSwarm, end: ChatEnd, leaving: Leaving): Promise<void> {
   const { folder, terminal, signals } = leaving;
@@ -31,11 +31,12 @@ export async function leaveSwarm({ swarm, isOwn, watch }: ChatSwarm, end: ChatEn
   if (!isOwn) return exitSoon(end);
   const told = new AbortController();
   signals.tell((signal) => {
-    // A closing terminal signals both this process and the launcher, which passes the signal on.
+    // A closing terminal signals both this process and the launcher, which passes the signal on, so the second one is
+    // ignored.
     if (signal === 'SIGHUP') return;
     if (told.signal.aborted || signal === 'SIGQUIT') process.exit(exitCodes.interrupted);
     told.abort();
-    // The first call reports the outcome.
+    // The first call of `stop` reports the outcome, so errors of this one are ignored.
     swarm.stop().catch(() => undefined);
   });
   const callOff = systemClock.after(QUIET_MS, () => {
@@ -54,8 +55,8 @@ function graceAfter(end: ChatEnd): { readonly graceMs?: number } {
 }
 
 /**
- * Exits after a while: waiting for the answer to a cancelled turn keeps the process alive, and a swarm that hangs never
- * answers.
+ * Exits after a while. Otherwise the wait for a cancelled turn would keep the process alive, and a swarm that hangs
+ * never answers.
  */
 function exitSoon(end: ChatEnd): void {
   if (end !== 'quit' && end !== 'interrupted') return;

@@ -1,17 +1,17 @@
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 
-/** At a terminal in its normal mode, SIGQUIT is Ctrl-\; elsewhere it ends a process as usual. */
+/** At a terminal in its normal mode, Ctrl-\ sends SIGQUIT; elsewhere SIGQUIT ends a process as usual. */
 export type ChatSignal = StopSignal | 'SIGQUIT';
 
 export interface ListenedSignals {
-  /** Replaces the listener; a signal that was not handled yet goes to the new one. */
+  /** Replaces the listener; a signal that was not handled yet goes to the new listener. */
   tell(listener: (signal: ChatSignal) => void): void;
   forget(): void;
 }
 
 /**
- * Listens to the signals that ask a process to end, without a gap from the chat to the end of the swarm: without a
- * listener a signal ends the process, and a closing terminal sends two.
+ * Listens to the signals that ask a process to end, without a gap between the chat and the stop of the swarm. A signal
+ * without a listener would end the process, and a closing terminal sends two.
  */
 export function listenToSignals(): ListenedSignals {
   let unheard: ChatSignal | undefined;

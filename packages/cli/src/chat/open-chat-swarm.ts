@@ -1,4 +1,4 @@
-/** The swarm of the chat: one that already runs, or one that is started for the chat and ends with it. */
+/** The swarm of a chat: a swarm that already runs, or one that is started for the chat and stops with it. */
 import type { Swarm, SwarmWatch } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { type IsReported, printLogLine } from '../print-log-line.ts';
@@ -9,9 +9,9 @@ import type { Terminal } from '../terminal.ts';
 
 export interface ChatSwarm {
   readonly swarm: Swarm;
-  /** True when it was started for this chat and ends with it. */
+  /** True when the swarm was started for this chat and stops with it. */
   readonly isOwn: boolean;
-  /** Ends when the swarm stops; rejects when it is gone without notice. */
+  /** Ends when the swarm stops; rejects when the connection to the swarm is lost. */
   readonly watch: SwarmWatch;
 }
 
@@ -35,7 +35,7 @@ export function openChatSwarm(
       return { swarm: running, isOwn: false, watch };
     }
     const { control: swarm } = await startRun(run, terminal, signal, isReported);
-    // This swarm prints its own log.
+    // A swarm in this process prints its own log, so no notices are needed.
     if (!signal.aborted) return { swarm, isOwn: true, watch: await swarm.watch({ types: [] }, () => undefined) };
     await swarm.stop({ graceMs: 0 });
     throw new GoondanError('E_CANCELLED', 'The swarm was stopped before the chat began.');

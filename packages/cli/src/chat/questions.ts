@@ -1,6 +1,6 @@
 /**
- * Questions to the person, one at a time. The unsent text is put aside, the next line is the answer, and then the text
- * comes back. At most `MOST` questions wait; further ones are not asked.
+ * Asks the person questions, one at a time. The unsent text is set aside, the next line is the answer, and then the
+ * text comes back. At most `MOST` questions are queued; further ones are not asked.
  */
 import type { ChatScreen } from './screen/chat-screen.ts';
 import type { Line } from './screen/line.ts';
@@ -26,12 +26,12 @@ export class Questions {
     return this.#waiting.length > 0;
   }
 
-  /** The label before the answer. */
+  /** The label before the answer; `undefined` when no question is open. */
   get label(): string | undefined {
     return this.#waiting[0]?.label;
   }
 
-  /** Resolves with the answer; with `undefined` after Ctrl-C, `signal`, or the end of the chat. */
+  /** Resolves with the answer; with `undefined` after Ctrl-C, when `signal` aborts, or when the chat ends. */
   ask(lines: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
     if (this.#waiting.length >= MOST || signal?.aborted === true) return Promise.resolve(undefined);
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
@@ -42,7 +42,7 @@ export class Questions {
     return promise;
   }
 
-  /** Answers the first question; `undefined` leaves it unanswered. */
+  /** Answers the question that is being asked; `undefined` leaves it unanswered. */
   answer(text: string | undefined): void {
     this.#waiting.shift()?.resolve(text);
     this.#screen.setDraft(this.#aside);

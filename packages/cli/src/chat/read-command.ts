@@ -1,4 +1,4 @@
-/** Reads a line: a slash and a word are a command of the chat, not a message to the agent. */
+/** Reads a line: a slash and a word are a command of the chat, any other line is a message to the agent. */
 import { closestName } from '@goondan/runtime/internal';
 
 export type ChatCommand =
@@ -13,7 +13,7 @@ export type ReadInput =
   | { readonly type: 'command'; readonly command: ChatCommand }
   | { readonly type: 'mistake'; readonly problem: string };
 
-/** In the order of `/help`. */
+/** The commands with their descriptions, in the order of `/help`. */
 export const commandHelp: readonly (readonly [usage: string, does: string])[] = [
   ['/help', 'the list of commands'],
   ['/history [NUMBER]', 'more of the conversation (20 messages)'],
@@ -26,7 +26,7 @@ export const commandHelp: readonly (readonly [usage: string, does: string])[] = 
 const HISTORY = 20;
 const MOST_HISTORY = 10_000;
 
-/** `//text` is the message `/text`, and a path is a message. */
+/** `//text` sends the message `/text`. A path such as `/usr/bin` is a message, too. */
 export function readInput(text: string): ReadInput {
   if (text.startsWith('//')) return { type: 'message', text: text.slice(1) };
   const [, word, rest = ''] = /^\/([A-Za-z]+)(?:[ \t]+(.*?))?\s*$/.exec(text) ?? [];

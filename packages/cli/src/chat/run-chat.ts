@@ -34,7 +34,7 @@ export async function runChat(
   terminal: Terminal,
 ): Promise<ExitCode> {
   let chat: Chat | undefined;
-  // Log lines of the swarm must not break the screen.
+  // Log lines of the swarm are printed above the prompt, so that they do not break the screen.
   const around: Terminal = { ...terminal, printError };
   function printError(text: string): void {
     if (chat === undefined) terminal.printError(text);
@@ -78,7 +78,7 @@ async function talk(
     openScreen: (hooks) => openScreen(hooks, terminal),
     async runCommand(command, asked) {
       await runCommand(command, asked, deps);
-      // A different conversation may have a call that waits for approval.
+      // The other conversation may have a call that waits for approval.
       desk?.look();
     },
   });

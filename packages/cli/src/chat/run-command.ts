@@ -14,11 +14,11 @@ export interface CommandDeps {
   readonly clock: Clock;
   /** Returns no messages for a conversation that does not exist yet. */
   readonly readMessages: (at: InstanceAddress) => Promise<readonly Message[]>;
-  /** `provider/model`, if it is known. */
+  /** Returns `provider/model`, if known. */
   readonly modelOf: (agent: string) => string | undefined;
 }
 
-/** The part of a conversation that is shown when it is opened, as a reminder. */
+/** How much of a conversation is shown as a reminder when it is opened. */
 const glance: MessageBounds = { messages: 6, lines: 8 };
 const LONGEST_MESSAGE = 200;
 
@@ -84,7 +84,7 @@ function help(): Line[] {
   ];
 }
 
-/** Returns `chat-20260728-143205`, from the time it begins. */
+/** Returns a key such as `chat-20260728-143205`, from the current time. */
 function newKey(now: Date): string {
   return `chat-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`;
 }

@@ -55,6 +55,6 @@ async function showBlame(address: AgentAddress, options: BlameOptions, terminal:
   terminal.print(renderBlame(blamed, { colors, columns }));
 }
 
-/** The most shown for each message; the rest is counted. */
+/** The maximum number of replaced messages that are shown for each message; the rest are counted. */
 const MOST_REPLACED = 100;
 const WITHOUT_TERMINAL = 160;

@@ -50,7 +50,7 @@ async function forkConversation(
   ]);
   const { as, at, json, flock } = options;
   const place = { ...(await placeOfSwarm(options)), flock };
-  // First, so that a mistyped name is answered with the known ones.
+  // Checked first, so that the error for a mistyped name lists the known names.
   await withInstance(place, from, async () => undefined);
   const moment = at === undefined ? {} : { at: readMoment(at) };
   const forked = await forkInstance({ place, from, as, ...moment, signal });

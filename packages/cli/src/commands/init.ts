@@ -11,7 +11,7 @@ import type { Terminal } from '../terminal.ts';
 
 interface InitOptions extends BundleOptions {
   readonly template: Template;
-  /** False for `--no-git`. */
+  /** False if `--no-git` was given. */
   readonly git: boolean;
 }
 

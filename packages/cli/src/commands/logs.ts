@@ -58,13 +58,13 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
 }
 
 /**
- * Starts to listen at once and keeps the lines until they can be printed, so that no line is lost between the file and
- * the stream.
+ * Starts to watch at once and buffers the lines until they can be printed, so that no line is lost between the log file
+ * and the stream.
  */
 async function follow(swarm: Swarm, { trace, ...options }: LogsOptions) {
   let kept: LogLine[] = [];
   let take: (line: LogLine) => void = (line) => {
-    // Further lines are dropped; this many do not come while a file is read.
+    // The buffer is limited; far fewer lines arrive while a file is read.
     if (kept.length < MOST) kept.push(line);
   };
   const watch = await swarm.watch({ types: ['log'], ...addressIn(options) }, (notice) => {

@@ -100,7 +100,10 @@ async function removeOne(name: string, options: ChangeOptions, terminal: Termina
   else terminal.print(`Removed ${name}.\n`);
 }
 
-/** Whether npm may use the `.npmrc` of a folder. In an untrusted folder it could redirect the operator's requests. */
+/**
+ * Tells whether npm may use the `.npmrc` of a folder. A `.npmrc` in an untrusted folder could redirect the operator's
+ * requests.
+ */
 async function mayUseNpmrc(folder: string, options: ChangeOptions, terminal: Terminal): Promise<boolean> {
   const [{ isTrusted }, { readableStateRoot }] = await Promise.all([
     import('@goondan/runtime/bundle'),

@@ -23,7 +23,10 @@ export function addReloadCommand(program: Command, terminal: Terminal, finish: (
     });
 }
 
-/** The swarm checks the bundle itself and logs why it refuses it; this command prints every problem with its place. */
+/**
+ * The swarm checks the bundle itself, and logs why it refuses it. This command also prints every problem with its
+ * place.
+ */
 async function reload(options: BundleOptions, terminal: Terminal): Promise<void> {
   const [{ reachSwarm }, { openBundle }, { describeChanges }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
@@ -36,7 +39,7 @@ async function reload(options: BundleOptions, terminal: Terminal): Promise<void>
     if (GoondanError.is(error) && error.code === 'E_BUNDLE_INVALID') await printProblems();
     throw error;
   });
-  // The files may have changed since the swarm read them; those changes are for the next reload.
+  // The files may have changed since the swarm read them. Such changes belong to the next reload.
   await printProblems().catch(() => undefined);
   if (options.json === true) printJson(changes, terminal);
   else terminal.print(`${describeChanges(changes)}\n`);

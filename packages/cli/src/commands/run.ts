@@ -62,7 +62,7 @@ function checkTogether(command: Command, options: RunOptions, terminal: Terminal
   if (alone !== undefined) command.error(`option '${alone}' needs option '--input', or a terminal to chat at`);
 }
 
-/** Whether a person is at both ends, and asked for neither JSON nor a detached swarm. */
+/** Tells whether to start a chat: a person types and watches, and requested neither JSON nor a detached swarm. */
 function isChat({ input, detach, json }: RunOptions, { isWatched, isTyped }: Terminal): boolean {
   return input === undefined && detach !== true && json !== true && isWatched && isTyped;
 }

@@ -43,7 +43,7 @@ export function addTraceCommand(program: Command, terminal: Terminal, finish: (c
     });
 }
 
-/** Rejects an option without an effect: it was meant for something else. */
+/** Rejects an option that would have no effect here. */
 function refuseMixture(command: Command, id: string | undefined, options: TraceOptions): void {
   const given = (names: readonly (keyof TraceOptions)[]) => names.find((name) => options[name] !== undefined);
   const forList = id === undefined ? undefined : given(['agent', 'instance', 'last']);

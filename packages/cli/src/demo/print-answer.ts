@@ -2,13 +2,13 @@
 import { type AnswerPrinter, printAnswer as printText } from '../print-answer.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Aligned with the first word of the answer. */
+/** Indents further lines to align with the first word of the answer. */
 const newLine = '\n       ';
 
 export function printAnswer(question: string, terminal: Terminal): AnswerPrinter {
   const { colors } = terminal;
   terminal.print(`${colors.bold('You')}    ${question}\n`);
-  // The name is printed with the first word: a person may have to answer a question before.
+  // Prints the name together with the first word, because a person may have to answer a question before.
   let speaker = `${colors.bold('Agent')}  `;
   const print = (text: string) => {
     terminal.print(`${speaker}${text}`);

@@ -28,10 +28,10 @@ export interface DemoOptions {
   readonly json: boolean;
 }
 
-/** The time for the processes of a cancelled turn to write their records. */
+/** How long the processes of a cancelled turn may take to write their records. */
 const CANCELLED_GRACE_MS = 2_000;
 
-/** Runs the demo, and removes everything it made. **Errors** — those of `startDemoSwarm` and `askForReport`. */
+/** Runs the demo, then removes every file it created. **Errors** — those of `startDemoSwarm` and `askForReport`. */
 export async function runDemo(options: DemoOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
   const { input, json } = options;
   const answer = json ? undefined : printAnswer(input, terminal);
@@ -42,7 +42,7 @@ export async function runDemo(options: DemoOptions, terminal: Terminal, signal: 
       askForReport(demo.control, { input }, { signal, onNotice, onAccepted }),
     );
     answer?.end(report.response);
-    // Records are written a moment later; a swarm that stops writes them first.
+    // Stops the swarm before reading the records, because they are complete only then.
     await demo.control.stop(signal.aborted ? { graceMs: CANCELLED_GRACE_MS } : {});
     const turn = await readRecorded(demo, report.turnId);
     if (json) printJson({ ...report, trace: turn?.chain } satisfies DemoRun, terminal);
@@ -55,13 +55,13 @@ export async function runDemo(options: DemoOptions, terminal: Terminal, signal: 
   }
 }
 
-/** A demo does not wait: where no person can be asked, calls are denied. */
+/** If no person can be asked, calls are denied, because a demo must not wait. */
 function deskOf({ control }: DemoSwarm) {
   const refusal = 'Nobody can be asked here; run it at a terminal to answer.';
   return { swarm: control, folder: demoBundle, isAlone: true, refusal };
 }
 
-/** Returns undefined when nothing was recorded, because the person may have turned that off. */
+/** Returns undefined when nothing was recorded, because tracing may be turned off. */
 async function readRecorded(place: DemoSwarm, turnId: string): Promise<TurnTrace | undefined> {
   try {
     const { turns } = await readTurnTrace(place, turnId);

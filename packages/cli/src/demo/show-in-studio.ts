@@ -1,4 +1,4 @@
-/** `gdn demo --studio`: shows the demo swarm in a browser, with its question on the way, until it is interrupted. */
+/** `gdn demo --studio`: asks the demo question and shows the running swarm in a browser, until it is interrupted. */
 import type { ExitCode } from '../exit-codes.ts';
 import { runStudio } from '../studio/run-studio.ts';
 import type { Terminal } from '../terminal.ts';
@@ -6,7 +6,8 @@ import type { DemoOptions } from './run-demo.ts';
 import { demoBundle, startDemoSwarm } from './start-demo-swarm.ts';
 
 /**
- * Asks nothing at the terminal: calls that need approval wait for it in Studio. **Errors** — as `runDemo`, `runStudio`.
+ * Does not ask at the terminal: calls that need approval wait for an answer in Studio. **Errors** — those of `runDemo`
+ * and `runStudio`.
  */
 export async function showInStudio(
   { input, json }: DemoOptions,

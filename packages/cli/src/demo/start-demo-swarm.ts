@@ -1,8 +1,9 @@
 /**
  * Starts the swarm of `packages/cli/demo`, with its own state root in a temporary folder.
  *
- * 1. It asks for no trust: the bundle came with `gdn`.
- * 2. Its processes end with this one. `remove` deletes the folder; without that call, the exit of this process does.
+ * 1. It does not ask for trust, because the bundle came with `gdn`.
+ * 2. The swarm's processes end with this process. `remove` deletes the folder; if it is not called, the folder is
+ *    deleted when this process exits.
  */
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath } from 'node:fs/promises';
@@ -19,15 +20,15 @@ export const demoBundle = fileURLToPath(new URL('../../demo', import.meta.url));
 
 export interface DemoSwarm {
   readonly control: Swarm;
-  /** With `workspaceId`, the place that readers of workspaces need, such as `readTurnTrace`. */
+  /** `stateRoot` and `workspaceId` together locate the workspace for readers such as `readTurnTrace`. */
   readonly stateRoot: string;
   readonly workspaceId: string;
-  /** Stops the swarm if it runs, and removes all its files. */
+  /** Stops the swarm if it runs, and deletes all of its files. */
   readonly remove: () => Promise<void>;
 }
 
 /**
- * Starts the swarm; a failure leaves nothing behind. **Errors** — `E_STATE_ROOT` when temporary files cannot be
+ * Starts the swarm. A failure leaves no files behind. **Errors** — `E_STATE_ROOT` when temporary files cannot be
  * written, and those of `startRun`.
  */
 export async function startDemoSwarm(terminal: Terminal, signal: AbortSignal): Promise<DemoSwarm> {

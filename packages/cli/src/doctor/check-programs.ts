@@ -1,4 +1,4 @@
-/** Checks the programs that `gdn` needs: Bun, which runs it, and those of the system. */
+/** Checks the programs that `gdn` needs: Bun, which runs `gdn`, and programs of the system. */
 import { readFileSync } from 'node:fs';
 import { type Check, missing, ok, warning } from './check.ts';
 import { probe } from './probe.ts';
@@ -14,7 +14,7 @@ export async function checkNode(): Promise<Check> {
   return major >= OLDEST_NODE ? ok('Node', node.said) : missing('Node', `${node.said} is too old`, get);
 }
 
-/** Bun runs this code, so it exists. */
+/** Reports the version of Bun. Bun exists, because it runs this code. */
 export function checkBun(): Check {
   // The runtime depends on Bun, so that Node programs have it too.
   const file = new URL('../package.json', import.meta.resolve('@goondan/runtime/find-bun'));
@@ -36,7 +36,10 @@ export async function checkGit(): Promise<Check> {
   return warning('git', git.why, 'Install git to keep the history of a bundle; running one needs none.');
 }
 
-/** Being installed is not enough: many systems forbid it to make a namespace. */
+/**
+ * Checks that bubblewrap works. Being installed is not enough, because many systems do not allow it to create a
+ * namespace.
+ */
 export async function checkSandbox(): Promise<Check> {
   const name = 'bubblewrap';
   const version = await probe('bwrap', '--version');

@@ -5,8 +5,9 @@ import { type Check, missing, ok, warning } from './check.ts';
 const name = 'agent programs';
 
 /**
- * Checks that the runners exist and are not older than their sources: an updated but unbuilt checkout would run an old
- * agent. In an installed package file times only show the order in which npm wrote the files.
+ * Checks that the built runners exist and are newer than their sources; otherwise a checkout that was updated but not
+ * built would run an old agent. In an installed package the file times are not compared, because they only show the
+ * order in which npm wrote the files.
  */
 export function checkRunners(runners: readonly string[], sources: string): Check {
   const build = 'Run `npm run build` in a checkout; else install @goondan/runtime again.';

@@ -4,12 +4,15 @@ import { type Check, missing, ok, warning } from './check.ts';
 
 const name = 'state root';
 const MEGABYTE = 1024 * 1024;
-/** With less free space, a swarm fails soon. */
+/** With less free space than this, a swarm will soon fail. */
 const LITTLE = 200 * MEGABYTE;
-/** With less free space, no input can be accepted. */
+/** With less free space than this, no input can be accepted. */
 const NOTHING = MEGABYTE;
 
-/** Whether conversations can be stored there. A missing folder is not created: the first run does that. */
+/**
+ * Checks whether conversations can be stored in the state root. A missing folder is not created, because the first run
+ * does that.
+ */
 export function checkStateRoot(stateRoot: string, freeBytes: (folder: string) => number = freeBytesOf): Check {
   const another = 'Choose another folder with `--state-root` or GOONDAN_STATE_ROOT, or make this one writable.';
   try {

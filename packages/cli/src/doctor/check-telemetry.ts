@@ -3,7 +3,7 @@ import { type Check, ok, warning } from './check.ts';
 
 const name = 'telemetry';
 
-/** Whether spans are exported and the collector accepts them. A swarm runs either way. */
+/** Checks whether spans are exported and the collector accepts them. A swarm runs in either case. */
 export async function checkTelemetry(environment: Readonly<Record<string, string | undefined>>): Promise<Check> {
   return describeProbe(await probeCollector(environment));
 }

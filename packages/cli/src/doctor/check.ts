@@ -1,11 +1,11 @@
 /** The result of one check of `gdn doctor`. */
 export interface Check {
   readonly name: string;
-  /** `warning`: `gdn` works without it, or does less. `missing`: `gdn` does not work. */
+  /** `warning`: `gdn` works, perhaps with less function. `missing`: `gdn` does not work. */
   readonly status: 'ok' | 'warning' | 'missing';
-  /** The finding; never the value of a key. */
+  /** The result in words; never contains the value of a key. */
   readonly detail: string;
-  /** How to fix it, unless it is `ok`. */
+  /** How to fix the problem; absent when the status is `ok`. */
   readonly suggestion?: string;
 }
 

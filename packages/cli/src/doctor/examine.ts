@@ -1,4 +1,4 @@
-/** Runs all checks of `gdn doctor`. No code of a bundle runs, and nothing is changed. */
+/** Runs all checks of `gdn doctor`. Runs no code of a bundle, and changes nothing. */
 import { dirname, join } from 'node:path';
 import { stateRoot } from '@goondan/runtime/control';
 import { agentRunner, canReadProcesses, connectorRunner, providerVariables } from '@goondan/runtime/internal';
@@ -43,7 +43,7 @@ export function checkProcesses(isReadable: boolean): Check {
   return warning('processes', detail, 'Nothing, unless tools start programs that detach themselves.');
 }
 
-/** Shows names only. */
+/** Lists the names of the set keys, never their values. */
 export function checkKeys(environment: Readonly<Record<string, string | undefined>>): Check {
   const keys = Object.values(providerVariables).map(({ key }) => key);
   const set = keys.filter((key) => environment[key]);

@@ -4,7 +4,7 @@ const LONGEST = 300;
 
 export type Probed = { readonly works: true; readonly said: string } | { readonly works: false; readonly why: string };
 
-/** Runs a program of the system to its end; never in the current folder, which may not be trusted. */
+/** Runs a system program until it exits. Never runs it in the current folder, which may not be trusted. */
 export async function probe(...command: readonly string[]): Promise<Probed> {
   const [program = ''] = command;
   try {

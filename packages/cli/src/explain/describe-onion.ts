@@ -23,7 +23,7 @@ export function describeOnion({ agent, source, extensions, layers, ...offer }: E
 
 type Offer = Pick<Explanation, 'tools' | 'toolSources' | 'unknownTools' | 'schemaInCode'>;
 
-/** Puts the tools of an extension on their own line, with the time they were seen. */
+/** Lists the tools of each extension on a separate line, with the time they were last seen. */
 function describeTools({ toolSources, unknownTools, schemaInCode = [] }: Offer): string[] {
   const groups = new Map<string, string[]>();
   for (const { name, from, seenAt } of toolSources) {
@@ -57,7 +57,7 @@ interface Row {
 
 type Layers = NonNullable<Explanation['layers']>;
 
-/** Nests the chains: a turn holds its steps; a step holds its model call and, beside it, its tool calls. */
+/** Nests the chains: a turn contains its steps, and a step contains its model call and its tool calls. */
 function onion(layers: Layers): Row[] {
   const turn = chain('turn', layers, 0);
   const step = chain('step', layers, turn.depth);
@@ -88,7 +88,7 @@ function describe({ tier, priority, mayShortCircuit, timeoutMs, onError, buffers
   return [`${tier}, priority ${priority}`, ...more.filter((part) => part !== undefined)].join(', ');
 }
 
-/** The deepest indentation, so that lines stay readable. */
+/** The maximum indentation, so that lines stay readable. */
 const DEEPEST = 24;
 
 function indent(depth: number): string {
@@ -104,7 +104,7 @@ function list(names: readonly string[]): string {
   return names.length === 0 ? 'none' : names.map(printable).join(', ');
 }
 
-/** Replaces control characters: an extension chose the names of its layers. */
+/** Replaces control characters, because extensions choose the names of their layers. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�');
 }

@@ -1,4 +1,7 @@
-/** Explains the parts of an agent: from its last start, from a start for this purpose, or from its declaration. */
+/**
+ * Explains the parts of an agent: as recorded at its last start, from a start just for this purpose, or from its
+ * declaration.
+ */
 import { type DeclaredAgent, type DeclaredAgents, declaredAgents } from '@goondan/runtime/bundle';
 import {
   AGENT_TOOL_NAMES,
@@ -17,7 +20,7 @@ import type { Terminal } from '../terminal.ts';
 
 export interface ExplainRequest extends RunRequest {
   readonly agent?: string;
-  /** True: loads the agent, which runs code of the bundle. */
+  /** If true, loads the agent, which runs code of the bundle. */
   readonly load: boolean;
 }
 
@@ -27,29 +30,32 @@ export type ExplainedLayer = Omit<LayerSummary, 'kind'>;
 export interface Explanation {
   readonly agent: string;
   readonly source: 'declared' | 'last-run' | 'loaded';
-  /** In the order they are loaded. */
+  /** The extensions, in the order in which they are loaded. */
   readonly extensions: readonly string[];
-  /** Outermost first; null while they are unknown. */
+  /** The layers, outermost first; null while they are unknown. */
   readonly layers: Readonly<Record<MiddlewareKind, readonly ExplainedLayer[]>> | null;
   readonly tools: readonly string[];
-  /** The same tools with the source of each: `Tool/name`, `Extension/name`, or `runtime`. */
+  /** The tools again, each with its source: `Tool/name`, `Extension/name`, or `runtime`. */
   readonly toolSources: readonly ToolSource[];
-  /** Extensions with unknown tools, and how to find them out. */
+  /** Extensions whose tools are unknown, each with a way to find them out. */
   readonly unknownTools: readonly UnknownTools[];
-  /** `Tool/name` of each tool whose exports are in code and were seen by no start; absent when there is none. */
+  /** `Tool/name` of each tool that defines its exports in code and was not loaded yet; absent when there is none. */
   readonly schemaInCode?: readonly string[];
 }
 
 export interface ToolSource {
   readonly name: string;
   readonly from: string;
-  /** The last time an extension was known to offer it; null for a declared tool. */
+  /** The last time an extension offered the tool; null for a declared tool. */
   readonly seenAt: string | null;
 }
 
 export interface UnknownTools {
   readonly extension: string;
-  /** The command to type; null unless it is an MCP server: otherwise a turn shows the tools. */
+  /**
+   * The command that shows the tools of an MCP server; null for any other extension, whose tools become known in a
+   * turn.
+   */
   readonly test: string | null;
 }
 
@@ -69,7 +75,7 @@ export async function explainAgent(
   const agent = declared.agentName;
   const recorded = await readDescription(run, agent);
   if (load) {
-    // Servers connect when a turn needs them, so their tools come from the last run.
+    // MCP servers connect only when a turn needs them, so their tools are taken from the last run.
     const loaded = keepKnownTools(await loadNow(run, agent, terminal, signal), recorded);
     return { agent, source: 'loaded', ...toParts(loaded, declared) };
   }
@@ -97,7 +103,7 @@ function chooseAgent({ entryAgent, agents }: DeclaredAgents, wanted = entryAgent
   throw unknownAgent(wanted ?? '', names);
 }
 
-/** Describes an agent that never started. `tested` adds the tools that tests of its servers saw. */
+/** Explains an agent that never started. `tested` adds the tools that `gdn mcp test` saw on its servers. */
 export function explainDeclared(declared: DeclaredAgent, tested?: AgentDescription): Explanation {
   const { agentName, extensions = [], tools: own = [], agentTools = false } = declared;
   const tools = [
@@ -117,13 +123,13 @@ export function explainDeclared(declared: DeclaredAgent, tested?: AgentDescripti
   };
 }
 
-/** Returns the source of each tool, and the parts with unknown tools. */
+/** Returns the source of each tool, and the extensions whose tools are unknown. */
 export function sourcesOf(
   { tools, registered = [], unknown = [] }: Pick<AgentDescription, 'tools' | 'registered' | 'unknown'>,
   { extensions = [], tools: declared = [] }: Pick<DeclaredAgent, 'extensions' | 'tools'>,
 ): Pick<Explanation, 'toolSources' | 'unknownTools' | 'schemaInCode'> {
   const found = new Map(registered.map((tool) => [tool.name, tool]));
-  // The name of a resource has no `_`.
+  // A resource name contains no `_`, so the prefix is unambiguous.
   const ownerOf = (tool: string) => declared.find(({ name }) => tool.startsWith(`${name}__`))?.name;
   const inCode = declared.flatMap(({ name, exports }) =>
     exports.length > 0 || tools.some((tool) => tool.startsWith(`${name}__`)) ? [] : [`Tool/${name}`],

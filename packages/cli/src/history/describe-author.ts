@@ -16,13 +16,13 @@ export function describeAuthor(author: EventAuthor): string {
   }
 }
 
-/** Writes `extension cache for Model/claude`: a layer gave the answer, and nothing else was called. */
+/** Formats a reply that an extension's layer gave in place of the model, such as `extension cache for Model/claude`. */
 function inPlace({ answeredBy }: { readonly answeredBy?: string }, whom: string): string | undefined {
   return answeredBy === undefined ? undefined : `extension ${answeredBy} for ${whom}`;
 }
 
 function describeSender({ kind, name, instanceKey }: NonNullable<Extract<EventAuthor, { kind: 'input' }>['from']>) {
   if (kind === 'agent') return `agent ${name}${instanceKey === undefined ? '' : ` (${instanceKey})`}`;
-  // Every client of the control socket acts for a person; gdn, and clients that do not name themselves, are the cli.
+  // Every client of the control socket acts for a person. `gdn`, and clients without a name, are shown as the cli.
   return kind === 'cli' && (name === 'gdn' || name === 'control') ? 'person via cli' : `person via ${name}`;
 }

@@ -1,4 +1,4 @@
-/** Describes a message in one row: its text, its tool calls, its results. */
+/** Describes a message in one line: its text, its tool calls, and its results. */
 import { type Message, TRUNCATED } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { shorten } from '../shorten.ts';

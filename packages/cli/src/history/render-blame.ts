@@ -1,4 +1,4 @@
-/** Shows the author of each message of a conversation for people, in two or three lines. */
+/** Renders the author of each message of a conversation, in two or three lines per message. */
 import type { Blame, BlamedMessage, ReplacedMessages } from '@goondan/runtime/history';
 import { widthOf } from '../graphemes.ts';
 import { harmlessText } from '../harmless-text.ts';
@@ -27,7 +27,7 @@ function renderMessage(blamed: BlamedMessage, { colors, columns }: HistoryLook):
   ];
 }
 
-/** `model Model/claude, turn-1.step-0, 2026-01-02T03:04:05Z` */
+/** Formats a line such as `model Model/claude, turn-1.step-0, 2026-01-02T03:04:05Z`. */
 function describePut({ author, turnId, stepId, at, message, origin }: BlamedMessage): string {
   const call = author.kind === 'tool' && message.source.type === 'tool' ? [`call ${message.source.toolCallId}`] : [];
   const from = origin === undefined ? [] : [`from "${origin.instanceKey}" #${origin.seq}`];
@@ -50,7 +50,7 @@ function renderReplaced({ count, messages }: ReplacedMessages, columns: number):
   return messages.length > 0 && more > 0 ? [...shown, `      … and ${more} more`] : shown;
 }
 
-/** Says how many messages it replaced; an earlier moment shows them. */
+/** Says how many messages this message replaced. Use an earlier moment to see them. */
 function alsoReplaced({ replaced }: BlamedMessage): string {
   return replaced === undefined ? '' : `, in the place of ${replaced.count}`;
 }

@@ -1,4 +1,4 @@
-/** Shows a page of a history for people: a line for each turn, and below it one for each of its events. */
+/** Renders a page of a history: one line for each turn, and below it one line for each event of the turn. */
 import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime/history';
 import { endingOf } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
@@ -15,9 +15,9 @@ export interface HistoryLook {
   readonly columns: number;
 }
 
-/** With fewer columns, times and authors are shortened to leave room for the text. */
+/** In a terminal narrower than this, times and authors are shortened to leave room for the text. */
 const NARROW = 100;
-/** `03:04:05Z` */
+/** The length of `03:04:05Z`. */
 const CLOCK = 9;
 
 export function renderHistory({ first, last, turns }: HistoryPage, { colors, columns }: HistoryLook): string {
@@ -38,7 +38,7 @@ export function renderHistory({ first, last, turns }: HistoryPage, { colors, col
   function renderEvent(row: HistoryEvent): string {
     const { seq, at, event } = row;
     const who = padToWidth(nameOf(row), widths.author);
-    // The line of its turn shows the day.
+    // The day is left out, because the line of the turn shows it.
     const time = isNarrow ? showTime(at).slice(-CLOCK) : showTime(at);
     const start = `  ${String(seq).padStart(widths.seq)}  ${time}  ${who}  ${event.type.padEnd(WIDEST_EVENT)}`;
     const words = describeEvent(row, Math.max(LEAST_WORDS, columns - widthOf(start) - 2));
@@ -46,7 +46,7 @@ export function renderHistory({ first, last, turns }: HistoryPage, { colors, col
   }
 }
 
-/** `truncate` */
+/** The length of `truncate`. */
 const WIDEST_EVENT = 8;
 const LEAST_WORDS = 24;
 

@@ -1,7 +1,7 @@
 /**
- * Makes the first commit of a new bundle. A problem of git is reported and stops nothing: the bundle exists. It makes
- * no repository inside another one or from an existing `.git`, whose hooks and programs git would run. Every git
- * command has a deadline.
+ * Creates a repository with a first commit for a new bundle. A problem with git is only reported, because the bundle
+ * exists anyway. Does not create a repository inside another one, and does not use an existing `.git`, whose hooks and
+ * programs git would run. Every git command has a deadline.
  */
 import { execFile } from 'node:child_process';
 import { lstatSync } from 'node:fs';
@@ -25,7 +25,7 @@ export async function commitBundle(folder: string, files: readonly string[]): Pr
   try {
     await run('init', '--quiet');
     await run('add', '--', ...files);
-    // Signing may ask for a passphrase, which nobody could type.
+    // Disables signing, because it may ask for a passphrase that nobody could type.
     await run('commit', '--quiet', '--no-verify', '--no-gpg-sign', '--message', 'A new swarm, by gdn init');
     return { git: 'committed' };
   } catch (error) {
@@ -36,7 +36,7 @@ export async function commitBundle(folder: string, files: readonly string[]): Pr
 type Git = (...args: string[]) => Promise<unknown>;
 
 function gitIn(folder: string): Git {
-  // Inside a git hook these variables name another repository.
+  // Unsets these variables, because inside a git hook they point to another repository.
   const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, GIT_INDEX_FILE: _index, ...env } = process.env;
   return (...args) => promisify(execFile)('git', args, { cwd: folder, env, timeout: timeoutMs });
 }

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** The place of the schema after an install in the bundle's own folder, as the templates name it. */
+/** The path of the schema after an install in the bundle's own folder. The templates refer to it. */
 export const installedSchema = 'node_modules/@goondan/runtime/schema/goondan.schema.json';
 
 /**
- * Returns the path from a bundle to the schema for editors: in the nearest `node_modules`, here or above. The path is
- * relative, because the file that names it is shared with others; before an install it is the usual place.
+ * Returns the path from a bundle to the schema for editors, in the nearest `node_modules` of this folder or one above.
+ * The path is relative, because the file that contains it is shared with other people. Before an install, it is
+ * `installedSchema`.
  */
 export function findSchema(bundle: string, exists: (path: string) => boolean = existsSync): string {
   for (let folder = bundle; ; folder = dirname(folder)) {

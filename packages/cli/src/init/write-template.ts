@@ -47,14 +47,14 @@ async function listSources({ template, provider }: NewBundle): Promise<Map<strin
   const root = template === 'demo' ? join(cli, 'demo') : join(templates, template);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  // Stored without its dot, because npm leaves `.gitignore` files out of packages.
+  // The template stores this file without its dot, because npm leaves `.gitignore` files out of packages.
   const sources = new Map([['.gitignore', join(templates, 'gitignore')]]);
   for (const file of files.toSorted()) sources.set(relative(root, file).replaceAll('\\', '/'), file);
   if (provider !== 'scripted') sources.set('model.yaml', join(templates, 'providers', `${provider}.yaml`));
   return sources;
 }
 
-/** Makes the folder; a repository without files counts as empty. */
+/** Creates the folder. A folder that contains only `.git` counts as empty. */
 async function makeEmptyFolder(folder: string): Promise<void> {
   let found: string[];
   try {

@@ -12,8 +12,8 @@ export interface Deletion {
 }
 
 /**
- * Deletes a conversation in the running swarm, or else on disk. **Errors** — those of `Journal.delete`, of the control
- * socket, and `E_SWARM_RUNNING`.
+ * Deletes a conversation through the running swarm, or on disk when no swarm runs. **Errors** — those of
+ * `Journal.delete`, of the control socket, and `E_SWARM_RUNNING`.
  */
 export function deleteInstance({ place, at, force, signal }: Deletion): Promise<DeletedInstance> {
   return betweenSwarms(async (isAgain) => {
@@ -23,7 +23,7 @@ export function deleteInstance({ place, at, force, signal }: Deletion): Promise<
         ? deleteStoppedInstance(place, at, { force })
         : running.deleteInstance({ ...toInstanceAddress(at), force }));
     } catch (error) {
-      // The swarm that stopped during the request had deleted it.
+      // The swarm deleted the conversation, and stopped before it could answer.
       if (isAgain && GoondanError.is(error) && error.code === 'E_INSTANCE_UNKNOWN') return {};
       throw error;
     }

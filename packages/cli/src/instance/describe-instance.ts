@@ -1,4 +1,4 @@
-/** Describes the contents of a conversation for the person who deletes it. */
+/** Summarises a conversation for the person who is about to delete it. */
 import type { Journal } from '@goondan/runtime/history';
 import { pendingInputs } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
@@ -9,8 +9,8 @@ import { withJournal } from './with-journal.ts';
 type Summary = Awaited<ReturnType<Journal['summary']>>;
 
 /**
- * Returns `undefined` when it exists but cannot be read. **Errors** — `E_INSTANCE_UNKNOWN`; without `force`, those of
- * the store and `E_INSTANCE_PENDING`, so that nobody confirms a deletion that is then refused.
+ * Returns `undefined` when the conversation exists but cannot be read. **Errors** — `E_INSTANCE_UNKNOWN`; without
+ * `force`, those of the store and `E_INSTANCE_PENDING`, so that nobody confirms a deletion that is then refused.
  */
 export async function describeInstance(
   place: SwarmPlace,
@@ -36,7 +36,7 @@ function passOver(error: unknown, force: boolean): undefined {
   throw new GoondanError(error.code, error.message, { suggestion, cause: error });
 }
 
-/** Writes `12 messages, 2 accepted inputs that are not handled yet, 1 dead letter`. */
+/** Formats a summary, such as `12 messages, 2 accepted inputs that are not handled yet, 1 dead letter`. */
 export function listParts(summary: Summary | undefined): string {
   if (summary === undefined) return 'files that cannot be read';
   const { messages, pending, deadLetters } = summary;

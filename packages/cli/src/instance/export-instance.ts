@@ -1,7 +1,7 @@
 /**
- * Exports one conversation as a JSON document, written piece by piece: readers need no format of ours, and memory never
- * holds all of it. The history, which grows without limit, comes last and is read turn by turn. Each message and each
- * event has its own line.
+ * Exports one conversation as a JSON document, written piece by piece: readers need no special format, and the whole
+ * document is never held in memory. The history, which grows without limit, comes last and is read turn by turn. Each
+ * message and each event has its own line.
  *
  * `docs/cli.md` lists the fields. They are added, never renamed; a change of meaning raises `formatVersion`.
  */
@@ -15,7 +15,7 @@ type Source = Pick<Journal, 'readIntact' | 'history' | 'summary' | 'pending' | '
 
 export interface ExportRequest {
   readonly at: AgentAddress;
-  /** True: include every committed turn that is still kept. */
+  /** If true, includes every committed turn that is still kept. */
   readonly history: boolean;
   readonly exportedAt: Date;
 }
@@ -24,7 +24,7 @@ export interface ExportRequest {
 export interface ExportCounts {
   messages: number;
   turns: number;
-  /** Why parts are missing or come from another file; absent when nothing is damaged. */
+  /** The reasons why parts are missing or were read from another file; absent when nothing is damaged. */
   problems?: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export async function* exportInstance(
     inputs: inputs ?? null,
     deadLetters: deadLetters ?? null,
     ...(history ? { history: committedTurns(journal, at, version, counts, problems) } : {}),
-    // Last, because reading the history may add problems.
+    // Written last, because reading the history may add problems.
     problems: () => {
       if (problems.size > 0) counts.problems = [...problems];
       return counts.problems;
@@ -68,7 +68,7 @@ export async function* exportInstance(
   });
 }
 
-/** Returns `undefined` when a part is damaged: the intact parts are exported anyway. */
+/** Returns `undefined` when a part is damaged; the intact parts are still exported. */
 async function readable<Value>(reading: Promise<Value>, problems: Set<string>): Promise<Value | undefined> {
   try {
     return await reading;
@@ -81,11 +81,11 @@ async function readable<Value>(reading: Promise<Value>, problems: Set<string>): 
 function addProblem(error: unknown, problems: Set<string>): void {
   if (!GoondanError.is(error)) throw error;
   const problem = describeDamage(error);
-  // The same problem may already be listed with its consequence.
+  // Skips a problem that is already listed together with its consequence.
   if (![...problems].some((each) => each.startsWith(problem))) problems.add(problem);
 }
 
-/** Yields committed turns up to the version of the messages, because the swarm may run meanwhile. */
+/** Yields committed turns only up to the version of the messages, because a running swarm may add more. */
 async function* committedTurns(
   journal: Source,
   at: AgentAddress,
@@ -107,8 +107,8 @@ async function* committedTurns(
 type Entries = readonly unknown[] | AsyncIterable<unknown>;
 
 /**
- * Writes a line for each entry of a list, and one line for everything else. A function is called when its field is
- * written.
+ * Writes each entry of a list on its own line, and any other value on one line. If a value is a function, it is called
+ * when its field is written.
  */
 async function* jsonObject(fields: Readonly<Record<string, unknown>>): AsyncGenerator<string> {
   let before = '{\n';

@@ -11,8 +11,8 @@ export interface Fork extends ForkOptions {
 }
 
 /**
- * Forks a conversation in the running swarm, or else on disk. **Errors** — those of `Journal.fork`, of the control
- * socket, `E_INSTANCE_KEY`.
+ * Forks a conversation through the running swarm, or on disk when no swarm runs. **Errors** — those of `Journal.fork`,
+ * of the control socket, `E_INSTANCE_KEY`.
  */
 export function forkInstance({ place, from, signal, ...options }: Fork): Promise<ForkedInstance> {
   return betweenSwarms(async () => {

@@ -3,11 +3,11 @@ import { harmlessLines } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
- * Prints a conversation for people: the speaker and the text. At a terminal control characters are made harmless;
- * elsewhere the text is unchanged.
+ * Prints a conversation for people, each message with its speaker. At a terminal the text is escaped; elsewhere it is
+ * unchanged.
  */
 export function printMessages(messages: readonly Message[], terminal: Terminal): void {
-  // On standard error, because standard output holds the conversation only.
+  // Printed to standard error, because standard output contains only the conversation.
   if (messages.length === 0) terminal.printError('There are no messages.\n');
   for (const message of messages) {
     const text = terminal.isWatched ? harmlessLines(textIn(message)) : textIn(message);
@@ -16,7 +16,7 @@ export function printMessages(messages: readonly Message[], terminal: Terminal):
   }
 }
 
-/** Returns texts unchanged, and everything else as JSON. */
+/** Returns a text unchanged, and any other content as JSON. */
 function textIn({ data: { content } }: Message): string {
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part))).join(' ');

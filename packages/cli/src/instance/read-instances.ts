@@ -10,11 +10,11 @@ import { type JournalPlace, withJournal } from './with-journal.ts';
 /** An item of `gdn instance list --json`. Fields are added, never renamed. */
 export interface ListedInstance extends InstanceAddress {
   readonly status: InstanceStatus['status'];
-  /** `null` when its files cannot be read. */
+  /** The number of messages; `null` when the files cannot be read. */
   readonly messages: number | null;
-  /** `null` before its first turn. */
+  /** `null` before the first turn. */
   readonly updatedAt: string | null;
-  /** The reason why it does not start; absent when nothing is wrong. */
+  /** Why the instance does not start; absent when it starts. */
   readonly problem?: string;
 }
 
@@ -49,7 +49,7 @@ export async function withInstance<Value>(
   return found.value;
 }
 
-/** A folder that does not name its instance may be a damaged conversation. */
+/** A folder from which no instance can be named may belong to a damaged conversation, so the error mentions it. */
 async function missing(journal: Journal, at: AgentAddress, known: readonly AgentAddress[]): Promise<unknown> {
   const unknown = unknownInstance(at, known);
   if (!(await journal.has(at))) return unknown;
@@ -65,7 +65,7 @@ async function readStatuses(place: SwarmPlace): Promise<ReadonlyMap<string, Inst
   return new Map(instances.map((each) => [keyOf(toAgentAddress(each)), each]));
 }
 
-/** Lists an unreadable instance with its problem; the others are listed, too. */
+/** Describes an instance. If it cannot be read, describes its problem instead. */
 async function describe(
   journal: Journal,
   at: AgentAddress,

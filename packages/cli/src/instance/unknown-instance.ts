@@ -1,7 +1,9 @@
 import { closestName } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 
-/** Makes `E_INSTANCE_UNKNOWN`, suggesting another conversation of that agent, or another agent. */
+/**
+ * Creates the error `E_INSTANCE_UNKNOWN`, with a suggestion of another conversation of that agent, or of another agent.
+ */
 export function unknownInstance(
   { agentName, instanceKey }: AgentAddress,
   known: readonly AgentAddress[],

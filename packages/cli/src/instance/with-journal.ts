@@ -3,10 +3,12 @@ import { durableStore, type DurableStoreOptions, type Journal } from '@goondan/r
 import { workspaceFolder } from '@goondan/runtime/internal';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 
-/** `warn` gets reports of damage; standard error when absent. */
+/** `warn` is called with reports of damaged files; when absent, they go to standard error. */
 export type JournalPlace = SwarmPlace & Pick<DurableStoreOptions, 'warn'>;
 
-/** Reads conversations without a lock. A missing workspace is not created: the result is `nothing`. */
+/**
+ * Reads conversations without a lock. If the workspace does not exist, it is not created, and the result is `nothing`.
+ */
 export async function withJournal<Value>(
   place: JournalPlace,
   nothing: Value,

@@ -1,13 +1,13 @@
 /**
- * Writes a file that only its owner can read, piece by piece. The file gets its name when all of it is on the disk; a
- * failed or interrupted write leaves nothing behind.
+ * Writes a file that only its owner can read, piece by piece. The file gets its final name when all of it is on disk,
+ * so a failed or interrupted write leaves nothing behind.
  */
 import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
 import { GoondanError } from '@goondan/types';
 
 const PIECE = 64 * 1024;
 
-/** **Errors** — `E_OUTPUT_FILE`; `E_CANCELLED`; what `pieces` throws. */
+/** **Errors** — `E_OUTPUT_FILE`; `E_CANCELLED`; the errors that `pieces` throws. */
 export async function writePrivateFile(
   path: string,
   pieces: AsyncIterable<string>,
@@ -34,7 +34,7 @@ export async function writePrivateFile(
   }
 }
 
-/** Gathers short pieces, so that a long text needs few writes. */
+/** Joins short pieces, so that a long text needs few writes. */
 export async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let text = '';
   for await (const piece of pieces) {
@@ -46,7 +46,7 @@ export async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<s
   if (text !== '') yield text;
 }
 
-/** Checks before the work; `link` checks again after it. */
+/** Checks before the work that the file does not exist; `link` checks it again at the end. */
 async function refuseTaken(path: string, replace: boolean): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined || (replace && !found.isDirectory())) return;
@@ -61,7 +61,7 @@ async function appendAll(file: FileHandle, text: string, path: string): Promise<
 
 async function putInPlace(draft: string, path: string, replace: boolean): Promise<void> {
   try {
-    // `link` refuses an existing file, `rename` does not.
+    // `link` fails if the file exists; `rename` replaces it.
     await (replace ? rename(draft, path) : link(draft, path));
   } catch (error) {
     throw error instanceof Error && 'code' in error && error.code === 'EEXIST'

@@ -1,6 +1,7 @@
 /**
- * The tools of MCP servers that wait for a person. The state of the extension lists them; an approval is written into
- * `.mcp.lock.json` of the bundle, where every instance reads it. No server is called, and no code of the bundle runs.
+ * Finds and approves the tools of MCP servers that wait for approval. The extension's state lists them. An approval is
+ * written to `.mcp.lock.json` in the bundle, where every instance reads it. No server is called, and no code of the
+ * bundle runs.
  */
 import { join } from 'node:path';
 import { APPROVALS_FILE, readApprovalsFile, readWithheld, type WithheldTool } from '@goondan/base/mcp';
@@ -10,8 +11,7 @@ import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 import { writeJson } from './edit-mcp-file.ts';
 
 /**
- * Lists the tools of one extension that are withheld and not approved, in any instance; for each tool, the version seen
- * last.
+ * Lists the tools of one extension that are withheld in any instance and not approved, each in the version seen last.
  */
 export async function findWithheld(place: SwarmPlace, folder: string, extension: string): Promise<WithheldTool[]> {
   const instances = (await listInstances(place)).toSorted((one, other) =>
@@ -53,7 +53,7 @@ export async function approveTools(
 }
 
 function approvedOf({ approved }: JsonObject, extension: string): JsonObject {
-  // The file was checked when it was read.
+  // The cast is safe: the file was checked when it was read.
   const all = (approved ?? {}) as JsonObject;
   return (Object.hasOwn(all, extension) ? all[extension] : {}) as JsonObject;
 }

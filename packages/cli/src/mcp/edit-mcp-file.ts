@@ -1,4 +1,4 @@
-/** Changes the `.mcp.json` of a bundle: completely or not at all, and nothing else in it. */
+/** Edits the `.mcp.json` of a bundle atomically, and keeps everything else in the file. */
 import { realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MCP_FILE, readMcpFile, type ServerEntry, serversOf } from '@goondan/base/mcp';
@@ -12,7 +12,7 @@ export async function addServer(folder: string, name: string, entry: ServerEntry
   if (Object.hasOwn(servers, name) && !force) {
     throw new GoondanError('E_MCP_EXISTS', `${path} has a server "${name}" already.`);
   }
-  // The entry is written as JSON, and checked when it is read.
+  // The cast is safe: the entry is written as JSON, and checked when it is read.
   await writeJson(path, { ...file, mcpServers: { ...servers, [name]: entry as unknown as JsonValue } });
   return path;
 }
@@ -31,7 +31,7 @@ export async function removeServer(folder: string, name: string): Promise<string
 }
 
 export async function writeJson(path: string, value: JsonObject): Promise<void> {
-  // A link stays a link: its target is replaced.
+  // If the file is a symbolic link, its target is replaced and the link stays.
   const target = await realpath(path).catch(() => path);
   const draft = `${target}.${process.pid}.tmp`;
   try {

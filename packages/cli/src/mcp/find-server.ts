@@ -1,4 +1,4 @@
-/** Finds the server of a name, and the settings with which an agent would start it. No code of the bundle runs. */
+/** Finds a server by name, and the settings with which an agent would start it. No code of the bundle runs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MCP_FILE, type McpConfig, readMcpFile, serversOf } from '@goondan/base/mcp';
@@ -8,17 +8,17 @@ import { childEnvironment } from '@goondan/runtime/internal';
 import { GoondanError, type JsonObject } from '@goondan/types';
 
 export interface FoundServer {
-  /** The extension's name in the agent; the server's own name while no agent uses it. */
+  /** The extension's name in the agent; the server's own name when no agent uses it. */
   readonly name: string;
   readonly config: McpConfig;
-  /** Absent while no agent uses it. */
+  /** The agent that uses the server; absent when none does. */
   readonly agent?: string;
-  /** The agent, and others that use the same server in the same way. */
+  /** All agents that use the same server with the same settings, including `agent`. */
   readonly users: readonly DeclaredAgent[];
   readonly bundleFolder: string;
   readonly workdir: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Secrets that must not be shown. */
+  /** Secrets that must be masked in output. */
   readonly secrets: readonly string[];
 }
 
@@ -28,8 +28,8 @@ interface Places {
 }
 
 /**
- * Finds the extension of that name (`as`), or one that uses that server of `.mcp.json`, or the server itself, which
- * then takes variables from this terminal. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`.
+ * Finds the extension with that name (`as`), or one that uses the server with that name in `.mcp.json`, or the server
+ * itself. In the last case its variables come from this terminal. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`.
  */
 export async function findServer(
   plan: Pick<SwarmPlan, 'agents'>,
@@ -54,7 +54,7 @@ export async function findServer(
   throw new GoondanError('E_MCP_UNKNOWN', `There is no MCP server "${wanted}". Servers: ${names}.`);
 }
 
-/** Whether an extension of a plan is `mcp` of the base library, under any name. */
+/** Tells whether an extension is `mcp` of the base library, whatever its name. */
 export function isMcpServer({ root, resource }: DeclaredExtension): boolean {
   if (!/(?:^|\/)extensions\/mcp\/register\.[jt]s$/.test(resource.spec.entry)) return false;
   try {
@@ -76,7 +76,7 @@ function describe({ resource, config }: DeclaredExtension) {
   const merged: JsonObject = { ...resource.spec.config, ...config };
   const { transport, fromFile } = merged as McpConfig;
   const { name } = resource.metadata;
-  // The shape of the config was checked when the bundle was read.
+  // The cast is safe: the config was checked when the bundle was read.
   return {
     name,
     config: merged as McpConfig,

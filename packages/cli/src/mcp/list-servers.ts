@@ -12,12 +12,12 @@ export interface ListedServer {
   readonly command?: string;
   readonly args?: readonly string[];
   readonly url?: string;
-  /** Names of variables for its process, or of headers. */
+  /** Names of the variables or headers that the entry sets. */
   readonly declares?: readonly string[];
-  /** Variables that must be set for it. */
+  /** Names of the variables that must be set to use the server. */
   readonly needs?: readonly string[];
   readonly usedBy: readonly string[];
-  /** The reason why it cannot be used. */
+  /** Why the server cannot be used; absent when it can. */
   readonly problem?: string;
 }
 

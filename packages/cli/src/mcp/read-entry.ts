@@ -1,4 +1,4 @@
-/** Reads the arguments of `gdn mcp add` as an entry of `.mcp.json`. */
+/** Converts the arguments of `gdn mcp add` to an entry of `.mcp.json`. */
 import { expandVariables, type ServerEntry } from '@goondan/base/mcp';
 import { GoondanError } from '@goondan/types';
 
@@ -42,7 +42,7 @@ export function readEntry(name: string, command: readonly string[], options: Add
   };
 }
 
-/** Lists the variables that must be set for it. */
+/** Lists the variables that must be set to use this entry. */
 export function variablesOf(entry: ServerEntry): string[] {
   const missing = new Set<string>();
   const known = new Set(['GOONDAN_BUNDLE', 'GOONDAN_WORKDIR']);
@@ -56,7 +56,7 @@ function textsOf(entry: ServerEntry): string[] {
   return [command, ...args, ...Object.values(env), cwd];
 }
 
-/** Reads `NAME=value`; `NAME` alone takes the value of that variable. */
+/** Reads `NAME=value`; a `NAME` alone takes the value of the environment variable. */
 function pairs<Field extends string>(
   field: Field,
   written: readonly string[],
@@ -69,7 +69,7 @@ function pairs<Field extends string>(
     if (!pattern.test(name)) throw usage(`"${text}" is not NAME=value.`, 'For example: --env TOKEN=abc');
     return [name, at === -1 ? `\${${name}}` : text.slice(at + 1)];
   });
-  // An object with one key.
+  // The cast is safe: the object has exactly this key.
   return { [field]: Object.fromEntries(entries) } as Partial<Record<Field, Record<string, string>>>;
 }
 

@@ -1,4 +1,4 @@
-/** Keeps the tools that a test of a server saw, for `gdn explain` and Studio. */
+/** Records the tools that `gdn mcp test` saw on a server, for `gdn explain` and Studio. */
 import type { DeclaredAgent } from '@goondan/runtime/bundle';
 import { type LoadedAgent, partsDigest, readDescription, recordDescriptions } from '@goondan/runtime/internal';
 import { explainDeclared } from '../explain/explain-agent.ts';
@@ -11,7 +11,10 @@ export interface SeenTools {
   readonly offered: readonly string[];
 }
 
-/** Never rejects: it is only for show. Does nothing while the swarm runs, because its agents record it themselves. */
+/**
+ * Never rejects, because the record is only for display. Does nothing while the swarm runs, because its agents write
+ * the record themselves.
+ */
 export async function recordTools(
   { stateRoot, workspaceId }: SwarmPlace,
   agents: readonly DeclaredAgent[],

@@ -1,7 +1,7 @@
 import type { Bundle } from '@goondan/runtime/bundle';
 
 /**
- * Lists `Agent/name` and `Swarm/name` of the resources that have the server in their `extensions`. No code of the
+ * Lists the agents and swarms whose `extensions` use the server, as `Agent/name` and `Swarm/name`. No code of the
  * bundle runs.
  */
 export function serverUsers({ scope }: Bundle, server: string): string[] {
@@ -15,8 +15,8 @@ export function serverUsers({ scope }: Bundle, server: string): string[] {
 type ExtensionItem = string | object;
 
 /**
- * Returns the server of `.mcp.json` that an item names; `undefined` for another extension, or one with its own
- * transport.
+ * Returns the name of the `.mcp.json` server that an item uses; `undefined` for another extension, or for one with its
+ * own transport.
  */
 function serverOf(item: ExtensionItem): string | undefined {
   if (typeof item === 'string') return undefined;
@@ -26,7 +26,7 @@ function serverOf(item: ExtensionItem): string | undefined {
   return config.fromFile?.server ?? as ?? 'mcp';
 }
 
-/** The part of the config that locates the server. The bundle may be invalid. */
+/** The fields of the config that locate the server, unchecked, because the bundle may be invalid. */
 interface ServerConfig {
   readonly transport?: unknown;
   readonly fromFile?: { readonly server?: string };

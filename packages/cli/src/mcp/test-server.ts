@@ -1,6 +1,6 @@
 /**
- * `gdn mcp test`: starts a server as an agent would, and shows its tools. Needs trust, because the server's command
- * runs.
+ * `gdn mcp test`: starts a server as an agent would, and shows its tools. The bundle must be trusted, because the
+ * server's command runs.
  */
 import { cleanText, MCP_FILE, type McpConfig, type ProbedServer, probeServer } from '@goondan/base/mcp';
 import { closestName, maskSecrets } from '@goondan/runtime/internal';
@@ -23,7 +23,7 @@ export interface TestRequest extends RunRequest {
 /** The output of `gdn mcp test --json`. Fields are added, never renamed. */
 export interface TestedServer extends ProbedServer {
   readonly name: string;
-  /** The agent that uses it; null while none does. */
+  /** The agent that uses the server; null when none does. */
   readonly agent: string | null;
 }
 
@@ -35,7 +35,7 @@ export async function testServer(
 ): Promise<TestedServer> {
   const calls = call === undefined ? {} : { call: { tool: call, args: readArguments(args) } };
   const run = await prepareRun({ ...request, connections: false }, terminal);
-  // Keys for models may be missing, because no model is called.
+  // Allows missing model keys, because no model is called.
   const { plan } = await mayStart(run, terminal, signal, true);
   const places = { bundleFolder: run.bundle.folder, workdir: run.workdir };
   const { agent, users, secrets, ...found } = await findServer(plan, wanted, {
@@ -58,15 +58,15 @@ export async function testServer(
   }
 }
 
-/** Replaces the suggestion of the catalogue, which is about a running agent: its log, and the next attempts. */
+/** Returns a suggestion for a test. The catalogue's suggestion is about a running agent. */
 function whatToCheck({ transport }: McpConfig): string {
   const where = transport === undefined ? `\`${MCP_FILE}\`` : '`transport` of its config';
   return `Check its command, arguments and environment (over HTTP its url and headers) in ${where}.`;
 }
 
-/** Masks all texts: a server may print the secrets it was given. */
+/** Masks all texts in the result, because a server may print the secrets it was given. */
 function maskAll(probed: ProbedServer, mask: (text: string) => string): ProbedServer {
-  // Masks every text in it; its shape stays the same.
+  // Masks every text; the shape stays the same.
   return JSON.parse(JSON.stringify(probed), (_key, value: unknown) =>
     typeof value === 'string' ? mask(value) : value,
   ) as ProbedServer;
@@ -95,9 +95,9 @@ function readArguments(args = '{}'): JsonObject {
   try {
     value = JSON.parse(args);
   } catch {
-    // Reported below, like a value that is not an object.
+    // Invalid JSON is reported below, like a value that is not an object.
   }
-  // An object that was parsed from JSON is a JSON object.
+  // The cast is safe: an object parsed from JSON is a JSON object.
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new GoondanError('E_USAGE', '--args is not a JSON object.', {
     suggestion: `For example: --args '{"word": "flour"}'`,

@@ -11,19 +11,19 @@ import { packagesWithScripts } from './packages-with-scripts.ts';
 import { type InstalledPackage, readPackage } from './read-package.ts';
 
 export interface Addition extends NpmRun {
-  /** The package in npm's notation, with absolute paths. */
+  /** The package in npm's notation; paths are absolute. */
   readonly spec: string;
-  /** True when scripts of packages may run during the install. */
+  /** If true, scripts of packages may run during the install. */
   readonly allowScripts: boolean;
 }
 
 export interface AddedPackage extends InstalledPackage {
-  /** Packages that were installed with it and whose scripts were not run. */
+  /** The installed packages whose install scripts were not run. */
   readonly heldBack: readonly string[];
 }
 
 /**
- * Installs a package with npm and checks it. A package with a problem is removed again.
+ * Installs a package with npm and checks it. If the check finds a problem, the package is removed again.
  *
  * **Errors** — `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_PACKAGE_MISSING`, `E_PACKAGE_INVALID`, `E_CANCELLED`.
  */
@@ -48,7 +48,8 @@ export function addPackage(addition: Addition): Promise<AddedPackage> {
 const packageJsonMade = 'There was no package.json in the bundle, so one was made; it lists the installed packages.';
 
 /**
- * Makes a `package.json`, without which npm would install into a project above the bundle. Returns whether it made one.
+ * Creates a `package.json` if there is none; otherwise npm would install into a project above the bundle. Returns true
+ * if it created one.
  */
 function makePackageJson(folder: string): boolean {
   const path = join(folder, 'package.json');

@@ -1,13 +1,13 @@
 /**
- * Changes the installed packages of a bundle: npm makes the change, and a failure undoes it completely. Scripts of
- * packages run only when that is allowed.
+ * Changes the installed packages of a bundle with npm. If the change fails, it is undone completely. Scripts of
+ * packages run only if allowed.
  */
 import { GoondanError } from '@goondan/types';
 import type { Terminal } from '../terminal.ts';
 import { rememberInstall } from './remember-install.ts';
 import { type NpmRun, runNpm } from './run-npm.ts';
 
-/** `work` makes and checks the change; when it throws, the change is undone. **Errors** — those of `work`. */
+/** `work` makes the change and checks it. If it throws, the change is undone. **Errors** — those of `work`. */
 export async function changeInstall<Value>(
   { folder, isTrusted, terminal, signal }: NpmRun,
   work: (npm: (...args: string[]) => Promise<void>) => Promise<Value>,

@@ -1,10 +1,10 @@
-/** Describes an added package: its resources, how to refer to them, and the steps left to do by hand. */
+/** Describes an added package: its resources, how to refer to them, and what is left to do by hand. */
 import type { Bundle } from '@goondan/runtime/bundle';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { AddedPackage } from './add-package.ts';
 import { referenceText } from './read-package.ts';
 
-/** `bundle`: the one it was added to. `typed`: the package in the form that the person typed. */
+/** `bundle`: the bundle that the package was added to. `typed`: the package as the person typed it. */
 export function describeAddition(
   { name, version, resources, heldBack }: AddedPackage,
   bundle: Bundle,
@@ -39,7 +39,8 @@ export function describeAddition(
 }
 
 /**
- * Suggests a dependency for a bundle that is a package itself. Its file belongs to the author, and is not rewritten.
+ * If the bundle is itself a package, suggests a dependency to add. The file belongs to its author, so it is not
+ * rewritten.
  */
 function listedBy({ scope }: Bundle, name: string, version: string): string[] {
   return scope.resources.flatMap((loaded) => {

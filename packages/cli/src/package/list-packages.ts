@@ -3,11 +3,11 @@ import { readDependencies } from './package-json.ts';
 import { type InstalledPackage, readPackage } from './read-package.ts';
 
 export interface ListedPackage extends InstalledPackage {
-  /** True when the bundle refers to it. */
+  /** True when the bundle refers to the package. */
   readonly isUsed: boolean;
 }
 
-/** Lists the packages of Goondan that the bundle's `package.json` lists or the bundle refers to, by name. */
+/** Lists the Goondan packages that the bundle's `package.json` lists or that the bundle refers to, sorted by name. */
 export async function listPackages({ folder, scope }: Bundle): Promise<ListedPackage[]> {
   const names = new Set([...readDependencies(folder).keys(), ...scope.packages.keys()]);
   const found: ListedPackage[] = [];

@@ -1,14 +1,14 @@
 /**
- * The environment of npm: the short list of variables that children of a swarm get, the operator's own npm settings,
- * and the variables that the operator's own `.npmrc` refers to. A `.npmrc` can put any variable into an address or a
- * header.
+ * The environment for npm: the variables that every child process of a swarm gets, the operator's npm settings, and the
+ * variables that the operator's own `.npmrc` refers to. The list is short, because a `.npmrc` can put any variable into
+ * an address or a header.
  */
 import { join } from 'node:path';
 import { childEnvironment, readTextFile } from '@goondan/runtime/internal';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** For npm's progress, and for git over ssh. */
+/** Additional variables: for npm's progress display, and for git over ssh. */
 const alsoInherited = ['TERM', 'NO_COLOR', 'FORCE_COLOR', 'SSH_AUTH_SOCK'];
 
 const LARGEST = 1024 * 1024;
@@ -31,7 +31,7 @@ function readUserConfig(own: Environment): string {
   return read.type === 'text' ? read.text : '';
 }
 
-/** Finds `${NAME}`, and `${NAME?}` for one that may be absent. */
+/** Returns the names in `${NAME}` and `${NAME?}`; the question mark allows an unset variable. */
 function namesIn(config: string): string[] {
   return [...config.matchAll(/\$\{([^}?]+)\??\}/g)].map(([, name = '']) => name);
 }

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { readTextFile, refusalText } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
-/** Package name → requested version, of the packages that were installed on purpose. */
+/** The directly installed packages: name → requested version. */
 export type Dependencies = ReadonlyMap<string, string>;
 
 const sections = ['dependencies', 'devDependencies', 'optionalDependencies'] as const;
 
-/** Returns none when there is no such file. **Errors** — `E_PACKAGE_FILE`. */
+/** Returns an empty map when the file does not exist. **Errors** — `E_PACKAGE_FILE`. */
 export function readDependencies(folder: string): Dependencies {
   const manifest = readPackageJson(folder);
   const entries = sections.flatMap((section) => Object.entries(objectIn(manifest?.[section])));
   return new Map(entries.flatMap(([name, wanted]) => (typeof wanted === 'string' ? [[name, wanted] as const] : [])));
 }
 
-/** Returns `undefined` when there is no such file. **Errors** — `E_PACKAGE_FILE`. */
+/** Returns `undefined` when the file does not exist. **Errors** — `E_PACKAGE_FILE`. */
 export function readPackageJson(folder: string): Readonly<Record<string, unknown>> | undefined {
   const path = join(folder, 'package.json');
   const text = readInstallFile(path);
@@ -29,10 +29,10 @@ export function readPackageJson(folder: string): Readonly<Record<string, unknown
   throw unreadable(path, 'it holds no object');
 }
 
-/** The most bytes of a file. A lock file of a large project has a few megabytes. */
+/** The maximum size of a file in bytes. The lock file of a large project has a few megabytes. */
 const LARGEST = 64 * 1024 * 1024;
 
-/** Reads a file that npm reads or writes; `undefined` when there is none. **Errors** — `E_PACKAGE_FILE`. */
+/** Reads a file that npm reads or writes; `undefined` when it does not exist. **Errors** — `E_PACKAGE_FILE`. */
 export function readInstallFile(path: string): string | undefined {
   const read = readTextFile(path, LARGEST);
   if (read.type === 'text') return read.text;

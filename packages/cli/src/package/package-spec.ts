@@ -1,12 +1,10 @@
-/**
- * The name of a package as a person types it and npm reads it: a name with a version, a folder, a tarball, an address.
- */
+/** A package as a person types it and npm reads it: a name with a version, a folder, a tarball, or an address. */
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import type { Dependencies } from './package-json.ts';
 
 /**
- * Makes paths absolute for npm, which runs in another folder than the current one.
+ * Makes paths absolute, because npm does not run in the current folder.
  *
  * @example fixSpec('./tools-1.0.0.tgz', '/home/me') // '/home/me/tools-1.0.0.tgz'
  */
@@ -21,7 +19,7 @@ function isPath(typed: string, cwd: string): boolean {
   return /\.(tgz|tar|tar\.gz)$/i.test(typed) && !typed.includes(':') && existsSync(resolve(cwd, typed));
 }
 
-/** Finds the name under which npm added it to `package.json`. `undefined` when that is unclear. */
+/** Returns the name under which npm added the package to `package.json`; `undefined` when it is ambiguous. */
 export function installedName(
   spec: string,
   before: Dependencies,
@@ -31,7 +29,7 @@ export function installedName(
   const [, named] = /^((?:@[^/@:]+\/)?[^/@:]+)(?:@.*)?$/.exec(spec) ?? [];
   if (named !== undefined && after.has(named)) return named;
   const changed = [...after.keys()].find((name) => before.get(name) !== after.get(name));
-  // The package was installed before, from the same place.
+  // Nothing changed, because the package was already installed from the same place.
   return changed ?? [...after].find(([, wanted]) => isAbsolute(spec) && leadsTo(wanted, folder) === spec)?.[0];
 }
 

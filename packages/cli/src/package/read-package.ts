@@ -1,6 +1,6 @@
 /**
- * Reads an installed package of Goondan: the declarations of its `goondan.yaml`, checked like those of a bundle. None
- * of its code runs.
+ * Reads an installed package of Goondan: the declarations of its `goondan.yaml`, checked like those of a bundle. No
+ * code of the package runs.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,12 +11,12 @@ import { readPackageJson } from './package-json.ts';
 
 export interface InstalledPackage {
   readonly name: string;
-  /** `?` when it has none, or an invalid one. */
+  /** `?` when the package has no version, or an invalid one. */
   readonly version: string;
-  /** The installed path, with links not resolved. */
+  /** The path where the package is installed; symbolic links are not resolved. */
   readonly path: string;
   readonly bundle: Bundle;
-  /** `Kind/name` of the resources to refer to, in the order of its files. */
+  /** The resources that a bundle can refer to as `Kind/name`, in the order of the package's files. */
   readonly resources: readonly OfferedResource[];
 }
 
@@ -32,7 +32,7 @@ export type ReadPackage =
   /** The package has no `goondan.yaml`. */
   | { readonly type: 'foreign' };
 
-/** `folder` is that of the bundle. */
+/** `folder` is the bundle's folder. */
 export async function readPackage(folder: string, name: string): Promise<ReadPackage> {
   const found = findBundlePackage(folder, name);
   if (found === undefined) return { type: 'absent' };
@@ -45,7 +45,7 @@ export async function readPackage(folder: string, name: string): Promise<ReadPac
   return { type: 'package', installed: { name, version, path: found.path, bundle, resources } };
 }
 
-/** Reads the version from the package's own file, which is not trusted. */
+/** Reads the version from the package's `package.json`, whose content is not trusted. */
 function versionIn(folder: string): string {
   try {
     const { version } = readPackageJson(folder) ?? {};
@@ -55,7 +55,7 @@ function versionIn(folder: string): string {
   }
 }
 
-/** Writes a reference. A name that begins with `@` needs quotes in YAML. */
+/** Formats a reference. A package name that begins with `@` needs quotes in YAML. */
 export function referenceText({ kind, name }: OfferedResource, packageName: string): string {
   const quoted = packageName.startsWith('@') ? `'${packageName}'` : packageName;
   return `{ kind: ${kind}, name: ${name}, package: ${quoted} }`;

@@ -1,13 +1,13 @@
 /**
- * Remembers an install before a change, to restore it: `package.json` and the lock file byte by byte, and
- * `node_modules` with npm.
+ * Saves the state of an install before a change, so that it can be restored: `package.json` and the lock file byte by
+ * byte, and `node_modules` with npm.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readDependencies, readInstallFile } from './package-json.ts';
 
 export interface RememberedInstall {
-  /** Restores the files, and lets `npm` restore `node_modules`. Does nothing when nothing has changed. */
+  /** Restores the files, and lets `npm` restore `node_modules`. Does nothing if nothing changed. */
   putBack(npm: (...args: string[]) => Promise<void>): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ const lockFiles = ['package-lock.json', 'npm-shrinkwrap.json'];
 export function rememberInstall(folder: string): RememberedInstall {
   const manifest = join(folder, 'package.json');
   const own = [manifest, ...lockFiles.map((name) => join(folder, name))];
-  // In an npm workspace the lock file is in a folder above.
+  // In an npm workspace, the lock file is in a parent folder.
   const above = foldersAbove(folder).flatMap((each) => lockFiles.map((name) => join(each, name)));
   const texts = new Map(
     [...own, ...above.filter((path) => existsSync(path))].map((path) => [path, readInstallFile(path)]),
@@ -28,8 +28,8 @@ export function rememberInstall(folder: string): RememberedInstall {
   return {
     async putBack(npm) {
       const changed = [...texts].filter(([path, text]) => readInstallFile(path) !== text);
-      // Everything that a manifest made for this change lists. Without a manifest npm would look for a project above
-      // the folder.
+      // If the manifest was created for this change, all packages it lists were added. npm needs a manifest here;
+      // without one it would use a project in a parent folder.
       const added = hadManifest || !hadModules ? [] : [...readDependencies(folder).keys()];
       if (added.length > 0) await npm('uninstall', '--ignore-scripts', '--', ...added);
       for (const [path, text] of changed) writeText(path, text);

@@ -16,7 +16,7 @@ export interface Removal extends NpmRun {
 }
 
 /**
- * Uninstalls a package with npm, unless the bundle needs it.
+ * Uninstalls a package with npm, unless the bundle uses it.
  *
  * **Errors** — `E_PACKAGE_MISSING` when it is not installed, `E_PACKAGE_USED`, `E_BUNDLE_INVALID` when its use is
  * unknown, `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_CANCELLED`.
@@ -53,7 +53,7 @@ function refuseUsed(bundle: Bundle, name: string, shownAs: string, terminal: Ter
   throw stillUsed(name);
 }
 
-/** Refuses when a document could not be read: it may refer to the package. */
+/** Refuses when a document could not be read, because it may refer to the package. */
 function refuseUnread({ scope, folder }: Bundle, name: string): void {
   if (!scope.isIncomplete && scope.byIdentity.size === scope.declared.size) return;
   const message = `The bundle in "${folder}" has errors, so it is unknown whether it refers to "${name}".`;
@@ -62,7 +62,7 @@ function refuseUnread({ scope, folder }: Bundle, name: string): void {
   });
 }
 
-/** Refuses when modules import the package, which only shows after the uninstall. */
+/** Refuses when a module imports the package. This is known only after the uninstall. */
 function refuseMissed(before: Bundle, after: Bundle, name: string, shownAs: string, terminal: Terminal): void {
   const known = new Set(before.errors.map(keyOf));
   const errors = after.errors.filter((problem) => !known.has(keyOf(problem)));

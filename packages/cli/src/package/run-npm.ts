@@ -1,6 +1,6 @@
 /**
- * Runs npm to its end in a folder. At a terminal npm shows its own progress and errors; otherwise its output is shown
- * only when it fails.
+ * Runs npm in a folder and waits for its exit. At a terminal npm shows its own progress and errors; otherwise its
+ * output is shown only when it fails.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { GoondanError } from '@goondan/types';
@@ -11,16 +11,16 @@ import { withoutNpmrc } from './without-npmrc.ts';
 export interface NpmRun {
   /** A real path. */
   readonly folder: string;
-  /** True: a `.npmrc` in the folder, or in its npm workspace, is used. */
+  /** If true, npm uses the `.npmrc` of the folder, or of its npm workspace. */
   readonly isTrusted: boolean;
   readonly terminal: Terminal;
-  /** Ctrl-C: npm is asked to stop, and undoes its change. */
+  /** Aborts on Ctrl-C: then npm is asked to stop, and it undoes its change. */
   readonly signal: AbortSignal;
 }
 
-/** The time for npm to undo its change. */
+/** How long npm may take to undo its change. */
 const GRACE_MS = 10_000;
-/** The most characters of npm's output; the end is kept. */
+/** The maximum number of characters of npm's output that are kept; the end is kept. */
 const MOST_KEPT = 200_000;
 /** Settings that a folder's `.npmrc` must not change: the git program, and where packages are installed. */
 const DECIDED_HERE = ['--git=git', '--global=false', '--location=project'];
@@ -29,13 +29,13 @@ const DECIDED_HERE = ['--git=git', '--global=false', '--location=project'];
 export async function runNpm(args: readonly string[], run: NpmRun): Promise<void> {
   if (run.signal.aborted) throw interrupted();
   if (run.isTrusted) return execute(args, run);
-  // A folder above could name this one as its workspace, and bring its own `.npmrc`.
+  // Disables workspaces, because a parent folder could declare this folder as its workspace and bring its own `.npmrc`.
   await withoutNpmrc(run.folder, () => execute([...args.slice(0, 1), '--workspaces=false', ...args.slice(1)], run));
 }
 
 async function execute(args: readonly string[], { folder, terminal, signal }: NpmRun): Promise<void> {
-  // npm gets its own process group, so that this code decides about Ctrl-C. Its output goes to stderr, because it is
-  // not the result of the command.
+  // npm gets its own process group, so that this code decides what Ctrl-C does. Its output goes to stderr, because it
+  // is not the result of the command.
   const stdio = terminal.showsProgress ? (['ignore', 2, 2] as const) : (['ignore', 'pipe', 'pipe'] as const);
   const env = npmEnvironment(process.env);
   const child = spawn('npm', [...DECIDED_HERE, ...args], { cwd: folder, env, stdio: [...stdio], detached: true });
@@ -49,7 +49,7 @@ async function execute(args: readonly string[], { folder, terminal, signal }: Np
   throw failed(args, ended);
 }
 
-/** Resolves with the exit code, or the reason why there is none. */
+/** Resolves with the exit code, or with the reason why there is none. */
 function endOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
@@ -84,7 +84,7 @@ function killGroup({ pid }: ChildProcess, signal: 'SIGINT' | 'SIGKILL'): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {
-    // The process already ended.
+    // The process has already exited.
   }
 }
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 
 /**
- * Runs work while a folder has no `.npmrc`. npm has no setting for that, so the file is renamed and gets its name back.
+ * Runs `work` while the folder's `.npmrc` is hidden from npm. npm has no setting for that, so the file is renamed, and
+ * renamed back afterwards.
  *
  * **Errors** — `E_PACKAGE_FILE` when it cannot be renamed; the work does not run then.
  */
@@ -18,7 +19,7 @@ export async function withoutNpmrc<Value>(folder: string, work: () => Promise<Va
   }
 }
 
-/** Returns false when there is nothing to rename. */
+/** Returns false when the file does not exist. */
 function rename(from: string, to: string): boolean {
   try {
     renameSync(from, to);

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 
-/** Reads `Extension/x=./new.ts`; the option can be repeated. **Errors** — of the command line. */
+/** Reads `Extension/x=./new.ts`. The option can be repeated. **Errors** — errors of the command line. */
 export function addSwap(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = text.indexOf('=');
   const [name, file] = [extensionName(text.slice(0, at)), text.slice(at + 1)];

@@ -5,7 +5,7 @@ import type { Change } from '@goondan/runtime/internal';
 import { showText } from '../approval/show-text.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** `swap`: the files that replaced extensions. */
+/** `swap`: the files with which extensions were replaced. */
 export function renderReplay(
   report: ReplayReport,
   { colors, swap }: { readonly colors: Terminal['colors']; readonly swap: Readonly<Record<string, string>> },
@@ -96,7 +96,7 @@ const ONE_LINE = 100;
 const LONGEST = 200;
 const CONTEXT = 40;
 
-/** Cuts a long text to begin shortly before its first difference from the other one. */
+/** Cuts the beginning of a long text, so that it starts shortly before its first difference from `other`. */
 function fromWhere(text: string, other: string): string {
   let same = 0;
   while (same < text.length && text[same] === other[same]) same++;
@@ -114,7 +114,7 @@ function describeCancel({ place, layer, error = '' }: NonNullable<ReplayReport['
   return `${isLate ? 'Its time was up' : 'It was cancelled'} at ${describePlace(place, layer)}, as it was then.`;
 }
 
-/** Describes one run of a turn that continued in another process. */
+/** Describes one of the runs of a turn that was continued in another process. */
 function describeRun({ startedAt, fromStep, how, outcome, problem, divergence }: ReplayedRun, index: number): string {
   const run = `run ${index + 1}, ${startedAt}, from step ${fromStep}${endings[how]}`;
   if (outcome === undefined) return `${run}: not replayed, ${problem ?? 'nothing is recorded of it'}`;

@@ -6,7 +6,7 @@ import { mayStart, prepareRun, type RunRequest } from '../run/prepare-run.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ReplayRequest extends RunRequest, Required<ExtensionChanges> {
-  /** The latest turn when absent. */
+  /** The turn to replay; the latest turn when absent. */
   readonly turn?: string;
 }
 
@@ -19,8 +19,8 @@ export async function replayTurn(
   const run = await prepareRun({ ...request, connections: false }, terminal);
   const kept = await withJournal(run, undefined, (journal) => readRecording(run, journal, turn));
   if (kept === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.');
-  // Last, so that a person is not asked to trust a bundle for a turn that cannot be replayed. No key is needed, because
-  // no model is called.
+  // Checked last, so that nobody is asked to trust a bundle for a turn that cannot be replayed. Keys may be missing,
+  // because no model is called.
   const { plan } = await mayStart(run, terminal, signal, true);
   return replayRecording({ plan, kept, swap, without, signal });
 }

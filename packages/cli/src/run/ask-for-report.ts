@@ -5,9 +5,9 @@ import type { HoldQuit } from '../with-interrupt.ts';
 import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
 
 export interface ReportOptions extends AskOptions {
-  /** True: throw when the swarm stops before the answer, so that the caller can ask the next one. */
+  /** If true, throws when the swarm stops before the answer, so that the caller can ask the next swarm. */
   readonly asksAgain?: boolean;
-  /** From `withInterrupt`: quitting waits until the cancel of the turn is known. */
+  /** From `withInterrupt`: delays quitting until the turn's cancellation is known. */
   readonly holdQuit?: HoldQuit | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface ReportOptions extends AskOptions {
  * Runs one turn and reports its outcome. Aborting `signal` cancels the turn.
  *
  * **Errors** — `E_CANCELLED`, and those of `ask`, when the input was not accepted: it can be sent again. With
- * `asksAgain` also those of a swarm that is gone.
+ * `asksAgain` also the errors of a swarm that has stopped.
  */
 export async function askForReport(
   swarm: Pick<Swarm, 'ask'>,

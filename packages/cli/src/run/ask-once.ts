@@ -1,4 +1,6 @@
-/** Runs one turn in a swarm of this or another process: asks, streams, prints. */
+/**
+ * Runs one turn in a swarm of this or of another process: sends the input, streams the answer, and prints the outcome.
+ */
 import type { Acceptance, AskOptions, Delivery, Swarm } from '@goondan/runtime';
 import type { ExitCode } from '../exit-codes.ts';
 import { printAnswer } from '../print-answer.ts';
@@ -19,7 +21,8 @@ export interface Question {
 }
 
 /**
- * Aborting `signal` cancels the turn. The outcome of an accepted input is printed, unless it can be asked for again.
+ * Aborting `signal` cancels the turn. If the input was accepted, the outcome is printed, unless the caller can ask
+ * again.
  *
  * **Errors** — those of `askForReport`: nothing is printed then.
  */

@@ -11,11 +11,11 @@ const at = (status: ConnectionStatus['status'], problem?: string): ConnectionSta
   ...(problem === undefined ? {} : { problem }),
 });
 
-/** Returns one status after the other; the last one stays. */
+/** Returns one status per call, in order; then repeats the last one. */
 function play(...each: readonly (readonly ConnectionStatus[])[]): Pick<Swarm, 'status'> & { asked: number } {
   const control = {
     asked: 0,
-    // Only the connections are read.
+    // The cast is safe: only the connections are read.
     status: async () => ({ connections: each[Math.min(control.asked++, each.length - 1)] }) as unknown as SwarmStatus,
   };
   return control;

@@ -1,11 +1,11 @@
 /**
- * Waits until the connections of a new swarm listen, so that they can be used once the swarm is announced. Returns
- * those that do not listen, with the reason; the swarm keeps trying.
+ * Waits until the connections of a new swarm listen, so that they can be used once the swarm is announced. Returns the
+ * connections that do not listen yet, with the reason; the swarm keeps trying to start them.
  */
 import type { Swarm } from '@goondan/runtime';
 import type { ConnectionStatus } from '@goondan/runtime/control';
 
-/** The longest wait for all connections together. A slower one is not waited for. */
+/** The maximum time to wait for all connections together. */
 const MOST_MS = 10_000;
 const EVERY_MS = 20;
 
@@ -17,7 +17,7 @@ export async function awaitConnections(
   for (;;) {
     const { connections } = await control.status();
     const isOver = signal.aborted || Date.now() > deadline;
-    // A failed connection is started again at once, but keeps its problem.
+    // A failed connection is restarted at once, but keeps its problem.
     if (isOver || connections.every(({ status, problem }) => status !== 'starting' || problem !== undefined)) {
       return connections.filter(({ status }) => status !== 'listening');
     }

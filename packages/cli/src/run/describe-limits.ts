@@ -1,6 +1,6 @@
 import type { TurnResult } from '@goondan/types';
 
-/** Describes each limit that the answer reached in a sentence that names its field: the answer may be incomplete. */
+/** Describes each limit that made the answer incomplete, in a sentence that names the limit's field. */
 export function describeLimits(
   { finishReason, truncated }: Pick<TurnResult, 'finishReason' | 'truncated'>,
   steps: number,

@@ -2,10 +2,10 @@
  * `gdn run --detach`: starts a separate process that serves the swarm, and reports when it accepts input, or why it
  * does not.
  *
- * 1. The new process survives this one, the launcher and the terminal: it has its own session and is started through a
- *    shell that exits at once, because `--no-orphans` ends every descendant.
+ * 1. The new process survives this process, the launcher and the terminal. It has its own session and is started
+ *    through a shell that exits at once, because `--no-orphans` ends every descendant.
  * 2. It writes one line, `Said`, to its standard output; everything else goes to a file in the workspace.
- * 3. It is killed when it is not ready in time, or when this process stops waiting.
+ * 3. It is killed if it is not ready in time, or if this process stops waiting.
  */
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,10 +20,10 @@ import type { DetachedRun, Said } from './detached-main.ts';
 import { mayStart, type PreparedRun } from './prepare-run.ts';
 import type { ServedSwarm } from './serve.ts';
 
-/** The time from its start to the first input it can accept. */
+/** The maximum time from the start of the process until it accepts input. */
 const START_MS = 60_000;
 
-/** Does nothing when the swarm already runs. **Errors** — those of `mayStart`, `E_PROCESS_START`. */
+/** Starts the process, unless the swarm already runs. **Errors** — those of `mayStart`, `E_PROCESS_START`. */
 export async function detach(
   run: PreparedRun,
   terminal: Terminal,
@@ -50,7 +50,7 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
   const line = await Promise.race([lines.next(), whenAborted(late)]);
   lines.close();
   if (line !== undefined && line !== '') {
-    // Written by our own program.
+    // The cast is safe: our own program wrote the line.
     return JSON.parse(line) as Said;
   }
   if (line === undefined) end(pid);
@@ -66,7 +66,7 @@ function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = 
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
   try {
     const shell = Bun.spawn(['/bin/sh', '-c', '"$@" & echo $!', 'sh', ...program], {
-      // Not a project folder, which would then be in use.
+      // Not a project folder, because that folder would then be in use.
       cwd: '/',
       env,
       stdio: ['ignore', 'pipe', log],
@@ -80,7 +80,7 @@ function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = 
   }
 }
 
-/** Like the log of the launcher. */
+/** Opens the file with the same permissions as the launcher's log. */
 function openLog(logFile: string): number {
   try {
     mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
@@ -93,7 +93,7 @@ function openLog(logFile: string): number {
 
 const flags = ['--config=/dev/null', '--tsconfig-override=/dev/null', '--no-env-file', '--no-install'];
 
-/** Reads one line after the other; the empty string at the end. */
+/** Returns one line per call; the empty string at the end of the stream. */
 function readLines(stream: ReadableStream<Uint8Array>) {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
@@ -109,7 +109,7 @@ function readLines(stream: ReadableStream<Uint8Array>) {
       buffered = rest.join('\n');
       return line;
     },
-    /** Otherwise this process would wait as long as the other end lives. */
+    /** Stops reading. Otherwise this process would wait as long as the other process lives. */
     close: () => void reader.cancel(),
   };
 }
@@ -121,12 +121,12 @@ function whenAborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
-/** Kills it; the processes it started end with it. */
+/** Kills the process; the processes that it started end with it. */
 function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process already ended.
+    // The process has already exited.
   }
 }
 

@@ -5,7 +5,9 @@ import { reportFailure } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
-/** Starts `--watch` if it was given. Returns a function that ends it. **Errors** — `E_WATCH`. */
+/**
+ * Starts to watch the bundle if `--watch` was given. Returns a function that stops watching. **Errors** — `E_WATCH`.
+ */
 export async function followBundle(
   run: PreparedRun,
   swarm: Pick<Swarm, 'reload'>,
@@ -19,7 +21,8 @@ export async function followBundle(
     reload: () => swarm.reload(),
     onReloaded: (changes) => terminal.printError(`${describeChanges(changes)}\n`),
     onTakenBack: () => terminal.printError('The bundle has no errors any more; nothing has changed.\n'),
-    // The log, and so the terminal, already shows why a reload was refused; it does not show that watching ended.
+    // The log, which the terminal shows, already contains why a reload was refused. It does not contain that watching
+    // ended.
     onRefused: (error) => {
       if (GoondanError.is(error) && error.code === 'E_WATCH') reportFailure(error, terminal);
     },

@@ -1,4 +1,4 @@
-/** Prepares and starts a run; the preparation runs no code of the bundle. */
+/** Prepares and starts a run. The preparation runs no code of the bundle. */
 import { type LogLine, startSwarm, type Swarm } from '@goondan/runtime';
 import { type Bundle, type BundleProblem, type ResolvedSwarm, resolveSwarm } from '@goondan/runtime/bundle';
 import { gracePeriodMs, readPlanAgain, workspaceFolder } from '@goondan/runtime/internal';
@@ -12,15 +12,15 @@ import { checkTrust } from '../trust/check-trust.ts';
 
 export interface RunRequest extends BundleOptions {
   readonly folder: string;
-  /** `--trust`. */
+  /** True if `--trust` was given. */
   readonly trust: boolean;
-  /** The folder in which tools work, for agents that name none. */
+  /** The working folder of tools, for agents that do not name one. */
   readonly workdir: string;
-  /** `--watch`. */
+  /** True if `--watch` was given. */
   readonly watch?: boolean;
-  /** False: connections are not started, and their values are not looked up. */
+  /** If false, connections are not started, and their values are not looked up. */
   readonly connections?: boolean;
-  /** False for `--no-flock`. */
+  /** False if `--no-flock` was given. */
   readonly flock?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
 
 /** **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`, `E_STATE_ROOT`, `E_SWARM_UNKNOWN`. */
 export async function prepareRun(request: RunRequest, terminal: Terminal): Promise<PreparedRun> {
-  // A variable that is not looked up need not be set.
+  // Ignores a missing variable whose value is not looked up.
   const isLeftOut = ({ code, resource = '' }: BundleProblem) =>
     request.connections === false && code === 'E_ENV_MISSING' && resource.startsWith('Connection/');
   const bundle = await openBundle(request.folder, terminal, (warning) => !isLeftOut(warning));
@@ -47,7 +47,7 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
 
 export interface StartedRun {
   readonly control: Swarm;
-  /** The time for the swarm to come to rest. */
+  /** How long to wait until all instances are idle. */
   readonly graceMs: number;
 }
 
@@ -55,8 +55,8 @@ export interface StartedRun {
 export type IsReportedHere = (line: LogLine, entryAgent: string | undefined) => boolean;
 
 /**
- * Starts the swarm in this process, if that is allowed. Failed turns that the command does not report are printed with
- * the log.
+ * Starts the swarm in this process, after checking that it may start. Failed turns that the command does not report are
+ * printed with the log.
  *
  * **Errors** — those of `mayStart` and `startSwarm`.
  */
@@ -85,7 +85,7 @@ function folderOf({ bundle, swarmName, workdir, connections = true }: PreparedRu
 }
 
 /**
- * Checks that nothing is missing and that the bundle is trusted. For `mayMiss` see `resolveSwarm`.
+ * Checks that no variable is missing and that the bundle is trusted. For `mayMiss` see `resolveSwarm`.
  *
  * **Errors** — `E_ENV_MISSING`, `E_SWARM_PLAN`, `E_STATE_ROOT`, those of `checkTrust`.
  */
@@ -96,7 +96,7 @@ export async function mayStart(
   mayMiss = false,
 ): Promise<ResolvedSwarm> {
   const { bundle, swarmName: swarm, stateRoot: root, trust, workdir, connections = true } = run;
-  // First, so that a person is not asked to trust a bundle that cannot run.
+  // Resolved first, so that nobody is asked to trust a bundle that cannot run.
   const resolved = resolveSwarm(bundle, { swarm, environment: process.env, workdir, mayMiss, connections });
   checkStateRootWritable(root);
   const question = { stateRoot: root, folder: bundle.folder, trust };

@@ -1,4 +1,4 @@
-/** `gdn run --input`: runs one turn, then stops everything that was started for it. */
+/** `gdn run --input`: runs one turn, then stops the swarm if it was started for this turn. */
 import type { Delivery, Swarm } from '@goondan/runtime';
 import { eventIdOf, randomIds, sleep, systemClock } from '@goondan/runtime/internal';
 import { withDesk } from '../approval/with-desk.ts';
@@ -21,14 +21,14 @@ export async function runOnce(
   signal: AbortSignal,
   holdQuit: HoldQuit,
 ): Promise<ExitCode> {
-  // One id for all attempts: a swarm that accepted the input before it stopped has accepted the same one.
+  // All attempts use the same id, so that a swarm which accepted the input before it stopped does not accept it twice.
   const named = { id: randomIds.next('event'), ...delivery };
   const question = { delivery: named, json: run.json === true, signal, holdQuit };
   return betweenSwarms(async () => {
     const running = await attachSwarm(run);
     if (running === undefined) return runAlone(run, question, terminal);
-    // This swarm belongs to another process, which may be about to stop it: inputs accepted by then wait for the next
-    // one.
+    // This swarm belongs to another process, which may be about to stop it. Accepted inputs then wait for its next
+    // start.
     return withDesk({ swarm: running, folder: run.folder, isAlone: false }, terminal, ({ onAccepted }) =>
       askOnce(running, { ...question, onAccepted, asksAgain: true }, terminal),
     );
@@ -51,7 +51,10 @@ async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>
   }
 }
 
-/** The command's last line says why the asked instance does not answer; the log reports turns of called agents. */
+/**
+ * The last line of the command says why the asked instance does not answer, so the log line is not printed. Turns of
+ * called agents are printed from the log.
+ */
 function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReportedHere {
   return (line, entryAgent) => {
     if (isAboutTurn(line)) return line.turnId !== undefined && eventIdOf(line.turnId) === delivery.id;
@@ -65,7 +68,7 @@ const leftOver = 'Some messages to other agents are not handled yet; the next ru
 interface Patience {
   readonly graceMs: number;
   readonly signal: AbortSignal;
-  /** Whether a person is being asked. */
+  /** Tells whether a person is being asked a question. */
   readonly isAsking: () => boolean;
 }
 
@@ -74,7 +77,7 @@ interface Patience {
  */
 async function comeToRest(control: Swarm, { graceMs, signal, isAsking }: Patience): Promise<boolean> {
   let deadline = systemClock.elapsed() + graceMs;
-  // An agent that does not start would be waited for in vain.
+  // An instance with a problem does not start, so waiting for it would be in vain.
   while ((await control.status()).instances.some(({ queued, problem }) => queued > 0 && problem === undefined)) {
     if (isAsking()) deadline = systemClock.elapsed() + graceMs;
     if (signal.aborted || systemClock.elapsed() > deadline) return false;

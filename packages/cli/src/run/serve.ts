@@ -12,7 +12,7 @@ export interface ServedSwarm {
   /** The folder of the workspace. */
   readonly workspace: string;
   readonly swarm: string;
-  /** Connections that do not listen yet, and why; absent when all do. */
+  /** The connections that do not listen yet, with the reason; absent when all listen. */
   readonly waiting?: readonly { readonly connection: string; readonly problem?: string }[];
 }
 
@@ -39,7 +39,7 @@ export async function serve(
   try {
     const { control } = await startRun(run, terminal, asked.signal, () => false);
     const stopSwarm = () => {
-      // `stopped` reports the outcome.
+      // Ignores errors here, because `stopped` reports the outcome.
       control.stop().catch(() => undefined);
     };
     stop = () => {

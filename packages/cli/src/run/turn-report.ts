@@ -46,7 +46,9 @@ export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage
   };
 }
 
-/** Reports an accepted input whose turn did not end: its agent does not start, or the swarm is gone. */
+/**
+ * Reports an accepted input whose turn did not end: its agent does not start, or the connection to the swarm was lost.
+ */
 export function reportWithoutEnd(
   { agent, instanceKey, turnId, traceId }: Acceptance,
   { code, message, suggestion, place }: GoondanError,
@@ -64,12 +66,12 @@ export function reportWithoutEnd(
   };
 }
 
-/** Adds that the input is kept: a person who fixes the agent and asks again gets both answers. */
+/** Adds to the suggestion that the input is kept: a person who fixes the agent and asks again gets both answers. */
 function withFate(code: ErrorCode, suggestion: string): string {
   return SAY_THE_FATE.has(code) ? suggestion : `${suggestion} The input is kept: it is handled when the agent starts.`;
 }
 
-/** Errors whose messages already say what happens to the input. */
+/** Errors whose messages already say what happens to the accepted input. */
 const SAY_THE_FATE: ReadonlySet<ErrorCode> = new Set([
   'E_CANCELLED',
   'E_INSTANCE_DELETED',

@@ -32,7 +32,7 @@ export type { ChainRecord, LayerRecord, TurnTrace } from '@goondan/runtime/histo
 export type { CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
-/** The type of a value on the other side: dates are texts there. */
+/** The type of a value after it was sent as JSON: dates become texts. */
 export type Sent<Value> = Value extends Date
   ? string
   : Value extends (...args: never[]) => unknown
@@ -48,11 +48,9 @@ export interface Refusal {
 }
 
 export interface WorkspaceList {
-  /** Running ones first, then by last use. */
+  /** Workspaces with a running swarm first, then by last use. */
   readonly workspaces: readonly WorkspaceSummary[];
-  /**
-   * The workspace for which `gdn studio` was started. It may be missing in the list, if nothing has happened in it yet.
-   */
+  /** The workspace for which `gdn studio` was started. If it has not been used yet, it is not in the list. */
   readonly opened?: { readonly workspaceId: string; readonly swarm: string };
   /** The version of this `gdn`. */
   readonly version: string;
@@ -60,21 +58,24 @@ export interface WorkspaceList {
 
 export interface WorkspaceSummary {
   readonly workspaceId: string;
-  /** The swarm that runs or last ran there. Absent in workspaces last used by a version that did not keep it. */
+  /**
+   * The swarm that runs or last ran in the workspace. Absent if an older version, which did not record it, used the
+   * workspace last.
+   */
   readonly swarm?: string;
   readonly isRunning: boolean;
   readonly instances: number;
-  /** The time of the last change in its conversations. */
+  /** The time of the last change to one of the workspace's conversations. */
   readonly updatedAt?: string;
 }
 
 export interface WorkspaceView extends WorkspaceSummary {
-  /** Present while the swarm runs, like `startedAt`. */
+  /** The process id; present while the swarm runs, like `startedAt`. */
   readonly pid?: number;
   readonly startedAt?: string;
   readonly entryAgent?: string;
   readonly agents: readonly AgentView[];
-  /** Newest first. */
+  /** The conversations, newest first. */
   readonly conversations: readonly InstanceView[];
   readonly connections: readonly ConnectionStatus[];
   readonly approvals: readonly ApprovalSummary[];
@@ -87,37 +88,43 @@ export interface AgentView {
   readonly name: string;
   /** `Model/name`, if the bundle is known. */
   readonly model?: string;
-  /** The agents it may call, if the bundle is known. */
+  /** The agents that this agent may call, if the bundle is known. */
   readonly mayAsk?: readonly string[];
   readonly tools: readonly string[];
-  /** The same tools with their sources, and the last time an extension was known to offer each. */
+  /** The tools again, each with its source and the last time an extension offered it. */
   readonly toolSources: readonly ToolSource[];
-  /** Extensions with unknown tools, and how to find them out. */
+  /** Extensions whose tools are unknown, each with a way to find them out. */
   readonly unknownTools: readonly UnknownTools[];
-  /** `Tool/name` of each tool whose exports are in code and were seen by no start; absent when there is none. */
+  /** `Tool/name` of each tool that defines its exports in code and was not loaded yet; absent when there is none. */
   readonly schemaInCode?: readonly string[];
   readonly extensions: readonly string[];
-  /** Outermost first, kind by kind; empty for an agent that never started. */
+  /** The layers of each kind, outermost first; empty for an agent that never started. */
   readonly layers: readonly LayerSummary[];
 }
 
 export interface InstanceView extends InstanceAddress {
   readonly status: InstanceStatus['status'];
   readonly messages: number;
-  /** `null` before its first turn. */
+  /** `null` before the first turn. */
   readonly updatedAt: string | null;
   readonly queued: number;
   readonly crashes: number;
   readonly problem?: string;
-  /** The status of things that its extensions need, such as MCP servers, while it has a process. */
+  /**
+   * The status of the services that the instance's extensions depend on, such as MCP servers. Present while the
+   * instance has a process.
+   */
   readonly extensions?: readonly ExtensionStatusChanged[];
 }
 
-/** `?at=SEQ`: the conversation after that event. `?last=N`: its newest N messages; 200 when absent, 1000 at most. */
+/**
+ * `?at=SEQ` selects the conversation after that event. `?last=N` selects its newest N messages; 200 by default, at most
+ * 1000.
+ */
 export interface ConversationView {
-  /** The event after which it is shown. */
+  /** The event after which the conversation is shown. */
   readonly seq: number;
-  /** The first and the last kept event; 0 and 0 when there is none. */
+  /** The first and the last kept event; both are 0 when no event is kept. */
   readonly first: number;
   readonly last: number;
   /** The number of earlier messages that are not sent. */
@@ -125,51 +132,50 @@ export interface ConversationView {
   readonly messages: readonly Sent<BlamedMessage>[];
 }
 
-/** A whole conversation at a glance: its newest 20 000 events. */
+/** An overview of a conversation: its newest 20 000 events. */
 export interface TimelineView {
   readonly first: number;
   readonly last: number;
-  /** The number of the event of the first character in `authors`. */
+  /** The number of the event that the first character of `authors` stands for. */
   readonly from: number;
-  /** One character for each event: `i` input, `m` model, `t` tool, `e` extension, `r` runtime. */
+  /** One character per event: `i` input, `m` model, `t` tool, `e` extension, `r` runtime. */
   readonly authors: string;
-  /** Oldest first. */
+  /** The turns, oldest first. */
   readonly turns: readonly TimelineTurn[];
 }
 
 export interface TimelineTurn {
   readonly turnId: string;
-  /** The turn's first and last event; both are the event before the turn when it has none. */
+  /** The turn's first and last event. If the turn has no events, both are the event before the turn. */
   readonly from: number;
   readonly to: number;
   readonly committedAt: string;
   /** `completed`, `cancelled`, `failed`, `reset`, `fork`. */
   readonly result: string;
-  /** Why it failed or was cancelled, and the suggestion. */
+  /** Why the turn failed or was cancelled, with a suggestion. */
   readonly error?: TurnError;
 }
 
-/** `?before=SEQ&limit=N`: 100 when absent, 1000 at most. */
+/** `?before=SEQ&limit=N` selects a page; the limit is 100 by default, at most 1000. */
 export type HistoryView = Sent<HistoryPage>;
 
-/** `?agent=…&instanceKey=…&last=N`; the whole workspace when they are absent. Newest first. */
+/** `?agent=…&instanceKey=…&last=N` selects turns, newest first; without an agent, those of the whole workspace. */
 export interface TurnList {
   readonly turns: readonly TurnSummary[];
 }
 
-/** `?id=` takes the id of a turn, a trace or an event, or its beginning. */
+/** `?id=` takes the id of a turn, a trace or an event, or the beginning of an id. */
 export type TraceView = ReadTrace;
 
 /**
- * The notices of a swarm as its watchers get them, beginning with the backlog of running turns. `swarm`: it started,
- * stopped, or its state at the beginning of the stream. `conversations`: some were added or deleted while no swarm
- * runs; more is not known then. Each notice is one message. A stream that is refused is closed with a reason for
- * people.
+ * The notices of a swarm as its watchers get them, beginning with those of the running turns so far. `swarm`: the swarm
+ * started or stopped; also sent once at the beginning of the stream. `conversations`: conversations were added or
+ * deleted while no swarm ran. Each notice is one message. A stream that is refused is closed with a reason for people.
  */
 export type StudioNotice =
   Sent<SwarmNotice> | { readonly type: 'swarm'; readonly isRunning: boolean } | { readonly type: 'conversations' };
 
-/** `done` is false when there was nothing to act on any more. */
+/** `done` is false when there was nothing left to act on. */
 export interface Done {
   readonly done: boolean;
 }

@@ -1,17 +1,20 @@
 /**
- * Sends notices to one page over a WebSocket. A browser allows only six connections to one server for all its pages, so
- * with ordinary streams the seventh page would wait forever. WebSockets do not count there.
+ * Sends notices to one page over a WebSocket. A browser allows only six HTTP connections to one server for all its
+ * pages, so with server-sent events the seventh page would wait forever. WebSockets do not count towards this limit.
  *
- * 1. The queue for a page that does not read is limited: the oldest lossy notices are dropped, and the page is told how
- *    many.
- * 2. Other notices wait; when too many do, the socket is closed.
+ * 1. The queue for a page that does not read is limited: the oldest notices that may be lost are dropped, and the page
+ *    gets the number of dropped notices.
+ * 2. All other notices are queued; when there are too many, the socket is closed.
  * 3. `left` aborts once, whichever side ended the connection.
  */
 import { type LossyKind, SendQueue } from '@goondan/runtime/internal';
 
-/** The part of a server's socket that it uses. */
+/** The methods of a server's socket that this class uses. */
 export interface PageSocket {
-  /** Returns 0 when the page is gone. A negative number: the text waits until the socket is drained. */
+  /**
+   * Returns 0 when the page has disconnected, and a negative number when the text is buffered until the socket is
+   * drained.
+   */
   sendText(text: string): number;
   close(code?: number, reason?: string): void;
 }
@@ -48,7 +51,7 @@ export class NoticeSocket {
     if (!this.#queue.offer(encode(notice), lossy)) this.refuse('This page does not keep up.');
   }
 
-  /** Closes with a reason; the page may try again. */
+  /** Closes the socket with a reason; the page may connect again. */
   refuse(reason: string): void {
     this.#socket?.close(TRY_AGAIN_LATER, reason);
     this.closed();
@@ -64,7 +67,7 @@ export class NoticeSocket {
     this.#queue.pump();
   }
 
-  /** Closes the socket: a page must not send anything. */
+  /** Called when the page sends something. Closes the socket, because a page must not send anything. */
   heard(): void {
     this.#socket?.close(SAYS_SOMETHING, 'Nothing is taken here.');
     this.closed();

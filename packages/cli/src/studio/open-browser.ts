@@ -1,4 +1,4 @@
-/** Starts the person's browser, if there is one. A failed start is not an error, because the link was printed. */
+/** Opens the link in the person's browser, if there is one. A failure is not an error, because the link was printed. */
 export function openBrowser(url: string, { platform, env, which = Bun.which }: Desk = process): void {
   const opener = platform === 'darwin' ? 'open' : 'xdg-open';
   const hasDisplay = platform === 'darwin' || Boolean(env['DISPLAY']) || Boolean(env['WAYLAND_DISPLAY']);
@@ -7,7 +7,7 @@ export function openBrowser(url: string, { platform, env, which = Bun.which }: D
   try {
     Bun.spawn([path, url], { stdio: ['ignore', 'ignore', 'ignore'], detached: true }).unref();
   } catch {
-    // Found but not startable: the person opens the link.
+    // The browser cannot be started, so the person opens the link.
   }
 }
 

@@ -1,4 +1,4 @@
-/** The swarm for which `gdn studio` was started. Its bundle is read; none of its code runs. */
+/** The swarm for which `gdn studio` was started. Its bundle is read, but none of the bundle's code runs. */
 import { type Bundle, type DeclaredAgents, declaredAgents } from '@goondan/runtime/bundle';
 import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -8,20 +8,22 @@ import { placeOfSwarm } from '../swarm/reach-swarm.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import { rememberFor } from './remember-for.ts';
 
-/** Kept for this long: every view of the swarm needs the agents, and reading them checks the whole bundle. */
+/** How long the agents are cached: every view needs them, and reading them checks the whole bundle. */
 const REMEMBERED_MS = 10_000;
 
 export interface OpenedSwarm {
   readonly workspaceId: string;
   readonly swarm: string;
   readonly startCommand: string;
-  /** Reads the agents from the current files, or those of a moment ago; `undefined` while they are invalid. */
+  /**
+   * Returns the agents from the current files, at most `REMEMBERED_MS` old; `undefined` while the bundle is invalid.
+   */
   readonly readAgents: () => Promise<DeclaredAgents | undefined>;
 }
 
 /**
- * Returns `undefined` when no swarm was named and the current folder has none that can be opened. `note` gets the reason,
- * unless there is no bundle.
+ * Returns `undefined` when no swarm was named and the current folder has none that can be opened. Then `note` is called
+ * with the reason, unless the folder has no bundle.
  *
  * **Errors** — for a named swarm those of `placeOfSwarm`.
  */

@@ -1,6 +1,6 @@
 /**
- * Caches a value that is slow to read and seldom changes. A value older than `ms` is read again, and callers get the
- * old one meanwhile. A failed read is repeated with the next call.
+ * Caches a value that is slow to read and seldom changes. A value older than `ms` is read again; meanwhile callers get
+ * the old value. A failed read is repeated with the next call.
  */
 import type { Clock } from '@goondan/runtime/internal';
 
@@ -21,7 +21,7 @@ export function rememberFor<Value>(ms: number, read: () => Promise<Value>, clock
       },
     );
     if (known === undefined) return next;
-    // A caller sees the failure only when there is no older value.
+    // Ignores the failure here: a caller sees it only when there is no older value.
     next.catch(() => undefined);
     return known.value;
   };

@@ -9,7 +9,10 @@ import { openBrowser } from './open-browser.ts';
 import { openSwarm } from './opened-swarm.ts';
 import { serveStudio, type Studio } from './serve-studio.ts';
 
-/** Resolves after a signal. `opensBrowser`: whether to open a browser, if there is one. **Errors** — those of `openSwarm` and `serveStudio`; `E_STATE_ROOT`. */
+/**
+ * Resolves after a stop signal. `opensBrowser`: opens a browser, if there is one. **Errors** — those of `openSwarm` and
+ * `serveStudio`; `E_STATE_ROOT`.
+ */
 export async function runStudio(
   request: BundleOptions & { readonly port?: number; readonly opensBrowser: boolean },
   terminal: Terminal,
@@ -27,7 +30,7 @@ export async function runStudio(
     ...(port !== undefined && { port }),
   });
   try {
-    // Fields are added, never renamed.
+    // Fields of this JSON may be added, but are never renamed.
     if (json) terminal.print(`${JSON.stringify({ url: studio.url, pid: process.pid, stateRoot })}\n`);
     else greet(studio, opened?.swarm, terminal);
     if (opensBrowser && terminal.isWatched) openBrowser(studio.ticketUrl());

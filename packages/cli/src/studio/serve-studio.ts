@@ -1,11 +1,11 @@
 /**
- * The server of Studio: a page for people and its data, on this machine only (docs/studio.md).
+ * The server of Studio: a page for people, and the page's data, on this machine only (docs/studio.md).
  *
- * 1. It listens on 127.0.0.1 and nowhere else.
+ * 1. It listens only on 127.0.0.1.
  * 2. Every request passes the same checks in order, before anything is read: its host, the page it comes from, its
  *    method, its token.
- * 3. Every request is answered, and every refusal has a code; no request causes an exception.
- * 4. No code of a bundle runs, and no address becomes a path.
+ * 3. Every request gets a response, and every error response has a code; no request causes an exception.
+ * 4. No code of a bundle runs, and no address becomes a file path.
  */
 import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -29,26 +29,26 @@ export interface StudioOptions {
   /** The version of this `gdn`. */
   readonly version: string;
   readonly opened?: OpenedSwarm;
-  /** A free port when absent. */
+  /** The port to listen on; a free port when absent. */
   readonly port?: number;
-  /** Random when absent. */
+  /** The token of the link; random when absent. */
   readonly token?: string;
-  /** The built page when absent. */
+  /** The files of the page; the built page when absent. */
   readonly page?: PageFiles;
   readonly clock?: Clock;
-  /** Gets errors that the client does not see; must not throw. */
+  /** Called with errors that the client does not see. It must not throw. */
   readonly report: (text: string) => void;
 }
 
 export interface Studio {
-  /** Includes the token. */
+  /** The link to Studio, including the token. */
   readonly url: string;
   readonly port: number;
   /** The number of open streams. */
   readonly streams: number;
-  /** Returns an address for the command line of a browser: it works once, for a minute. */
+  /** Returns a link that works once, within a minute. It may appear on a command line. */
   ticketUrl(): string;
-  /** Ends every stream. The port is closed when it resolves. */
+  /** Ends every stream. Resolves when the port is closed. */
   stop(): Promise<void>;
 }
 
@@ -129,9 +129,9 @@ function listen(port: number, fetch: (request: Request) => Promise<Response | un
     return Bun.serve<NoticeSocket>({
       hostname: '127.0.0.1',
       port,
-      // A stream may be quiet for hours; bodies have a deadline of their own.
+      // Disables the timeout: a stream may be quiet for hours, and reading a body has its own deadline.
       idleTimeout: 0,
-      // Our own limit is smaller, and its error has a message.
+      // Disables Bun's limit: ours is smaller, and its error has a message.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
       // By default Bun shares the port with other processes.
@@ -142,7 +142,7 @@ function listen(port: number, fetch: (request: Request) => Promise<Response | un
         drain: ({ data }) => data.drained(),
         message: ({ data }) => data.heard(),
         close: ({ data }) => data.closed(),
-        // A page sends nothing; a ping shows whether it is still connected.
+        // A page sends nothing, so small messages suffice; pings show whether the page is still connected.
         maxPayloadLength: 1_024,
         idleTimeout: 60,
       },

@@ -1,9 +1,9 @@
 /**
- * Shares the reads of conversations, because a read is expensive and a page asks often:
+ * Shares reads of conversations, because a read is expensive and pages request often:
  *
- * 1. Equal requests during a read share its answer.
- * 2. Only a few reads run at once; others wait in line.
- * 3. The line is limited: when it is full, a request is refused with `E_STUDIO_BUSY`.
+ * 1. Equal requests during a read share its result.
+ * 2. Only a few reads run at once; others are queued.
+ * 3. The queue is limited: when it is full, a request is refused with `E_STUDIO_BUSY`.
  */
 import { GoondanError } from '@goondan/types';
 
@@ -15,10 +15,10 @@ export class SharedReads {
   readonly #line: (() => void)[] = [];
   #active = 0;
 
-  /** `key` must include everything that the answer depends on. **Errors** — `E_STUDIO_BUSY`; those of `read`. */
+  /** `key` must include everything that the result depends on. **Errors** — `E_STUDIO_BUSY`; those of `read`. */
   run<Value>(key: string, read: () => Promise<Value>): Promise<Value> {
     const running = this.#running.get(key);
-    // Equal keys have equal types.
+    // The cast is safe: reads with equal keys have equal types.
     if (running !== undefined) return running as Promise<Value>;
     if (this.#line.length >= MOST_WAITING) {
       throw new GoondanError('E_STUDIO_BUSY', `${MOST_WAITING} requests wait for their turn.`, { retryable: true });
@@ -34,7 +34,7 @@ export class SharedReads {
     try {
       return await read();
     } finally {
-      // The next one in line takes the place; without one it becomes free.
+      // The next queued read takes the place; if the queue is empty, the place becomes free.
       const next = this.#line.shift();
       if (next === undefined) this.#active -= 1;
       else next();

@@ -2,7 +2,7 @@ import { GoondanError } from '@goondan/types';
 
 const MOST_STREAMS = 64;
 
-/** Counts the open streams, and refuses one over the limit. */
+/** Counts the open streams, and refuses more than the limit. */
 export class StreamRoom {
   #open = 0;
 
@@ -10,7 +10,7 @@ export class StreamRoom {
     return this.#open;
   }
 
-  /** Returns a function that frees the place; call it once. **Errors** — `E_STUDIO_BUSY`. */
+  /** Takes a place. Returns a function that frees it; call it once. **Errors** — `E_STUDIO_BUSY`. */
   take(): () => void {
     if (this.#open >= MOST_STREAMS) {
       throw new GoondanError(

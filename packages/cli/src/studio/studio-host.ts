@@ -5,16 +5,16 @@ import type { SharedReads } from './shared-reads.ts';
 import type { StreamRoom } from './stream-room.ts';
 import type { StoreWarning } from './warn-once.ts';
 
-/** Everything that handlers of requests need. */
+/** Everything that request handlers need. */
 export interface StudioHost {
   readonly stateRoot: string;
   readonly version: string;
   readonly opened?: OpenedSwarm;
   readonly reads: SharedReads;
   readonly streams: StreamRoom;
-  /** Turns the request into this WebSocket; false when it does not ask for one. */
+  /** Upgrades the request to this WebSocket; returns false when the request is not an upgrade. */
   readonly upgrade: (request: Request, socket: NoticeSocket) => boolean;
   readonly clock: Clock;
-  /** Gets reports of damage on the disk. */
+  /** Called with reports of damaged files. */
   readonly warn: (warning: StoreWarning) => void;
 }

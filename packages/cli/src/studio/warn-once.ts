@@ -3,10 +3,10 @@ export interface StoreWarning {
   readonly message: string;
 }
 
-/** The most different warnings that are reported; the page asks again and again, and damage stays. */
+/** The maximum number of different warnings that are reported. The page reads repeatedly, and damage stays. */
 const MOST_TOLD = 100;
 
-/** Reports each damaged place once. */
+/** Reports each damaged file or place only once. */
 export function warnOnce(report: (text: string) => void): (warning: StoreWarning) => void {
   const told = new Set<string>();
   return ({ path, message }) => {

@@ -1,14 +1,17 @@
-/** Handles swarms that start or stop in another process at any moment: work that meets such a change is tried again. */
+/**
+ * Handles swarms that another process may start or stop at any moment: work that fails because of such a change is
+ * retried.
+ */
 import { sleep, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
 const PATIENCE_MS = 30_000;
 const AGAIN_MS = 100;
 
-/** The codes of a swarm that stops, or of its socket. */
+/** The error codes of a swarm that stops, or whose socket is closed. */
 export const goneCodes: readonly string[] = ['E_SWARM_STOPPED', 'E_CONTROL_CLOSED'];
 
-/** Tries again for a while when another process is about to start or stop serving the workspace. */
+/** Retries `work` for a while when another process is about to start or stop the swarm of the workspace. */
 export async function betweenSwarms<Value>(
   attempt: (isAgain: boolean) => Promise<Value>,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import { describeExtensionStatus } from '@goondan/runtime/internal';
 import type { ExtensionStatusChanged } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 
-/** Describes the status for people: the swarm, and a line for each instance and connection. */
+/** Describes the status for people: the swarm, then one line per instance and connection. */
 export function describeStatus({ swarm, pid, startedAt, instances, connections }: SwarmStatus): string {
   const lines = [
     `Swarm "${swarm}" runs in process ${pid} since ${startedAt}.`,
@@ -24,7 +24,7 @@ export function describeStatus({ swarm, pid, startedAt, instances, connections }
   return `${lines.join('\n')}\n`;
 }
 
-/** Describes a server or the like below its agent, with its last printed lines. */
+/** Describes a service of an extension, such as a server, below its agent, with the last lines it printed. */
 function describePart(status: ExtensionStatusChanged): string[] {
   const [first = '', ...more] = describeExtensionStatus(status).map((text) => harmlessText(text));
   const withheld = (status.withheld ?? []).map(({ name, problem }) => harmlessText(`withheld: ${name}: ${problem}`));

@@ -1,7 +1,7 @@
 /**
- * Finds a swarm by the folder of its bundle and, when several ran from it, by its name. It uses the stored records, so
- * that a swarm can be reached even when its bundle is broken by now. The bundle is read for a swarm that never ran, and
- * to leave out names that it no longer declares.
+ * Finds a swarm by its bundle folder and, if several ran from that folder, by its name. Uses the stored records, so
+ * that a swarm can be reached even if its bundle is now broken. Reads the bundle for a swarm that never ran, and to
+ * leave out names that the bundle no longer declares.
  */
 import { type KnownSwarm, listKnownSwarms } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -9,20 +9,20 @@ import { readBundle } from '../bundle/open-bundle.ts';
 import { attachSwarm } from './attach-swarm.ts';
 import { findWorkspaceIn, type FoundWorkspace } from './find-workspace.ts';
 
-/** A swarm that does not answer for this long does not count as running. */
+/** A swarm that does not answer within this time does not count as running. */
 const PATIENCE_MS = 2_000;
 
 export interface WantedSwarm {
   readonly stateRoot: string;
-  /** The folder may no longer exist. */
+  /** The bundle folder, which may no longer exist. */
   readonly folder: string;
-  /** `--swarm`. */
+  /** The value of `--swarm`. */
   readonly swarm: string | undefined;
 }
 
 /**
- * **Errors** — `E_SWARM_UNKNOWN` when none of that name ran from the folder, or several did and none was named; for a
- * folder from which nothing ran: `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`.
+ * **Errors** — `E_SWARM_UNKNOWN` when no swarm with that name ran from the folder, or when several ran and no name was
+ * given; for a folder from which no swarm ran: `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`.
  */
 export async function findSwarm(wanted: WantedSwarm): Promise<FoundWorkspace> {
   const { stateRoot, folder } = wanted;
@@ -34,7 +34,7 @@ export async function findSwarm(wanted: WantedSwarm): Promise<FoundWorkspace> {
   const [latest, another] = meant;
   if (latest === undefined || namesOf(meant).length > 1) throw await severalRan(fitting, wanted);
   if (another === undefined) return latest;
-  // A swarm that was moved to another workspace while it ran may still run in the old one.
+  // If a swarm was moved to another workspace while it ran, it may still run in the old workspace.
   const [running] = await onlyRunning(meant, stateRoot);
   return running ?? latest;
 }
@@ -50,7 +50,10 @@ async function findInBundle({ folder, swarm }: WantedSwarm, known: readonly Know
   }
 }
 
-/** Leaves out the old name of a renamed swarm. Keeps all while the bundle is invalid: any may be meant. */
+/**
+ * Leaves out the old name of a renamed swarm. If the bundle is invalid, keeps all names, because any of them may be
+ * meant.
+ */
 async function onlyDeclared(known: readonly KnownSwarm[], folder: string): Promise<readonly KnownSwarm[]> {
   const bundle = await readBundle(folder).catch(() => undefined);
   if (bundle?.valid !== true) return known;

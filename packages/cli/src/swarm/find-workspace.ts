@@ -11,7 +11,7 @@ export interface FoundWorkspace {
  * Finds the workspace of a bundle's swarm like `resolveSwarm`, but also while other parts of the bundle are broken or
  * lack a value.
  *
- * **Errors** — `E_SWARM_UNKNOWN`; `E_BUNDLE_INVALID` when that may be the reason.
+ * **Errors** — `E_SWARM_UNKNOWN`; `E_BUNDLE_INVALID` when an invalid bundle may be the reason.
  */
 export function findWorkspace(bundle: Bundle, wanted: string | undefined): FoundWorkspace {
   const { folder, scope } = bundle;
@@ -24,7 +24,8 @@ export function findWorkspace(bundle: Bundle, wanted: string | undefined): Found
 }
 
 /**
- * Does the same for a folder, and reads only its swarms; for a swarm that never ran, see `findSwarm`.
+ * Finds the workspace for a folder, and reads only the swarms of its bundle. `findSwarm` calls it for a swarm that
+ * never ran.
  *
  * **Errors** — `E_BUNDLE_MISSING`, and as above.
  */
@@ -41,7 +42,7 @@ function chooseWorkspace({ folder, swarms }: BundleSwarms, wanted: string | unde
   return { swarm, workspaceId: workspaceId(workspace === undefined ? names : { ...names, workspace }) };
 }
 
-/** `resolveSwarm` finds none either, and its error lists the swarms. */
+/** `resolveSwarm` does not find the swarm either, but its error lists the known swarms. */
 function resolveIt(bundle: Bundle, wanted: string | undefined): FoundWorkspace {
   const options = { environment: process.env, ...(wanted === undefined ? {} : { swarm: wanted }) };
   const { plan, workspaceId: id } = resolveSwarm(bundle, options);

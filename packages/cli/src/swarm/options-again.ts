@@ -1,7 +1,7 @@
 import type { BundleOptions } from '../common-options.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 
-/** Returns the options that chose the swarm, to be typed again in another command. */
+/** Returns the options that selected the swarm, for a suggested command. */
 export function optionsAgain({ bundle, swarm, stateRoot }: BundleOptions): string[] {
   const given = { '--bundle': bundle, '--swarm': swarm, '--state-root': stateRoot };
   return Object.entries(given).flatMap(([flag, value]) => (value === undefined ? [] : [flag, quoteForShell(value)]));

@@ -1,4 +1,4 @@
-/** Reaches the swarm of a bundle that another process runs. */
+/** Connects to a bundle's swarm that runs in another process. */
 import type { Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
@@ -8,7 +8,8 @@ import { findSwarm } from './find-swarm.ts';
 import { startCommand } from './start-command.ts';
 
 /**
- * **Errors** — `E_CONTROL_CLOSED` when it does not run, with a suggestion; those of `placeOfSwarm` and `attachSwarm`.
+ * **Errors** — `E_CONTROL_CLOSED`, with a suggestion, when the swarm does not run; those of `placeOfSwarm` and
+ * `attachSwarm`.
  */
 export async function reachSwarm(options: BundleOptions, whenGone?: string): Promise<Swarm> {
   const { swarm, ...place } = await placeOfSwarm(options);
@@ -18,7 +19,10 @@ export async function reachSwarm(options: BundleOptions, whenGone?: string): Pro
   throw new GoondanError('E_CONTROL_CLOSED', `Swarm "${swarm}" is not running.`, { suggestion });
 }
 
-/** Finds the place of its state, running or not. **Errors** — `E_STATE_ROOT`, those of `findSwarm`. */
+/**
+ * Finds where the swarm's state is stored, whether or not the swarm runs. **Errors** — `E_STATE_ROOT`, those of
+ * `findSwarm`.
+ */
 export async function placeOfSwarm(options: BundleOptions): Promise<SwarmPlace & { readonly swarm: string }> {
   const stateRoot = readableStateRoot(options);
   const found = await findSwarm({ stateRoot, folder: bundleFolder(undefined, options), swarm: options.swarm });

@@ -1,7 +1,7 @@
 import { closestName } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
-/** Makes the error for an unknown agent, which lists the known ones. */
+/** Creates the error for an unknown agent, with a list of the known agents. */
 export function unknownAgent(wanted: string, names: readonly string[]): GoondanError {
   const meant = closestName(wanted, names);
   return new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${wanted}". Agents: ${names.join(', ')}.`, {

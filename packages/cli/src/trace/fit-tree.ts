@@ -1,6 +1,6 @@
 /** Fits a tree to a narrow terminal: long lines continue below, in the same branches. */
 
-/** The fewest columns for text; with fewer, the terminal wraps the line. */
+/** The minimum number of columns for text. If there are fewer, the line is not split, and the terminal wraps it. */
 const LEAST_ROOM = 12;
 
 export function fitTree(tree: string, columns: number): string {

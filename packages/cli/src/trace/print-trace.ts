@@ -1,4 +1,4 @@
-/** Prints a recorded turn, the same for `gdn demo` and `gdn trace`. */
+/** Prints a recorded turn for `gdn demo` and `gdn trace`. */
 import { renderTrace, type TurnTrace } from '@goondan/runtime/history';
 import { harmlessText } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
@@ -8,7 +8,8 @@ const legend =
   'Outer layers hold inner ones. own: its own time · ~ changed on the way in · ← on the way out · + message event';
 
 /**
- * Prints one tree after the other, below a legend. `isFull`: every change in full. `hasHeads`: a heading for each turn.
+ * Prints the trees in order, below a legend. `isFull`: prints every change in full. `hasHeads`: prints a heading for
+ * each turn.
  */
 export function printTrace(
   turns: readonly TurnTrace[],

@@ -1,4 +1,4 @@
-/** Prints the latest turns as a table. The ids in it can be typed after `gdn trace`. */
+/** Prints the latest turns as a table. Its ids can be passed to `gdn trace`. */
 import type { TurnSummary } from '@goondan/runtime/history';
 import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
@@ -28,12 +28,12 @@ export function printTurns(turns: readonly TurnSummary[], { print, colors, colum
   print(`${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`);
 }
 
-/** The width of a line without a terminal. */
+/** The width of a line when the output is not a terminal. */
 const PIPED = 160;
-/** The fewest characters of an id; more when others begin with the same. */
+/** The minimum length of an id; longer when several ids begin with the same characters. */
 const SHORTEST = 8;
 
-/** Returns the shortest unique beginning of the part after `turn-event-`; for other ids, the span id. */
+/** Returns the shortest unique beginning of the part after `turn-event-`; for other turn ids, the span id. */
 function shortId({ turnId, spanId }: TurnSummary, turns: readonly TurnSummary[]): string {
   const own = ownPart(turnId);
   if (own === undefined) return turnId.length <= MOST_SHOWN && /^[\w-]+$/.test(turnId) ? turnId : spanId;

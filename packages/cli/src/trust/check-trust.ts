@@ -1,6 +1,6 @@
 /**
- * Asks a person before code of a bundle runs for the first time: at a terminal, where the answer is remembered, or by
- * `--trust` for one run.
+ * Asks a person for trust before code of a bundle runs for the first time. At a terminal the answer is remembered;
+ * `--trust` grants trust for one run.
  */
 import { isTrusted, rememberTrust } from '@goondan/runtime/bundle';
 import { GoondanError } from '@goondan/types';
@@ -11,13 +11,13 @@ export interface TrustQuestion {
   readonly stateRoot: string;
   /** The bundle's real path. */
   readonly folder: string;
-  /** `--trust`. */
+  /** True if `--trust` was given. */
   readonly trust: boolean;
-  /** Ctrl-C. */
+  /** Aborts on Ctrl-C. */
   readonly signal?: AbortSignal;
 }
 
-/** **Errors** — `E_UNTRUSTED`; `E_CANCELLED`; those of the disk. */
+/** **Errors** — `E_UNTRUSTED`; `E_CANCELLED`; errors of the file system. */
 export async function checkTrust(question: TrustQuestion, terminal: Terminal): Promise<void> {
   const { stateRoot, folder, trust } = question;
   if (trust || (await isTrusted({ stateRoot, folder }))) return;

@@ -1,23 +1,23 @@
-/** `--watch`: a swarm that follows the files of its bundle. */
+/** `--watch`: reloads a swarm when the files of its bundle change. */
 import type { PlanReconcile } from '@goondan/runtime/bundle';
 import { GoondanError } from '@goondan/types';
 import { watchFolder } from './watch-folder.ts';
 
 export interface BundleWatch {
   readonly folder: string;
-  /** The folder of conversations: files written there are not changes of the bundle. */
+  /** The state root. Files written there do not count as changes of the bundle. */
   readonly stateRoot: string;
-  /** Applies the current bundle. */
+  /** Reloads the swarm with the current bundle. */
   readonly reload: () => Promise<PlanReconcile>;
-  /** A part of the swarm changed. */
+  /** Called after a reload that changed a part of the swarm. */
   readonly onReloaded: (changes: PlanReconcile) => void;
-  /** The reload was refused for this reason; nothing changed. */
+  /** Called when a reload was refused; nothing changed. */
   readonly onRefused: (error: unknown) => void;
-  /** The refused change was undone in the files; nothing changed. */
+  /** Called when the refused change was reverted in the files; nothing changed. */
   readonly onTakenBack: () => void;
 }
 
-/** Returns a function that ends it. **Errors** — `E_WATCH`. */
+/** Returns a function that stops watching. **Errors** — `E_WATCH`. */
 export function watchBundle(bundle: BundleWatch): () => void {
   const { folder, stateRoot, reload, onReloaded, onRefused, onTakenBack } = bundle;
   let isRefused = false;
@@ -25,7 +25,7 @@ export function watchBundle(bundle: BundleWatch): () => void {
   let isStale = false;
   return watchFolder(folder, { onChange: () => void follow(), onLost: onRefused, except: stateRoot });
 
-  /** Reloads one at a time; changes during a reload lead to one more. */
+  /** Runs one reload at a time; changes during a reload lead to one more reload. */
   async function follow(): Promise<void> {
     isStale = true;
     if (isReloading) return;
@@ -44,7 +44,7 @@ export function watchBundle(bundle: BundleWatch): () => void {
       else if (isRefused) onTakenBack();
       isRefused = false;
     } catch (error) {
-      // The end of the swarm is reported elsewhere.
+      // Ignores this error, because the stop of the swarm is reported elsewhere.
       if (GoondanError.is(error) && error.code === 'E_SWARM_STOPPED') return;
       isRefused = true;
       onRefused(error);

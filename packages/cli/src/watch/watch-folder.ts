@@ -1,25 +1,26 @@
 /**
- * Reports changes below a folder. Files that are not part of a bundle are not watched: `node_modules`, which can be
- * huge, and folders whose name begins with a dot.
+ * Reports changes below a folder. Ignores files that are not part of a bundle: `node_modules`, which can be huge, and
+ * folders whose name begins with a dot.
  *
- * Invariants: 1. Changes close together are reported once, after a quiet moment. 2. At most `MOST_FOLDERS` are watched;
- * one more is `E_WATCH`, and nothing is watched then. 3. A folder that replaces another one, as with `git switch`, is
- * watched like the one before.
+ * Invariants:
+ * 1. Several changes in a short time are reported once, after a quiet moment.
+ * 2. At most `MOST_FOLDERS` folders are watched; if there are more, it fails with `E_WATCH` and watches nothing.
+ * 3. If another folder takes the place of a watched folder, as with `git switch`, the new folder is watched.
  */
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
 
 export interface WatchOptions {
-  /** Called once for each burst of changes. Must not throw. */
+  /** Called once per burst of changes. It must not throw. */
   readonly onChange: () => void;
-  /** The folder cannot be watched completely any more; nothing is reported after that. */
+  /** Called when the folder can no longer be watched completely; nothing is reported after that. */
   readonly onLost: (error: GoondanError) => void;
-  /** A folder below it that is not watched. */
+  /** A subfolder that is not watched. */
   readonly except?: string;
 }
 
-/** The quiet time: editors write a file in several steps. */
+/** How long a folder must be quiet before a change is reported, because editors write a file in several steps. */
 const QUIET_MS = 150;
 const MOST_FOLDERS = 2_000;
 
@@ -29,7 +30,7 @@ interface Watched {
   readonly identity: string | undefined;
 }
 
-/** Returns a function that ends it. **Errors** — `E_WATCH`. */
+/** Returns a function that stops watching. **Errors** — `E_WATCH`. */
 export function watchFolder(folder: string, { onChange, onLost, except }: WatchOptions): () => void {
   const watched = new Map<string, Watched>();
   let quiet: ReturnType<typeof setTimeout> | undefined;
@@ -47,7 +48,7 @@ export function watchFolder(folder: string, { onChange, onLost, except }: WatchO
     if (watched.size >= MOST_FOLDERS) throw new Error(`it has more than ${MOST_FOLDERS} folders`);
     const identity = identityOf(path);
     const watcher = watch(path, () => changed(path));
-    // The watch of the parent reports a deleted folder.
+    // If the folder was deleted, the watcher of its parent reports that.
     watcher.on('error', () => forget(path));
     watched.set(path, { watcher, identity });
     for (const name of foldersIn(path)) watchBelow(join(path, name));
@@ -56,7 +57,7 @@ export function watchFolder(folder: string, { onChange, onLost, except }: WatchO
   function changed(path: string): void {
     try {
       forgetReplaced(path);
-      // There may be a new folder in it.
+      // The change may be a new subfolder.
       for (const name of foldersIn(path)) watchBelow(join(path, name));
     } catch (error) {
       end();
@@ -66,7 +67,7 @@ export function watchFolder(folder: string, { onChange, onLost, except }: WatchO
     quiet = setTimeout(onChange, QUIET_MS);
   }
 
-  /** Keeps invariant 3. The watch of a deleted folder stays silent, even when another one gets its name. */
+  /** Enforces invariant 3: the watcher of a deleted folder stays silent, even when a new folder gets its name. */
   function forgetReplaced(parent: string): void {
     for (const [path, { identity }] of [...watched]) {
       if (dirname(path) === parent && path !== folder && identityOf(path) !== identity) forgetBelow(path);
@@ -90,7 +91,7 @@ export function watchFolder(folder: string, { onChange, onLost, except }: WatchO
   }
 }
 
-/** Returns undefined when there is none. Inode numbers are reused, so the creation time counts, too. */
+/** Returns undefined when the folder does not exist. Includes the creation time, because inode numbers are reused. */
 function identityOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? undefined : `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`;

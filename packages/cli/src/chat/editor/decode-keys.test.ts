@@ -4,7 +4,7 @@ import type { Key } from './key.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** Decodes at once and byte by byte, which must give the same keys. */
+/** Decodes the text once as a whole and once byte by byte; both must give the same keys. */
 function decode(text: string): Key[] {
   return new KeyDecoder().feed(encode(text));
 }

@@ -1,12 +1,12 @@
 /**
- * Decodes the bytes of a terminal in raw mode to keys. Bytes come in pieces: an incomplete character or escape sequence
- * waits for the next piece. Unknown sequences are ignored.
+ * Decodes the bytes of a terminal in raw mode into keys. Bytes arrive in chunks: an incomplete character or escape
+ * sequence waits for the next chunk. Unknown sequences are ignored.
  */
 import type { EditingKey, Key } from './key.ts';
 
-/** The most characters of a paste. A longer one is refused as a whole. */
+/** The maximum number of characters in a paste. A longer paste is refused as a whole. */
 export const LONGEST_PASTE = 1_000_000;
-/** The most characters of an escape sequence; a longer one is not a sequence. */
+/** The maximum length of an escape sequence; a longer text is not a sequence. */
 const LONGEST_SEQUENCE = 256;
 
 const ESCAPE = '\x1b';
@@ -16,7 +16,7 @@ const PASTE_END = '\x1b[201~';
 export class KeyDecoder {
   readonly #decoder = new TextDecoder();
   #pending = '';
-  /** The paste so far, until its end comes; `undefined` outside of a paste. */
+  /** The paste so far, until its end mark arrives; `undefined` outside of a paste. */
   #paste: { text: string; isTooLong: boolean } | undefined;
 
   feed(bytes: Uint8Array): Key[] {
@@ -31,21 +31,21 @@ export class KeyDecoder {
     return keys;
   }
 
-  /** Drops an escape that nothing followed: it was the Escape key, which does nothing here. */
+  /** Drops an escape character that nothing followed. It was the Escape key, which does nothing here. */
   forgetEscape(): void {
     if (this.#paste === undefined) this.#pending = '';
   }
 
-  /** Whether it waits for the rest of a sequence. */
+  /** True while the rest of a sequence is missing. */
   get isWaiting(): boolean {
     return this.#pending !== '' && this.#paste === undefined;
   }
 
-  /** Removes what it reads from `#pending`, even without a meaning; leaves it there when the rest is missing. */
+  /** Removes the bytes of one key or unknown sequence from `#pending`. Leaves them there while the rest is missing. */
   #readKey(): Key | undefined {
     const text = this.#pending;
     if (!text.startsWith(ESCAPE)) {
-      // Text that arrives together is one key.
+      // Text that arrives in one chunk becomes one key.
       const [typed = text.charAt(0)] = printable.exec(text) ?? [];
       this.#pending = text.slice(typed.length);
       return readTyped(typed);
@@ -63,7 +63,7 @@ export class KeyDecoder {
 
   #readPaste(paste: { text: string; isTooLong: boolean }): Key | undefined {
     const end = this.#pending.indexOf(PASTE_END);
-    // The end mark itself may come in two pieces.
+    // The end mark itself may be split between two chunks.
     const upTo = end === -1 ? Math.max(0, this.#pending.length - PASTE_END.length) : end;
     if (!paste.isTooLong) paste.text += this.#pending.slice(0, upTo);
     if (paste.text.length > LONGEST_PASTE) Object.assign(paste, { text: '', isTooLong: true });
@@ -109,11 +109,11 @@ function sequenceLength(text: string): number | undefined {
   const body = text.slice(1);
   const kind = body.charAt(0);
   if (kind === '') return undefined;
-  // Two escapes: the first was the Escape key.
+  // Two escapes in a row: the first was the Escape key.
   if (kind === ESCAPE) return 1;
   if (kind === '[') return lengthOf(/^\[[\x20-\x3f]*[^\x20-\x3f]/.exec(body));
   if (kind === 'O') return lengthOf(/^O[\x30-\x3f]*[^\x30-\x3f]/.exec(body));
-  // The answer of a terminal to a query, up to BEL or ST.
+  // A terminal's response to a query, up to BEL or ST.
   // oxlint-disable-next-line no-control-regex
   if (']PX^_'.includes(kind)) return lengthOf(/^[^]*?(?:\x07|\x1b\\)/.exec(body));
   return 1 + String.fromCodePoint(body.codePointAt(0) ?? 0).length;
@@ -128,7 +128,7 @@ function readSequence(sequence: string): Key | undefined {
   return type === undefined ? undefined : { type };
 }
 
-/** Alt together with another key. */
+/** Keys pressed together with Alt. */
 const altKeys: Readonly<Record<string, EditingKey>> = {
   '\r': 'new-line',
   '\n': 'new-line',
@@ -139,7 +139,7 @@ const altKeys: Readonly<Record<string, EditingKey>> = {
   '\x08': 'delete-word',
 };
 
-/** `ESC [ 1 ; 5 C`: a number, a modifier, a letter. */
+/** Reads a sequence such as `ESC [ 1 ; 5 C`: a number, a modifier, a letter. */
 function readControlSequence(sequence: string): EditingKey | undefined {
   const [, parameters = '', final = ''] = /^[[O]([\d;:]*)([A-Za-z~])$/.exec(sequence.slice(1)) ?? [];
   const [number = '', modifier = ''] = parameters.split(';');

@@ -4,7 +4,7 @@ import { boundaries } from '../../graphemes.ts';
 import { edit, type EditedText, insert, leavesText, LONGEST_TEXT } from './edit-text.ts';
 import type { EditingKey } from './key.ts';
 
-/** `|` marks the cursor. */
+/** Creates a text in which `|` marks the cursor. */
 function at(marked: string): EditedText {
   return { text: marked.replace('|', ''), cursor: marked.indexOf('|'), killed: '' };
 }

@@ -1,4 +1,4 @@
-/** Edits text in pure steps: a text, a cursor and a key give the next text and cursor. */
+/** Edits text with pure functions: from a text, a cursor and a key to the next text and cursor. */
 import { boundaries, graphemes, widthOf } from '../../graphemes.ts';
 import type { EditingKey } from './key.ts';
 
@@ -6,16 +6,16 @@ export interface EditedText {
   readonly text: string;
   /** The offset at which the next character is inserted; always between two visible characters. */
   readonly cursor: number;
-  /** The text that was last deleted as a piece, for Ctrl-Y. */
+  /** The text that was last cut, for Ctrl-Y. */
   readonly killed: string;
 }
 
 export const noText: EditedText = { text: '', cursor: 0, killed: '' };
 
-/** The most characters of a text. */
+/** The maximum length of a text, in characters. */
 export const LONGEST_TEXT = 1_000_000;
 
-/** Returns `undefined` when the text would be too long; nothing changes then. Control characters are left out. */
+/** Returns `undefined` when the text would become too long. Control characters are left out. */
 export function insert(edited: EditedText, typed: string): EditedText | undefined {
   const { text, cursor } = edited;
   const added = cleanUp(typed);
@@ -23,7 +23,7 @@ export function insert(edited: EditedText, typed: string): EditedText | undefine
   return { ...edited, text: text.slice(0, cursor) + added + text.slice(cursor), cursor: cursor + added.length };
 }
 
-/** Makes typed text plain: lines end with a line feed, and control characters are removed. */
+/** Normalises typed text: line ends become line feeds, and control characters are removed. */
 function cleanUp(typed: string): string {
   return typed.replaceAll(/\r\n?/g, '\n').toWellFormed().replaceAll(controls, '');
 }
@@ -32,8 +32,8 @@ function cleanUp(typed: string): string {
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /**
- * Applies a key. The other meanings of `enter`, `up` and `down` are decided elsewhere: at the borders of the text they
- * change nothing.
+ * Applies a key. `enter`, `up` and `down` have other meanings at the borders of the text; they are decided elsewhere,
+ * so here these keys change nothing.
  */
 export function edit(edited: EditedText, key: EditingKey): EditedText {
   const { text, cursor, killed } = edited;
@@ -65,7 +65,7 @@ export function edit(edited: EditedText, key: EditingKey): EditedText {
       return remove(edited, lineStart(text, cursor), cursor);
     case 'delete-to-end': {
       const end = lineEnd(text, cursor);
-      // At the end of a line, remove the line break.
+      // At the end of a line, removes the line break.
       return remove(edited, cursor, end === cursor ? Math.min(cursor + 1, text.length) : end);
     }
     case 'yank':
@@ -76,7 +76,7 @@ export function edit(edited: EditedText, key: EditingKey): EditedText {
   }
 }
 
-/** Whether `key`, up or down, leaves the text. */
+/** Tells whether `key` (up or down) would leave the text. */
 export function leavesText({ text, cursor }: EditedText, key: 'up' | 'down'): boolean {
   return otherLine(text, cursor, key === 'up' ? -1 : 1) === undefined;
 }
@@ -96,7 +96,7 @@ function lineEnd(text: string, cursor: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Moves one character to the left, also over a line break. */
+/** Returns the position one character to the left, also across a line break. */
 function before(text: string, cursor: number): number {
   const start = lineStart(text, cursor);
   if (cursor === start) return Math.max(0, cursor - 1);
@@ -110,7 +110,7 @@ function after(text: string, cursor: number): number {
   return cursor + (boundaries(text.slice(cursor, end))[1] ?? 0);
 }
 
-/** Blanks and signs separate words. */
+/** White space and punctuation separate words. */
 function wordStart(text: string, cursor: number): number {
   let place = cursor;
   while (place > 0 && !isInWord(text, place - 1)) place -= 1;
@@ -125,19 +125,19 @@ function wordEnd(text: string, cursor: number): number {
   return snap(text, place);
 }
 
-/** Every character that is not ASCII counts: letters of all scripts, and emoji. */
+/** Every character that is not ASCII is part of a word: letters of all scripts, and emoji. */
 function isInWord(text: string, index: number): boolean {
   return text.charCodeAt(index) > 0x7f || /\w/.test(text.charAt(index));
 }
 
-/** Moves to the start of a visible character: some emoji begin with an ASCII character. */
+/** Returns the start of the visible character at `place`: some emoji begin with an ASCII character. */
 function snap(text: string, place: number): number {
   const start = lineStart(text, place);
   const line = text.slice(start, lineEnd(text, place));
   return start + (boundaries(line).findLast((each) => start + each <= place) ?? 0);
 }
 
-/** Returns the same column of the line above or below; `undefined` when there is no such line. */
+/** Returns the same column in the line above or below; `undefined` when there is no such line. */
 function otherLine(text: string, cursor: number, by: -1 | 1): number | undefined {
   const start = lineStart(text, cursor);
   const end = lineEnd(text, cursor);

@@ -1,6 +1,6 @@
 /**
- * The sent messages, for the arrow keys: the newest `MOST`, with at most `MOST_CHARACTERS` together. The unsent text
- * comes back after the newest one.
+ * The sent messages that the arrow keys bring back: the newest `MOST`, with at most `MOST_CHARACTERS` together. After
+ * the newest message, the unsent text comes back.
  */
 const MOST = 500;
 const MOST_CHARACTERS = 5_000_000;
@@ -11,7 +11,7 @@ export class InputHistory {
   #place = 0;
   #draft = '';
 
-  /** Adds an entry and goes back to the new line. A repeated entry is kept once. */
+  /** Adds an entry and returns to the new line. An entry that repeats the last one is kept once. */
   add(text: string): void {
     if (text.trim() !== '' && this.#entries.at(-1) !== text) this.#entries.push(text);
     while (this.#entries.length > MOST || this.#size > MOST_CHARACTERS) this.#entries.shift();

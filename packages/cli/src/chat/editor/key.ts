@@ -6,7 +6,7 @@ export type Key =
   /** Ctrl-C, Ctrl-D and Ctrl-\. */
   | { readonly type: 'interrupt' | 'end-of-input' | 'quit' }
   | { readonly type: 'clear-screen' }
-  /** A paste over the limit; nothing of it is kept. */
+  /** A paste that exceeds the limit; none of it is kept. */
   | { readonly type: 'paste-too-long' };
 
 export type EditingKey =

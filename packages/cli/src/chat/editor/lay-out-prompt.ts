@@ -1,6 +1,6 @@
 /**
- * Lays the prompt out in rows, with the place of the cursor. Only the part of a long text around the cursor is
- * processed.
+ * Lays out the prompt in rows, and computes the position of the cursor. Of a long text, only the part around the cursor
+ * is processed.
  */
 import { widthOf } from '../../graphemes.ts';
 import { harmlessText } from '../../harmless-text.ts';
@@ -12,7 +12,7 @@ export interface PromptSpace {
   readonly columns: number;
   /** At least 1. */
   readonly mostRows: number;
-  /** The text before the input; left out when there is no room. */
+  /** The text before the input; omitted when there is no room. */
   readonly label: string;
 }
 
@@ -31,7 +31,7 @@ export function layOutPrompt({ text, cursor }: EditedText, { columns, mostRows, 
     const number = first + index;
     const start = number === 0 ? shown : ' '.repeat(widthOf(shown));
     if (number === at) {
-      // The cursor is at the end of the text before it.
+      // The cursor is at the end of the text that precedes it.
       const upTo = wrapLine(withLabel(start, before[at] ?? ''), columns);
       const isFull = (upTo.at(-1)?.width ?? 0) >= columns;
       cursorRow = rows.length + upTo.length - (isFull ? 0 : 1);

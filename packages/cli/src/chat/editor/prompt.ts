@@ -1,10 +1,10 @@
-/** The input line: takes keys and returns their meaning for the chat. */
+/** The input line: takes keys and returns what they mean for the chat. */
 import { type EditedText, edit, insert, leavesText, noText } from './edit-text.ts';
 import { InputHistory } from './input-history.ts';
 import type { Key } from './key.ts';
 
 export type PromptOutcome =
-  /** May be blank. */
+  /** The text may be blank. */
   | { readonly type: 'sent'; readonly text: string }
   /** Ctrl-C, Ctrl-D with nothing to delete, and Ctrl-\. */
   | { readonly type: 'interrupt' | 'leave' | 'quit' }
@@ -27,7 +27,7 @@ export class Prompt {
     this.#edited = insert({ ...noText, killed: this.#edited.killed }, text) ?? noText;
   }
 
-  /** Empties the line; the arrow keys bring its text back. */
+  /** Clears the line; the arrow keys bring its text back. */
   clear(): void {
     this.history.add(this.#edited.text);
     this.set('');

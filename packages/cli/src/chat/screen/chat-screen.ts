@@ -1,20 +1,20 @@
-/** The screen that the chat needs, with or without a movable cursor. */
+/** The screen that the chat draws on, with or without a movable cursor. */
 import { type Line, span } from './line.ts';
 
 export interface ChatScreen {
-  /** Takes over the terminal; after that the hooks are called. */
+  /** Takes over the terminal. From then on the hooks are called. */
   open(): void;
-  /** Prints finished lines: they stay above the changing part, in the scrollback. */
+  /** Prints finished lines. They stay in the scrollback, above the live part. */
   print(lines: readonly Line[]): void;
   /** Prints the person's message when the chat sends it. */
   printSent(text: string): void;
-  /** Redraws after a change of `ScreenHooks.live`. */
+  /** Redraws after `ScreenHooks.live` changed. */
   refresh(): void;
-  /** The text that is not sent yet. */
+  /** The text that has not been sent yet. */
   readonly draft: string;
   /** Replaces the unsent text. */
   setDraft(text: string): void;
-  /** Empties the line; its text can be brought back. */
+  /** Clears the unsent text; the arrow keys can bring it back. */
   clearDraft(): void;
   /** Sets the entries that the arrow keys bring back, oldest first. */
   setHistory(sent: readonly string[]): void;
@@ -22,26 +22,26 @@ export interface ChatScreen {
   close(): void;
 }
 
-/** Events of a screen, and the data it asks for. */
+/** The events of a screen, and the data that the screen reads. */
 export interface ScreenHooks {
-  /** A line, which may be blank. */
+  /** The person sent a line, which may be blank. */
   sent(text: string): void;
-  /** Ctrl-C. */
+  /** The person pressed Ctrl-C. */
   interrupt(): void;
-  /** Ctrl-D on an empty line. */
+  /** The person pressed Ctrl-D on an empty line. */
   leave(): void;
-  /** Ctrl-\. */
+  /** The person pressed Ctrl-\. */
   quit(): void;
-  /** The terminal is gone: its window was closed, or the connection lost. */
+  /** The terminal's window was closed, or the connection was lost. */
   gone(): void;
   live(): LiveView;
 }
 
-/** The changing part of the screen. */
+/** The part of the screen that is redrawn. */
 export interface LiveView {
-  /** Shown above the prompt; when there are too many, the last ones. */
+  /** The lines above the prompt; if there are too many, only the last are shown. */
   readonly lines: readonly Line[];
-  /** Shown for a moment. */
+  /** A hint that is shown for a moment. */
   readonly hint?: Line;
   /** The label before the input. */
   readonly label: string;
@@ -49,7 +49,7 @@ export interface LiveView {
 
 export const CHAT_LABEL = '> ';
 
-/** Describes a person's message as it stays on the screen. */
+/** Formats a sent message as it stays on the screen. */
 export function describeSent(text: string): Line[] {
   const indent = ' '.repeat(CHAT_LABEL.length);
   return text.split('\n').map((each, index) => [span(index === 0 ? CHAT_LABEL : indent, 'cyan'), span(each, 'bold')]);

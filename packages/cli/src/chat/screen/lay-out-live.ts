@@ -9,7 +9,9 @@ export interface Size {
   readonly rows: number;
 }
 
-/** Lays out the changing part and the prompt below it, at most as high as the terminal: the last rows are kept. */
+/**
+ * Lays out the live part and the prompt below it. If they are higher than the terminal, only the last rows are kept.
+ */
 export function layOutLive({ lines, hint, label }: LiveView, edited: EditedText, { columns, rows }: Size): LivePart {
   const prompt = layOutPrompt(edited, { columns, mostRows: Math.max(1, Math.ceil(rows / 2) - 1), label });
   const room = Math.max(0, rows - prompt.rows.length - 1);

@@ -1,6 +1,6 @@
 /**
- * The lines of the chat as data. Their texts may come from a model, a tool or anybody else: only `render-line.ts`
- * converts them for a terminal, and makes them harmless. Nothing else writes to the screen.
+ * The lines of the chat as data. Their texts are untrusted: they may come from a model, a tool or anybody else. Only
+ * `render-line.ts` converts them for a terminal and escapes them. Nothing else writes to the screen.
  */
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -9,7 +9,7 @@ export interface Span {
   readonly style?: Style;
 }
 
-/** One line, which may take several rows. */
+/** One line of text, which may be wrapped to several rows. */
 export type Line = readonly Span[];
 
 export const emptyLine: Line = [];

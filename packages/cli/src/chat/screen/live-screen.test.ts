@@ -6,7 +6,7 @@ import { line } from './line.ts';
 import { LiveScreen } from './live-screen.ts';
 import type { Tty, TtyListener } from './tty.ts';
 
-/** A terminal that takes output when `take` is called, or at once. */
+/** A fake terminal that accepts output when `take` is called, or at once. */
 class FakeTty implements Tty {
   readonly written: string[] = [];
   listener: TtyListener | undefined;
@@ -65,7 +65,7 @@ describe('the live screen', () => {
     expect(frames[0]).toContain('finished\r\n');
     expect(frames[0]).toContain('working\r\n> ');
     expect(frames[1]).not.toContain('finished');
-    // One row up, where the live part begins.
+    // The live part begins one row up.
     expect(frames[1]).toContain('\r\x1b[1A\x1b[J');
   });
 

@@ -1,7 +1,7 @@
 /**
- * A screen that redraws its changing part, on any terminal with a movable cursor. It draws at most one frame in
- * `FRAME_MS`, and waits until the terminal has taken the last one: a slow terminal gets fewer frames, not a queue of
- * them.
+ * A screen that redraws its live part, on any terminal with a movable cursor. It draws at most one frame per
+ * `FRAME_MS`, and only after the terminal has accepted the last frame. So a slow terminal gets fewer frames instead of
+ * a queue.
  */
 import type { Clock } from '@goondan/runtime/internal';
 import type { Colors } from '../../terminal.ts';

@@ -34,7 +34,7 @@ describe('eraseLive', () => {
   });
 
   test('in a narrower terminal, counts the rows it made of each one', () => {
-    // 75 columns in rows of 20 are four rows, the empty one is one, and the cursor is in the third row of its own.
+    // 75 columns need four rows of 20, the empty line needs one, and the cursor is in the third row of its line.
     expect(eraseLive(shown, 20)).toBe('\r\x1b[7A\x1b[J');
   });
 });

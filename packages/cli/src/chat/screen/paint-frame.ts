@@ -2,7 +2,7 @@
  * Makes the bytes of one frame: erases the live part, writes the finished lines in its place, and draws the live part
  * again below.
  *
- * 1. A finished line is written whole: the terminal wraps it, so that it is copied and resized as one line.
+ * 1. A finished line is written as one line. The terminal wraps it, so copying and resizing treat it as one line.
  * 2. A live row never wraps: even when its width was estimated wrongly, the next frame finds its start.
  */
 import type { Colors } from '../../terminal.ts';
@@ -19,7 +19,7 @@ export interface LivePart {
 export const nothingLive: LivePart = { rows: [], cursorRow: 0, cursorColumn: 0 };
 
 export interface Frame {
-  /** The live part that is on the screen. */
+  /** The live part that is currently on the screen. */
   readonly shown: LivePart;
   readonly finished: readonly Line[];
   readonly live: LivePart;
@@ -31,13 +31,16 @@ export function paintFrame({ shown, finished, live, columns }: Frame, colors: Co
   return `${BEGIN}${eraseLive(shown, columns)}${above}${drawLive(live, colors)}${END}`;
 }
 
-// Synchronized output, where a terminal supports it, and a hidden cursor: a half frame is never visible.
+// Hides the cursor and uses synchronized output, where a terminal supports it, so that a partial frame is never
+// visible.
 const BEGIN = '\x1b[?2026h\x1b[?25l';
 const END = '\x1b[?25h\x1b[?2026l';
 const NO_WRAP = '\x1b[?7l';
 const WRAP = '\x1b[?7h';
 
-/** Erases the live part. Rows that were drawn on a wider terminal may take more than one row now. */
+/**
+ * Erases the live part. If the terminal has become narrower, a row that was drawn earlier may now take several rows.
+ */
 export function eraseLive({ rows, cursorRow, cursorColumn }: LivePart, columns: number): string {
   const above = rows.slice(0, cursorRow).reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)), 0);
   return `\r${up(above + Math.floor(cursorColumn / columns))}\x1b[J`;

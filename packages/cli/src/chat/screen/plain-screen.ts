@@ -1,6 +1,6 @@
 /**
- * A screen for terminals without a movable cursor (`TERM=dumb`): prints finished lines, and the terminal edits the
- * input. The changing part is not shown.
+ * A screen for terminals without a movable cursor (`TERM=dumb`). It prints finished lines, and the terminal itself
+ * edits the input. The live part is not shown.
  */
 import { type ChatScreen, type ScreenHooks } from './chat-screen.ts';
 import { type Line, line, linesOf } from './line.ts';
@@ -48,7 +48,7 @@ export class PlainScreen implements ChatScreen {
     this.refresh();
   }
 
-  /** The line is already on the screen: the person just typed it. */
+  /** Prints nothing: the person just typed the line, so it is already on the screen. */
   printSent(): void {}
 
   refresh(): void {

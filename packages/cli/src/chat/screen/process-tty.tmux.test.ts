@@ -1,4 +1,4 @@
-// A program restores the terminal however it ends: real programs in a real terminal.
+// Tests, with real programs in a real terminal, that a program restores the terminal however it ends.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../../testing/gdn-place.ts';
@@ -41,7 +41,7 @@ describe.skipIf(!hasTmux)('a terminal in raw mode', () => {
     await terminal.type(`'${process.execPath}' program.ts`);
     await terminal.press('Enter');
     await terminal.see('taken over');
-    // Without Enter: the key arrives when it is pressed.
+    // Types without Enter: the key must arrive as soon as it is pressed.
     await terminal.type('x');
     await terminal.see(/\$$/);
     expect(await terminal.screen()).not.toContain('taken over x');

@@ -1,13 +1,13 @@
 /**
- * The terminal of this process. However the process ends, short of SIGKILL, the terminal is restored: on `exit`
- * everything that was taken over is given back.
+ * The terminal of this process. However the process ends, except by SIGKILL, the terminal is restored: the `exit`
+ * listener undoes every change.
  */
 import { writeSync } from 'node:fs';
 import type { Tty, TtyListener } from './tty.ts';
 
-/** Turns on marks around pastes. */
+/** Enables bracketed paste. */
 const TAKE_OVER = '\x1b[?2004h';
-/** Turns off the marks, shows the cursor, wraps lines again, and ends synchronized output. */
+/** Disables bracketed paste, shows the cursor, enables line wrapping, and ends synchronized output. */
 const GIVE_BACK = '\x1b[?2004l\x1b[?25h\x1b[?7h\x1b[?2026l';
 
 export function processTty({ stdin, stdout }: Pick<NodeJS.Process, 'stdin' | 'stdout'> = process): Tty {
@@ -34,7 +34,7 @@ function takeOver(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listener
   stdin.on('data', pressed);
   stdin.on('end', gone);
   stdin.on('error', gone);
-  // Removed for good: the default listener would end the process, which may still have a swarm to stop.
+  // Removes the default listeners for good: they would end the process, which may still have a swarm to stop.
   stdout.removeAllListeners('error');
   stdout.on('error', gone);
   stdout.on('resize', resized);
@@ -47,10 +47,10 @@ function takeOver(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listener
     stdin.pause();
     try {
       stdin.setRawMode(false);
-      // Written synchronously: the process may be about to exit.
+      // Writes synchronously, because the process may be about to exit.
       writeSync(1, GIVE_BACK);
     } catch {
-      // The terminal is gone: there is nothing to give back.
+      // The terminal was closed: there is nothing to restore.
     }
   };
 }

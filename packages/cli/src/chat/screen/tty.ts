@@ -1,10 +1,10 @@
-/** The terminal of a screen. */
+/** The terminal that a screen draws on. */
 export interface Tty {
-  /** At least 1 each. */
+  /** Returns the size; both numbers are at least 1. */
   size(): { readonly columns: number; readonly rows: number };
-  /** Calls `written` when the terminal has taken the text. */
+  /** Calls `written` when the terminal has accepted the text. */
   write(text: string, written: () => void): void;
-  /** From then on every key is delivered when it is pressed, and nothing is echoed. */
+  /** Switches to raw mode: every key is delivered when it is pressed, and nothing is echoed. */
   takeOver(listener: TtyListener): void;
   /** Restores the state before `takeOver`. */
   giveBack(): void;
@@ -13,6 +13,6 @@ export interface Tty {
 export interface TtyListener {
   readonly pressed: (bytes: Uint8Array) => void;
   readonly resized: () => void;
-  /** The terminal is gone. */
+  /** The terminal was closed. */
   readonly gone: () => void;
 }

@@ -5,13 +5,13 @@ import { type Line, type Span, span } from './line.ts';
 
 export interface Row {
   readonly line: Line;
-  /** In columns. */
+  /** The width in columns. */
   readonly width: number;
 }
 
 const TAB = '    ';
 
-/** Returns at least one row. A character that is wider than the terminal gets its own row. */
+/** Returns at least one row. A character wider than the terminal gets a row of its own. */
 export function wrapLine(line: Line, columns: number): Row[] {
   const rows: Row[] = [];
   let spans: Span[] = [];

@@ -1,4 +1,7 @@
-/** The tool calls and turns of other agents inside a turn: shown while they run, and then as a line that stays. */
+/**
+ * The tool calls of a turn, and the turns of other agents that it caused. Each is shown while it runs, and then becomes
+ * a line that stays.
+ */
 import { placeText } from '@goondan/types';
 import { shorten } from '../../shorten.ts';
 import { type Line, type Span, span } from '../screen/line.ts';
@@ -15,7 +18,10 @@ interface Running {
   readonly since: number;
 }
 
-/** The most calls shown at once; the rest is a number. Beyond `MOST_KEPT`, a call is only shown at its end. */
+/**
+ * The maximum number of calls shown at once; the rest are counted. Beyond `MOST_KEPT`, a call is shown only when it
+ * ends.
+ */
 const MOST_SHOWN = 6;
 const MOST_KEPT = 1_000;
 const LONGEST_ARGUMENTS = 80;
@@ -30,7 +36,7 @@ export class RunningCalls {
     this.#agent = agent;
   }
 
-  /** Returns the line that stays, when the notice ends a call or turn. */
+  /** If the notice ends a call or turn, returns the line that stays. */
   hear({ name, at, payload }: RuntimeNotice, now: number): Line | undefined {
     const id = textIn(payload, 'spanId');
     const isOther = at.agent !== this.#agent;

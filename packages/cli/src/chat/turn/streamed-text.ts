@@ -1,11 +1,11 @@
 /**
- * An answer while it is being written. Complete lines are finished; only the last one still changes. A line longer than
+ * An answer that is being streamed. Complete lines are finished; only the last line still changes. A line longer than
  * `LONGEST_LINE` is finished in pieces, so that the changing part stays small.
  */
 const LONGEST_LINE = 4_000;
 
 export class StreamedText {
-  /** Everything so far. */
+  /** The whole text so far. */
   #text = '';
   #finished = 0;
 
@@ -13,7 +13,7 @@ export class StreamedText {
     return this.#text;
   }
 
-  /** The unfinished rest. */
+  /** The last, unfinished line. */
   get rest(): string {
     return this.#text.slice(this.#finished);
   }
@@ -22,7 +22,7 @@ export class StreamedText {
     return this.#finished > 0;
   }
 
-  /** Adds a piece and returns the lines it finishes. */
+  /** Adds a piece of text and returns the lines that it completes. */
   add(piece: string): string[] {
     this.#text += piece;
     const lines: string[] = [];

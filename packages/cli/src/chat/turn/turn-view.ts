@@ -1,4 +1,4 @@
-/** One turn as the person sees it: its texts and calls, while they change and as they stay. */
+/** Displays one turn: its texts and calls, first while they change and then as finished lines. */
 import type { SwarmNotice, TurnEnd } from '@goondan/runtime';
 import { endingOf, GoondanError, textOf, type TurnDelta } from '@goondan/types';
 import { emptyLine, type Line, line, linesOf, span } from '../screen/line.ts';
@@ -24,7 +24,7 @@ export class TurnView {
   readonly #calls: RunningCalls;
   #text = new StreamedText();
   #stepId: string | undefined;
-  /** The end of the model's reasoning; it does not stay on the screen. */
+  /** The end of the model's reasoning, which is shown only while the turn runs. */
   #thought = '';
   #isCancelling = false;
 
@@ -34,11 +34,11 @@ export class TurnView {
     this.#calls = new RunningCalls(deps.agent);
   }
 
-  /** Shows a notice of this turn, or of one that it caused. */
+  /** Displays a notice of this turn, or of a turn that it caused. */
   hear(notice: SwarmNotice): void {
     if (notice.type === 'delta') return this.#hearDelta(notice.delta);
     if (notice.type !== 'runtime.event') return;
-    // A call is shown between the texts before and after it.
+    // A tool call is shown after the text that precedes it.
     if (notice.name === 'tool.called') this.#finishText();
     const ended = this.#calls.hear(notice, this.#deps.now());
     if (ended !== undefined) this.#deps.print([ended]);
@@ -59,14 +59,16 @@ export class TurnView {
     const { print } = this.#deps;
     const response = textOf(result.responseMessage);
     this.#finishText();
-    // A layer may have changed the streamed text.
+    // A layer may have changed the streamed text; then the final response is printed.
     if (response !== '' && this.#text.text !== response) print(linesOf(response));
     print(describeLimits(result, stepCount).map((limit) => line(limit, 'yellow')));
     if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
     print([emptyLine]);
   }
 
-  /** Shows a failure without an end of the turn: the input was refused, or the swarm is gone. */
+  /**
+   * Displays a failure of a turn that has no result: the input was refused, or the connection to the swarm was lost.
+   */
   fail(error: unknown): void {
     this.#finishText();
     this.#printFailure(GoondanError.is(error) ? error : { message: String(error) });
@@ -90,7 +92,7 @@ export class TurnView {
     this.#stepId = stepId;
   }
 
-  /** The step failed and is retried. Printed lines cannot be taken back. */
+  /** Handles a step that failed and is retried. Lines that were already printed cannot be removed. */
   #discard(): void {
     if (this.#text.hasFinished) this.#deps.print([line('(That does not count: the step is tried again.)', 'dim')]);
     this.#text = new StreamedText();

@@ -1,4 +1,4 @@
-/** Finds the handler of an address below `/api`, by the table of the contract. */
+/** Finds the handler for an address below `/api`, according to the table in the contract. */
 import { Refusal } from '@goondan/types/http';
 import type { StudioHost } from '../studio-host.ts';
 import { readJson } from '../http/read-json.ts';
@@ -44,7 +44,7 @@ export async function answerApi(
   return Response.json(await get(host, place, url));
 }
 
-/** Decodes a part of the address. */
+/** Decodes one part of the address. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

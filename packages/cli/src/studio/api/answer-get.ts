@@ -1,4 +1,4 @@
-/** The readable parts of a workspace. These handlers change nothing. */
+/** Handlers that read a workspace. They change nothing. */
 import { type Journal, listTurns, readHistory, readTurnTrace } from '@goondan/runtime/history';
 import type { AgentAddress } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
@@ -11,10 +11,10 @@ import { readConversation } from './read-conversation.ts';
 import { readTimeline } from './read-timeline.ts';
 import { viewWorkspace } from './view-workspace.ts';
 
-/** Returns a value for JSON. **Errors** — `E_STUDIO_REQUEST`, and those of reading. */
+/** Returns a value to send as JSON. **Errors** — `E_STUDIO_REQUEST`, and the errors of reading. */
 export type AnswerGet = (host: StudioHost, place: SwarmPlace, url: URL) => Promise<object>;
 
-/** The handlers by the last part of the address, which is empty for the workspace itself. */
+/** Handlers by the last part of the address, which is empty for the workspace itself. */
 export const answerGet: ReadonlyMap<string, AnswerGet> = new Map<string, AnswerGet>([
   ['', view],
   ['conversation', conversation],
@@ -74,7 +74,7 @@ function trace(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
   return host.reads.run(keyOf('trace', place, id), () => readTurnTrace(place, id));
 }
 
-/** Reads one conversation, once for all equal requests at that time. **Errors** — `E_INSTANCE_UNKNOWN`. */
+/** Reads one conversation; equal requests at the same time share one read. **Errors** — `E_INSTANCE_UNKNOWN`. */
 function read<Value>(
   { reads, warn }: StudioHost,
   place: SwarmPlace,

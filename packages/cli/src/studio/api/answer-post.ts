@@ -1,4 +1,4 @@
-/** The actions of a person in a workspace, through the control socket of its swarm. */
+/** Handlers for the actions of a person in a workspace, carried out through the control socket of its swarm. */
 import type { Swarm } from '@goondan/runtime';
 import {
   type Check,
@@ -17,10 +17,10 @@ import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { Acceptance, Done } from '../contract.ts';
 import type { StudioHost } from '../studio-host.ts';
 
-/** Returns a value for JSON. **Errors** — `E_STUDIO_REQUEST`, `E_CONTROL_CLOSED`, and those of the swarm. */
+/** Returns a value to send as JSON. **Errors** — `E_STUDIO_REQUEST`, `E_CONTROL_CLOSED`, and those of the swarm. */
 export type AnswerPost = (host: StudioHost, place: SwarmPlace, body: unknown) => Promise<object>;
 
-/** The handlers by the last part of the address. */
+/** Handlers by the last part of the address. */
 export const answerPost: ReadonlyMap<string, AnswerPost> = new Map<string, AnswerPost>([
   ['send', send],
   ['cancel', cancel],
@@ -41,7 +41,7 @@ const checkApproval = refusing(exactObject({ id: name, decision: oneOf('approve'
 
 const checkDeadLetter = refusing(exactObject({ ...address, eventId: name, action: oneOf('retry', 'drop') }));
 
-/** The longest wait for an answer to a page. */
+/** The maximum time to wait for the swarm before the page gets an error. */
 const SILENCE_MS = 20_000;
 
 async function send(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Acceptance> {

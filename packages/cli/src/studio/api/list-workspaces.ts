@@ -7,9 +7,9 @@ import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { WorkspaceList, WorkspaceSummary } from '../contract.ts';
 import type { StudioHost } from '../studio-host.ts';
 
-/** The most workspaces shown; the oldest are left out. */
+/** The maximum number of workspaces shown; the oldest are left out. */
 const MOST_SHOWN = 200;
-/** The longest wait for the answer of a swarm in a list. */
+/** The maximum time to wait for the answer of each swarm in a list. */
 const PATIENCE_MS = 2_000;
 
 /** Lists all workspaces of the state root: running ones first, then by last use. */
@@ -24,7 +24,7 @@ export async function listAll(host: StudioHost): Promise<WorkspaceList> {
 }
 
 /**
- * Finds a workspace among the existing ones, so that no path is made from an address. **Errors** —
+ * Looks a workspace up among the existing ones, so that no path is built from an address. **Errors** —
  * `E_WORKSPACE_UNKNOWN`.
  */
 export function findPlace({ stateRoot, opened }: StudioHost, wanted: string): SwarmPlace {
@@ -34,14 +34,14 @@ export function findPlace({ stateRoot, opened }: StudioHost, wanted: string): Sw
   throw new GoondanError('E_WORKSPACE_UNKNOWN', `There is no workspace ${JSON.stringify(wanted.slice(0, 100))}.`);
 }
 
-/** Returns `undefined` when no swarm runs there, or it does not answer. */
+/** Returns `undefined` when no swarm runs in the workspace, or when the swarm does not answer. */
 export async function readStatus(place: SwarmPlace): Promise<SwarmStatus | undefined> {
   if (!hasSocket(place)) return undefined;
   const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS }).catch(() => undefined);
   return swarm?.status().catch(() => undefined);
 }
 
-/** Checks without a connection, because most workspaces have no running swarm. */
+/** Checks for the socket file without connecting, because most workspaces have no running swarm. */
 export function hasSocket({ stateRoot, workspaceId }: SwarmPlace): boolean {
   const folder = workspaceFolder(stateRoot, workspaceId);
   return existsSync(controlSocketPath(folder, workspaceId, systemSocketEnvironment()));

@@ -3,15 +3,15 @@ import type { AgentAddress } from '@goondan/types';
 import type { ConversationView } from '../contract.ts';
 
 export interface ConversationQuestion {
-  /** The event after which to show the conversation; the newest when absent. */
+  /** The event after which to show the conversation; the newest event when absent. */
   readonly at?: number;
-  /** The most messages. */
+  /** The maximum number of messages. */
   readonly last: number;
 }
 
 /**
- * Reads a conversation at a moment, and the range of moments to choose from. It reads the history once: events after
- * the moment are only counted.
+ * Reads a conversation as it was at a moment, and the range of moments to choose from. Reads the history once: events
+ * after the moment are only counted.
  *
  * **Errors** — `E_HISTORY_RANGE`; those of reading.
  */
@@ -33,9 +33,9 @@ export async function readConversation(
   };
 }
 
-/** A history that can be read in part; the rest is then counted. */
+/** A history that may be read only in part; the rest is then counted. */
 class CountedHistory implements HistorySource {
-  /** The number of events that are not kept any more. */
+  /** The number of events that are no longer kept. */
   readonly start: number;
   readonly #history: KeptHistory;
   readonly #turns: AsyncIterator<ArchivedTurn>;
@@ -49,7 +49,7 @@ class CountedHistory implements HistorySource {
   }
 
   async history(): Promise<KeptHistory> {
-    // Without `return`: a reader that stops leaves the rest to be counted.
+    // The iterator has no `return`, so that a reader which stops early leaves the rest to be counted.
     const turns = { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
     return { start: this.#history.start, turns };
   }

@@ -2,7 +2,7 @@ import type { ArchivedEvent, ArchivedTurn, HistorySource } from '@goondan/runtim
 import { type AgentAddress, endingOf } from '@goondan/types';
 import type { TimelineTurn, TimelineView } from '../contract.ts';
 
-/** The most events, and the most turns. Older ones are left out. */
+/** The maximum number of events, and of turns. Older ones are left out. */
 const MOST_SHOWN = 20_000;
 
 const letters: Readonly<Record<ArchivedEvent['author']['kind'], string>> = {
@@ -25,7 +25,7 @@ export async function readTimeline(source: HistorySource, instance: AgentAddress
     last += events.length;
     authors += events.map(({ author }) => letters[author.kind]).join('');
     shown.push(describe(turn, from, last));
-    // Not for every turn, because cutting copies the whole rest.
+    // Cuts only from time to time, because each cut copies the rest of the text.
     if (authors.length > 2 * MOST_SHOWN) authors = authors.slice(-MOST_SHOWN);
     if (shown.length > 2 * MOST_SHOWN) shown = shown.slice(-MOST_SHOWN);
   }

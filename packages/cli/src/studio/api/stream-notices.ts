@@ -1,4 +1,4 @@
-/** Streams the notices of a swarm to one page while the page is open, through stops and starts of the swarm. */
+/** Streams the notices of a swarm to one page while the page is open, even when the swarm stops and starts. */
 import type { SwarmNotice, SwarmWatch } from '@goondan/runtime';
 import { instancesChangedAt, type LossyKind, sleep } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -9,17 +9,17 @@ import { NoticeSocket } from '../notice-socket.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { hasSocket } from './list-workspaces.ts';
 
-/** The interval of checks for the swarm and, while it does not run, for new and deleted conversations. */
+/** How often to check for a running swarm and, while none runs, for new and deleted conversations. */
 const LOOK_MS = 1_000;
-/** A swarm sends something every 15 s. */
+/** A swarm that sends nothing for this long counts as lost; it normally sends something every 15 s. */
 const SILENCE_MS = 20_000;
 
-/** Dates become texts when they are sent. */
+/** A notice to send; dates become texts in JSON. */
 type Notice = SwarmNotice | StudioNotice;
 
 /** Turns the request into a WebSocket. **Errors** — `E_STUDIO_FORBIDDEN`, `E_STUDIO_REQUEST`. */
 export function streamNotices({ streams, clock, upgrade }: StudioHost, place: SwarmPlace, request: Request): undefined {
-  // A browser sends it with every WebSocket, and no other check keeps other pages from opening one.
+  // A browser sends `Origin` with every WebSocket. No other check keeps foreign pages from opening one.
   if (request.headers.get('origin') === null) {
     throw new Refusal(403, 'E_STUDIO_FORBIDDEN', 'The request does not say which page it comes from.');
   }
@@ -35,7 +35,9 @@ export function streamNotices({ streams, clock, upgrade }: StudioHost, place: Sw
   const message = 'Notices come over a WebSocket, and this request is not one.';
   throw new Refusal(426, 'E_STUDIO_REQUEST', message, { Upgrade: 'websocket' });
 
-  /** A page that is refused in the handshake gets no reason: so it is accepted, gets the reason, and is closed. */
+  /**
+   * If a handshake is refused, the page gets no reason. So the connection is accepted, gets the reason, and is closed.
+   */
   function takePlace(stream: NoticeSocket): (() => void) | undefined {
     try {
       return streams.take();
@@ -48,12 +50,12 @@ export function streamNotices({ streams, clock, upgrade }: StudioHost, place: Sw
 
 interface Follower {
   readonly tell: (notice: Notice) => void;
-  /** Resolves when it is time to check again, or when the page has left. */
+  /** Resolves when it is time to check again, or when the page has disconnected. */
   readonly look: (signal: AbortSignal) => Promise<void>;
   readonly over: AbortSignal;
 }
 
-/** Never rejects. */
+/** Follows the swarm of a workspace until the page disconnects. Never rejects. */
 async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promise<void> {
   let said: boolean | undefined;
   const lookAtInstances = () => instancesChangedAt(place.stateRoot, place.workspaceId);
@@ -68,7 +70,7 @@ async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promis
     }
     await look(over);
     const now = lookAtInstances();
-    // No swarm runs to report it: `gdn instance delete` or `gdn fork` made the change.
+    // No swarm runs that could report the change: `gdn instance delete` or `gdn fork` made it.
     if (said === false && now !== instances) tell({ type: 'conversations' });
     instances = now;
   }
@@ -79,7 +81,7 @@ async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promis
   }
 }
 
-/** Returns `undefined` when no swarm runs, or it does not answer. */
+/** Returns `undefined` when no swarm runs, or when the swarm does not answer. */
 async function startWatch(place: SwarmPlace, tell: (notice: Notice) => void): Promise<SwarmWatch | undefined> {
   if (!hasSocket(place)) return undefined;
   try {
@@ -93,7 +95,7 @@ async function untilOver(watch: SwarmWatch, over: AbortSignal): Promise<void> {
   const end = () => watch.end();
   over.addEventListener('abort', end, { once: true });
   if (over.aborted) end();
-  // The reason does not matter: the next check follows.
+  // The reason does not matter, because the next check follows.
   await watch.ended.catch(() => undefined);
   over.removeEventListener('abort', end);
 }

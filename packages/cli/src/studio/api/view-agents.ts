@@ -4,12 +4,12 @@ import { explainDeclared, sourcesOf } from '../../explain/explain-agent.ts';
 import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { AgentView } from '../contract.ts';
 
-/** The most agents shown. */
+/** The maximum number of agents shown. */
 const MOST_SHOWN = 200;
 
 /**
- * Lists the declared agents in order, then others with recorded data. Their parts come from the record of their last
- * start.
+ * Lists the declared agents in order, then agents that exist only in recorded data. Their layers and tools come from
+ * the record of their last start.
  */
 export async function viewAgents(
   place: SwarmPlace,
@@ -39,7 +39,7 @@ function partsOf(
   return { ...parts, layers: [] };
 }
 
-/** An agent with the tools to call others may call every other agent of its swarm. */
+/** An agent that has the tools to call others may call every other agent of its swarm. */
 function declaredOnly(
   declared: DeclaredAgent | undefined,
   names: readonly string[],

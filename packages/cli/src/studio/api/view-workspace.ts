@@ -1,4 +1,7 @@
-/** One workspace: its files, the status of its running swarm, and the declarations of its bundle, if known. */
+/**
+ * Builds the view of one workspace: from its files, the status of its running swarm, and its bundle's declarations, if
+ * known.
+ */
 import type { InstanceAddress, InstanceStatus } from '@goondan/runtime';
 import { toInstanceAddress } from '@goondan/runtime/control';
 import type { Journal } from '@goondan/runtime/history';
@@ -11,9 +14,9 @@ import type { StudioHost } from '../studio-host.ts';
 import { hasSocket } from './list-workspaces.ts';
 import { viewAgents } from './view-agents.ts';
 
-/** The most conversations shown; the oldest ones are only counted. */
+/** The maximum number of conversations shown; the oldest are only counted. */
 const MOST_SHOWN = 500;
-/** The number read before other work gets its turn. */
+/** The number of conversations read before other work gets a chance to run. */
 const AT_ONCE = 50;
 const PATIENCE_MS = 5_000;
 
@@ -43,7 +46,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   };
 }
 
-/** Returns `undefined` when no swarm runs, or it stops or does not answer meanwhile. */
+/** Returns `undefined` when no swarm runs, or when the swarm stops or does not answer. */
 async function askSwarm(place: SwarmPlace) {
   if (!hasSocket(place)) return undefined;
   try {
@@ -62,7 +65,7 @@ async function askSwarm(place: SwarmPlace) {
   }
 }
 
-/** Lists conversations, newest first. An unreadable one is listed with its problem. */
+/** Lists conversations, newest first. If a conversation cannot be read, it is listed with its problem. */
 async function readConversations(
   place: SwarmPlace,
   running: readonly InstanceStatus[],

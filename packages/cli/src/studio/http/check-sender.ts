@@ -1,12 +1,12 @@
 /**
- * Checks that a request comes from Studio's own page: other pages get no answer, by any host name (DNS rebinding) and
- * with any headers their browser sends.
+ * Checks that a request comes from Studio's own page. Foreign pages get no answer, whatever host name they use (DNS
+ * rebinding) and whatever headers their browser sends.
  */
 import { Refusal } from '@goondan/types/http';
 
 /**
- * `isPage`: the request is for the page itself, not for its data. **Errors** — `E_STUDIO_FORBIDDEN`, `E_STUDIO_REQUEST`
- * without a Host.
+ * `isPage`: the request is for the page itself, not for its data. **Errors** — `E_STUDIO_FORBIDDEN`; `E_STUDIO_REQUEST`
+ * when the Host header is missing.
  */
 export function checkSender({ headers, method }: Request, port: number, isPage: boolean): void {
   const authorities = [`127.0.0.1:${port}`, `localhost:${port}`];
@@ -18,14 +18,14 @@ export function checkSender({ headers, method }: Request, port: number, isPage: 
   const origin = headers.get('origin');
   if (origin !== null && origin !== `http://${host}`) throw forbidden(403, `A page of ${quote(origin)} asks.`);
   const site = headers.get('sec-fetch-site');
-  // A browser sends it with every request to this machine, and no page can change it.
+  // A browser sends `Sec-Fetch-Site` with every request to this machine, and no page can change it.
   if (site !== null && !isFromHere(site, headers, isPage)) throw forbidden(403, 'A page of somebody else asks.');
   if (method === 'POST' && origin === null && site !== 'same-origin') {
     throw forbidden(403, 'The request does not say which page it comes from.');
   }
 }
 
-/** Other pages may link to Studio's page, as a mail or a chat does, and to nothing else. */
+/** Foreign pages, such as a web mail or a chat, may link to Studio's page, but to nothing else. */
 function isFromHere(site: string, headers: Headers, isPage: boolean): boolean {
   return site === 'same-origin' || site === 'none' || (isPage && headers.get('sec-fetch-mode') === 'navigate');
 }

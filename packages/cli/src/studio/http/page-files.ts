@@ -1,20 +1,20 @@
-/** The built page of Studio, read once: later requests never reach the disk. */
+/** The built page of Studio. The files are read once, so later requests never reach the disk. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GoondanError } from '@goondan/types';
 
-/** Files by the path in the address: `/`, `/chunk-….js`. */
+/** Files by their path in the address, such as `/` or `/chunk-….js`. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 export interface PageFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
-  /** True when its name changes with its bytes. */
+  /** True when the file's name contains a hash of its content. */
   readonly isHashed: boolean;
 }
 
-/** Next to the sources, in the repository and in an installed CLI. */
+/** The folder is next to the sources, both in the repository and in an installed CLI. */
 const builtPage = fileURLToPath(new URL('../../../dist/studio', import.meta.url));
 
 const types: ReadonlyMap<string, string> = new Map([
@@ -35,7 +35,7 @@ export function readPageFiles(folder = builtPage): PageFiles {
   return files;
 }
 
-/** Browsers may keep a hashed file; the page itself is requested each time. */
+/** Browsers may cache a hashed file; the page itself is requested each time. */
 export function answerFile({ bytes, type, isHashed }: PageFile): Response {
   const kept = isHashed ? { 'Cache-Control': 'private, max-age=31536000, immutable' } : {};
   return new Response(bytes, { headers: { 'Content-Type': type, ...kept } });

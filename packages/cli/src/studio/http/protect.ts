@@ -1,4 +1,4 @@
-/** Headers of every answer. There is no CORS, because no other page may use Studio. */
+/** The headers of every response. There are no CORS headers, because no other page may use Studio. */
 const headers: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -6,7 +6,7 @@ const headers: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** Adds the headers. Answers are not cached, unless they allow it themselves. */
+/** Adds the headers. Responses are not cached, unless they allow it themselves. */
 export function protect(response: Response, port: number): Response {
   response.headers.set('Content-Security-Policy', policyFor(port));
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
@@ -19,7 +19,7 @@ function policyFor(port: number): string {
     `default-src 'none'`,
     `script-src 'self'`,
     `style-src 'self'`,
-    // Not every browser treats a WebSocket to the same host as its own.
+    // Lists the WebSocket addresses, because not every browser includes them in 'self'.
     `connect-src 'self' ws://127.0.0.1:${port} ws://localhost:${port}`,
     `img-src 'self' data:`,
     `font-src 'self'`,

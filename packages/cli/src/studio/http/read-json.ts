@@ -3,7 +3,7 @@ import { checkJsonType, parseJson, readBody, Refusal, type RefuseBody } from '@g
 
 const bounds = { longest: 1_000_000, withinMs: 30_000 };
 
-/** Reads the body of a request from the page. **Errors** — `E_STUDIO_REQUEST`. */
+/** Reads the JSON body of a request from the page. **Errors** — `E_STUDIO_REQUEST`. */
 export async function readJson(request: Request, clock?: Clock): Promise<unknown> {
   checkJsonType(request, refuse);
   const bytes = await readBody(request, { ...bounds, ...(clock && { clock }) }, refuse);

@@ -1,4 +1,4 @@
-/** Reads and checks the query of an address. Unknown parameters are errors. */
+/** Reads and checks the query parameters of an address. Unknown parameters are errors. */
 import type { AgentAddress } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 
@@ -27,7 +27,7 @@ export function addressOf({ agent, instanceKey }: Query<'agent' | 'instanceKey'>
   return { agentName: agent, instanceKey };
 }
 
-/** Returns `otherwise` when absent. **Errors** — `E_STUDIO_REQUEST`. */
+/** Returns `otherwise` when the parameter is absent. **Errors** — `E_STUDIO_REQUEST`. */
 export function numberOf<const Name extends string, Otherwise>(
   query: Query<Name>,
   name: Name,

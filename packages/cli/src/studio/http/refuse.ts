@@ -1,9 +1,11 @@
-/** Refusals of Studio: a status, and a `Refusal` with a code and a sentence. Never a stack. */
+/** Error responses of Studio: a status, and a `Refusal` with a code and a sentence, never a stack trace. */
 import { controlStatusByCode } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { refuse as refuseOverHttp, type StatusByCode } from '@goondan/types/http';
 
-/** Code → HTTP status; 500 for every other. Codes of the swarm have the status of the control socket. */
+/**
+ * Code → HTTP status; 500 for every other code. Error codes of the swarm have the same status as on the control socket.
+ */
 const statusByCode: StatusByCode = {
   ...controlStatusByCode,
   E_STUDIO_REQUEST: 400,
@@ -18,7 +20,7 @@ const statusByCode: StatusByCode = {
   E_SWARM_STOPPED: 503,
 };
 
-/** `report` gets errors without a code: they may quote anything, so the client does not see them. */
+/** `report` is called with errors that have no code. They may quote anything, so the client does not see them. */
 export function refuse(thrown: unknown, report: (error: unknown) => void): Response {
   if (!GoondanError.is(thrown)) report(thrown);
   const error = GoondanError.is(thrown) ? thrown : unforeseen();

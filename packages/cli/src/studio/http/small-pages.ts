@@ -1,6 +1,6 @@
-/** Plain pages for a browser without access yet. */
+/** Plain pages for a browser that has no access yet. */
 
-/** Tells a person without the cookie what to do. */
+/** Tells a person whose browser has no cookie what to do. */
 export function askForLink(problem: string): Response {
   return page(
     `<p>${problem}</p>
@@ -9,7 +9,7 @@ export function askForLink(problem: string): Response {
   );
 }
 
-/** Redirects to Studio at once, and replaces itself in the browser's history. */
+/** Redirects to Studio at once. The page does not stay in the browser's history. */
 export function sendOn(headers: Readonly<Record<string, string>>): Response {
   return page('<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open Studio</a></p>', { headers });
 }

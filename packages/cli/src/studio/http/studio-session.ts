@@ -1,8 +1,10 @@
 /**
- * Access to Studio. A browser with the token of the link gets a cookie, and only requests with the cookie are answered.
+ * Controls access to Studio. A browser that presents the link's token gets a cookie, and only requests with the cookie
+ * are answered.
  *
- * 1. The token leaves the address bar at once: its request is answered with a cookie and a redirect.
- * 2. A browser is started with a one-time ticket instead, because other users can read its command line.
+ * 1. The token leaves the address bar at once: the response sets the cookie and redirects.
+ * 2. A browser that `gdn` starts gets a one-time ticket instead of the token, because other users can read command
+ *    lines.
  * 3. Secrets are compared in constant time.
  */
 import { timingSafeEqual } from 'node:crypto';
@@ -19,14 +21,14 @@ export class StudioSession {
   readonly #clock: Clock;
   #ticket: { readonly secret: string; readonly until: number } | undefined;
 
-  /** `port` is part of the cookie's name: cookies do not distinguish ports, and two Studios may run. */
+  /** The cookie's name includes `port`, because cookies do not distinguish ports and two Studios may run. */
   constructor({ port, token = newSecret(), clock = systemClock }: SessionOptions) {
     this.token = token;
     this.#cookieName = `gdn-studio-${port}`;
     this.#clock = clock;
   }
 
-  /** Makes a ticket that works once, for one minute. */
+  /** Creates a ticket that works once, within one minute. */
   newTicket(): string {
     const secret = newSecret();
     this.#ticket = { secret, until: this.#clock.elapsed() + TICKET_MS };
@@ -37,7 +39,7 @@ export class StudioSession {
   enter(token: string, { headers }: Request): Response {
     if (!isSame(token, this.token) && !this.#takeTicket(token)) throw stranger('This is not the token of this Studio.');
     const cookie = { 'Set-Cookie': `${this.#cookieName}=${this.#cookieValue}; Path=/; HttpOnly; SameSite=Strict` };
-    // When the link is on a page of another site, browsers withhold the cookie from a redirect: so a page of ours
+    // If the link was on a page of another site, browsers withhold the cookie after an HTTP redirect, so our own page
     // redirects.
     if (headers.get('sec-fetch-site') === 'cross-site') return sendOn(cookie);
     return new Response(null, { status: 303, headers: { Location: '/', ...cookie } });
@@ -60,7 +62,7 @@ export class StudioSession {
 
 export interface SessionOptions {
   readonly port: number;
-  /** Random when absent. */
+  /** The token of the link; random when absent. */
   readonly token?: string;
   readonly clock?: Clock;
 }
@@ -73,7 +75,7 @@ function isSame(given: string, secret: string): boolean {
   return timingSafeEqual(digest(given), digest(secret));
 }
 
-/** Makes all inputs the same length. */
+/** Hashes a secret, so that all compared values have the same length. */
 function digest(text: string): Uint8Array {
   return new Bun.CryptoHasher('sha256').update(text).digest();
 }
