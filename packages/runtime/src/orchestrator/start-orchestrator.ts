@@ -1,12 +1,11 @@
 /**
- * Starts the orchestrator of one workspace in this process: its parts, in the order of their use, which end in the
+ * Starts the orchestrator of one workspace in this process. Its parts start in the order of their use and end in the
  * opposite order.
- *
  * Invariants:
- * 1. One orchestrator per workspace; processes left by an earlier one are ended before anything is started.
+ * 1. A workspace has one orchestrator; processes left by an earlier one are ended before anything is started.
  * 2. The guardian watches before the first child is started: no child survives this process, however it ends.
- * 3. Earlier accepted input is handled before new input.
- * 4. No code of the bundle runs here.
+ * 3. Input accepted earlier is handled before new input.
+ * 4. No code of the bundle runs in this process.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,21 +53,24 @@ import { type Ownership, watchOwnership } from './watch-ownership.ts';
 
 export interface OrchestratorOptions {
   readonly plan: SwarmPlan;
-  /** Reads the plan again; without it there is no `reload`. */
+  /** Reads the plan again; when absent, `reload` is not possible. */
   readonly readPlan?: ReadPlan;
   readonly stateRoot: string;
   readonly workspaceId: string;
-  /** The real path of the bundle, for commands that find the swarm by it. */
+  /** The real path of the bundle, by which commands find the swarm. */
   readonly bundleFolder?: string;
-  /** False where the file system has no `flock`; see `ownWorkspace`. */
+  /** Set to false if the file system has no `flock`; see `ownWorkspace`. */
   readonly flock?: boolean;
   /** Receives every log line, in addition to the files. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
-  /** The operator's environment, from which children inherit the listed variables; that of this process when absent. */
+  /**
+   * The operator's environment, from which children inherit the listed variables; the environment of this process when
+   * absent.
+   */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
   readonly ids?: Ids;
-  /** The operating system; that of this process when absent. */
+  /** The operating system; the system of this process when absent. */
   readonly platform?: string;
 }
 
@@ -99,7 +101,7 @@ interface Starting extends Omit<OrchestratorOptions, 'plan'> {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly currentPlan: CurrentPlan;
-  /** Started parts are ended in the opposite order, also when a start fails half way. Failed endings are ignored. */
+  /** Ends started parts in the opposite order, also when a start fails half way. Errors while ending are ignored. */
   readonly endings: AsyncDisposableStack;
 }
 
@@ -132,7 +134,7 @@ async function start(starting: Starting): Promise<Swarm> {
     await reloader.close();
     await drainAll(starting, swarm, connections, graceMs, hurry);
     await endings.disposeAsync().catch(() => undefined);
-    // Last: a client that stopped the swarm over the socket is answered when the workspace is free.
+    // Closed last: a client that stopped the swarm over the socket gets its answer when the workspace is free.
     await server.close();
   });
   const about = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION };
@@ -164,7 +166,7 @@ async function start(starting: Starting): Promise<Swarm> {
   return handle;
 }
 
-/** Owns the workspace and ends the rest of earlier runs. `leftOver`: the number of ended processes. */
+/** Takes the workspace and ends remaining processes of earlier runs. `leftOver`: the number of ended processes. */
 async function takeWorkspace(
   { stateRoot, workspaceId, clock, endings, flock = true }: Starting,
   folder: string,
@@ -177,11 +179,11 @@ async function takeWorkspace(
   return { ownership, leftOver: await endLeftovers(owner, clock) };
 }
 
-/** The receivers of log lines: the files and the starting program; also the watchers, once there is a swarm. */
+/** Writes log lines to the files and to the starting program, and, once the swarm exists, to its watchers. */
 interface StartLog {
   write(line: LogLine): void;
   report(level: LogLevel, event: string, message: string): void;
-  /** Sends lines through the swarm from now on, which writes here itself. */
+  /** From now on, passes lines to the swarm, which writes them here itself. */
   handOver(swarm: SwarmAgents): void;
 }
 
@@ -190,7 +192,7 @@ function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => undefin
     stateRoot,
     workspaceId,
     clock,
-    // Not into the log itself, which has just failed.
+    // Written to standard error, because the log itself has just failed.
     warn: ({ path, message }) => void process.stderr.write(`${path} ${message}\n`),
   });
   endings.defer(() => files.close());
@@ -220,7 +222,7 @@ async function openJournal(
   return journal;
 }
 
-/** Invariant 2: starts the guardian before it returns the function that starts children. */
+/** Starts the guardian, and only then returns the function that starts children (invariant 2). */
 async function openSpawn({ clock, endings, environment }: Starting, runTag: ProcessTag, log: StartLog): Promise<Spawn> {
   const warn = (message: string) => log.report('warn', 'guardian', message);
   const guardian = await keepGuardian({ tag: runTag, clock, warn });
@@ -231,12 +233,12 @@ async function openSpawn({ clock, endings, environment }: Starting, runTag: Proc
   return childSpawner({ runTag, guardian, clock, ...(environment === undefined ? {} : { environment }) });
 }
 
-/** Makes the folder for messages that are too long for a frame. It contains nothing of an earlier run. */
+/** Makes the folder for messages that are too long for a frame. Contents of an earlier run are removed. */
 function makeRunFolder(folder: string, ownership: Ownership, endings: AsyncDisposableStack): string {
   const path = join(folder, 'run');
   rmSync(path, { recursive: true, force: true });
   endings.defer(() => {
-    // The folder with this name may belong to another orchestrator.
+    // If the workspace is lost, the folder with this name may belong to another orchestrator.
     if (!ownership.isLost) rmSync(path, { recursive: true, force: true });
   });
   return makeFolder(path);
@@ -266,7 +268,7 @@ function rememberSwarm({ stateRoot, workspaceId, bundleFolder, currentPlan, endi
   return written;
 }
 
-/** Reads the settings of the operator. Wrong ones are reported, and do not stop the swarm. */
+/** Reads the operator's settings. Wrong settings are reported, and do not prevent the start. */
 async function readTelemetry(
   { environment = process.env, currentPlan }: Starting,
   log: StartLog,
@@ -309,7 +311,7 @@ function openSwarm(
     store: { stateRoot, workspaceId },
     ...(telemetry === undefined ? {} : { telemetry }),
     startChild: (agent, request) => {
-      // A process would create the conversation again in a folder that is gone or belongs to another orchestrator.
+      // A process would create the conversation again, in a folder that was removed or belongs to another orchestrator.
       ownership.fence();
       return children.start(agent, request);
     },
@@ -345,10 +347,13 @@ function openConnections(starting: Starting, swarm: SwarmAgents, spawn: Spawn, r
   });
 }
 
-/** The share of the grace for connections: a caller that waits there for a turn must leave time for the cleanup. */
+/**
+ * The part of the grace that connections may use. It leaves time for the cleanup, because a connection may wait for a
+ * turn.
+ */
 const CONNECTIONS_SHARE = 0.75;
 
-/** Connections first: no new input arrives while the rest is finished. */
+/** Drains connections first, so that no new input arrives while the remaining work is finished. */
 async function drainAll(
   { clock, currentPlan }: Starting,
   swarm: SwarmAgents,

@@ -1,4 +1,4 @@
-/** Changes conversations of a stopped workspace, as its orchestrator would. */
+/** Changes conversations of a stopped workspace, in the way its orchestrator would. */
 import type { AgentAddress } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { durableStore, type DurableStoreOptions } from '../workspace/journal/durable-store.ts';
@@ -10,7 +10,7 @@ import { endLeftovers } from './guardian/end-leftovers.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 
 export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'workspaceId' | 'warn'> {
-  /** The name of the swarm, for processes that are rejected meanwhile. */
+  /** The name of the swarm, for the error of processes that are rejected meanwhile. */
   readonly swarm: string;
   /** See `startSwarm`. */
   readonly flock?: boolean;
@@ -40,9 +40,8 @@ export async function forkStoppedInstance(
 }
 
 /**
- * Owns the workspace during `action`, so that no swarm starts meanwhile. Remaining processes of an earlier run are
- * ended first, because they may still write.
- *
+ * Owns the workspace while `action` runs, so that no swarm can start. Remaining processes of an earlier run are ended
+ * first, because they may still write.
  * **Errors** — `E_SWARM_RUNNING`; those of `action`.
  */
 async function withStoppedWorkspace<Value>(

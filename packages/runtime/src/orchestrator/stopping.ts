@@ -1,6 +1,6 @@
 import type { GoondanError } from '@goondan/types';
 
-/** Stops once. A second call shortens the time and gets the end of the running stop. */
+/** Stops once. A second call shortens the time, and gets the promise of the running stop. */
 export class Stopping {
   readonly #end: (graceMs: number, hurry: AbortSignal) => Promise<void>;
   readonly #hurry = new AbortController();
@@ -12,7 +12,7 @@ export class Stopping {
     this.#end = end;
   }
 
-  /** Resolves when the stop is over, successful or not. */
+  /** Resolves when the stop has ended, successfully or not. */
   get stopped(): Promise<void> {
     return this.#stopped.promise;
   }
@@ -25,7 +25,7 @@ export class Stopping {
   /** Stops at once because of a failure. */
   fail(failure: GoondanError): void {
     this.#failure ??= failure;
-    // `stopped` reports the end.
+    // Ignored here, because `stopped` reports the end.
     this.stop(0).catch(() => undefined);
   }
 

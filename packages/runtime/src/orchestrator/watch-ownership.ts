@@ -1,6 +1,6 @@
 /**
- * Notices that the workspace of this orchestrator was removed, moved or replaced: checks every 15 s, and around each
- * write to an inbox. Once lost it stays lost, even if a folder comes back.
+ * Detects that the workspace of this orchestrator was removed, moved or replaced. It checks every 15 s, and before and
+ * after each write to an inbox. Once lost, the workspace stays lost, even if its folder comes back.
  */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
@@ -8,11 +8,11 @@ import type { WorkspaceOwner } from '../workspace/swarms/own-workspace.ts';
 
 export interface Ownership {
   readonly isLost: boolean;
-  /** Throws `E_FENCED` once it is lost. */
+  /** Throws `E_FENCED` once the workspace is lost. */
   readonly fence: () => void;
-  /** Calls `listener` once, when the workspace is lost; at once when it is lost already. */
+  /** Calls `listener` once, when the workspace is lost, or at once if it is already lost. */
   onLost(listener: (error: GoondanError) => void): void;
-  /** Ends the automatic checks. */
+  /** Stops the periodic checks. */
   end(): void;
 }
 

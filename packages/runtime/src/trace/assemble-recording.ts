@@ -1,11 +1,14 @@
-/** Assembles the recording of each run of a turn from the lines of its file, or says why they are not enough. Pure. */
+/**
+ * Assembles the recording of each run of a turn from the lines of its trace file, or says why the lines are not enough.
+ * Pure.
+ */
 import { assembleTurn, summarise } from './assemble-turn.ts';
 import type { ChainRecord } from './turn-trace.ts';
 import { haltRun, placeOfHalt } from './halt-run.ts';
 import type { Recording } from './recording.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 
-/** Why a turn cannot be replayed. With `isUnfinished` this may change. */
+/** Why a turn cannot be replayed. If `isUnfinished` is true, this may change. */
 export interface NoRecording {
   readonly problem: string;
   readonly isUnfinished?: true;
@@ -13,7 +16,7 @@ export interface NoRecording {
 
 export interface RecordedRun {
   readonly startedAt: string;
-  /** The first step it ran. */
+  /** The index of the first step that the run executed. */
   readonly fromStep: number;
   /** Absent when this run cannot be replayed; then `problem` says why. */
   readonly recording?: Recording;

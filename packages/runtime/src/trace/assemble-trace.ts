@@ -1,13 +1,13 @@
 /**
- * Assembles the turns of one trace, each under the span that asked for it: turn ⊃ step ⊃ tool call ⊃ turn of another
+ * Assembles the turns of one trace, each under the span that requested it: turn ⊃ step ⊃ tool call ⊃ turn of another
  * agent.
  */
 import { isCancellation } from '@goondan/types';
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
 /**
- * Lists the turns without a caller in the trace, oldest first; with `only`, the span id of a turn, just that turn.
- * Pure.
+ * Lists the turns that no other turn of the trace requested, oldest first. `only`: the span id of a turn, to return
+ * just that turn. Pure.
  */
 export function assembleTrace(turns: readonly TurnTrace[], only?: string): TurnTrace[] {
   const ordered = turns.toSorted((one, other) => Date.parse(one.startedAt) - Date.parse(other.startedAt));

@@ -1,4 +1,4 @@
-/** Assembles a turn from the lines of its file. Pure; missing parts are reported. */
+/** Assembles a turn from the lines of its trace file. Pure. Missing parts are reported in the result. */
 import { endingOf, type ExtensionStatusChanged } from '@goondan/types';
 import { defined } from '../json/defined.ts';
 import type { EffectRecord } from './effect-record.ts';
@@ -6,7 +6,7 @@ import { reachedBy } from './reached-by.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 import type { ChainRecord, TurnSummary, TurnTrace } from './turn-trace.ts';
 
-/** Returns `undefined` when its first line is missing. */
+/** Returns `undefined` when the first line is missing. */
 export function assembleTurn(lines: readonly TraceLine[]): TurnTrace | undefined {
   const runs = splitRuns(lines);
   const summary = summarise(lines);
@@ -31,7 +31,7 @@ function newestStatuses(lines: readonly TraceLine[]): readonly ExtensionStatusCh
   return [...new Map(statuses.map((status) => [status.extension, status])).values()];
 }
 
-/** Summarises a turn, also from only its first and last lines. */
+/** Summarises a turn, even if only its first and last lines are given. */
 export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined {
   const starts = lines.filter((line) => line.type === 'start');
   const [first] = starts;
@@ -53,7 +53,7 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
 
 function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
   const { finishReason, truncated, stepCount, error, place, stack, durationMs } = end;
-  // The duration covers the last run alone; after a crash the difference of the dates is right.
+  // The recorded duration covers only the last run; after a crash, the difference of the dates is right.
   const sinceFirst = Date.parse(end.time) - Date.parse(first.time);
   return {
     durationMs: sinceFirst > durationMs + 1_000 ? sinceFirst : durationMs,
@@ -67,7 +67,7 @@ function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
 
 interface Run {
   readonly start: LineOf<'start'>;
-  /** Chains by number; the last written version of each. */
+  /** Chains by number, in the version that was written last. */
   readonly chains: Map<number, LineOf<'chain'>>;
 }
 
@@ -80,7 +80,7 @@ function splitRuns(lines: readonly TraceLine[]): readonly Run[] {
   return runs;
 }
 
-/** Joins the runs into one chain for the turn: the chain of its last run, with the chains of all runs inside. */
+/** Joins the runs into one chain for the turn: the chain of the last run, containing the chains of all runs. */
 function joinRuns(
   runs: readonly Run[],
   { turnId, agentName, spanId, startedAt }: TurnSummary,
@@ -93,13 +93,13 @@ function joinRuns(
 }
 
 /**
- * Nests the chains of a run: the turn's own chain, if it was written, and those inside it. `offsetMs` is the time from the
- * turn's first run to this one.
+ * Nests the chains of a run: the turn chain, if it was written, and the chains inside it. `offsetMs`: the time from the
+ * start of the turn's first run to the start of this run.
  */
 function nest({ chains }: Run, offsetMs: number, effects: ReadonlyMap<string, EffectRecord>) {
   const children = new Map<number, LineOf<'chain'>[]>();
   for (const line of [...chains.values()].toSorted((one, other) => one.n - other.n)) {
-    // The parent may be missing, when the file was full or the disk failed. A parent begins before its child.
+    // The parent may be missing, if the file reached its limit or the disk failed. A parent begins before its child.
     const { n, parent = ROOT } = line;
     const at = parent < n && chains.has(parent) ? parent : ROOT;
     if (n !== ROOT) children.set(at, [...(children.get(at) ?? []), line]);
@@ -114,7 +114,7 @@ function nest({ chains }: Run, offsetMs: number, effects: ReadonlyMap<string, Ef
   return { root: chains.get(ROOT)?.chain, inside: inside(ROOT) };
 }
 
-/** The turn's own chain is the first of a run. */
+/** The first chain of a run is the turn chain. */
 const ROOT = 0;
 
 function sum(numbers: readonly number[]): number {

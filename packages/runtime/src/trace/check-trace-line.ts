@@ -1,6 +1,6 @@
 /**
- * Checks the shape of a line of a trace file, which may be damaged. The other files of this folder trust the shapes of
- * `trace-lines.ts`.
+ * Checks the shape of a line of a trace file, which may be damaged. The other files of this folder rely on the shapes
+ * of `trace-lines.ts`.
  */
 import { isPlainObject, type PlainObject } from '../json/copy-json.ts';
 import { isMiddlewareKind } from '../ports/middleware-kinds.ts';
@@ -41,7 +41,7 @@ function isStart(line: PlainObject): boolean {
   );
 }
 
-/** Checks the top level only: a damaged line is not valid JSON anyway. */
+/** Checks the top level only, because a damaged line is usually not valid JSON. */
 function isResumePoint(value: unknown): boolean {
   return (
     isPlainObject(value) &&

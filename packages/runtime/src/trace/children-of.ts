@@ -1,7 +1,7 @@
 /** The contents of a chain: other chains, and turns of called agents, in the order they started. */
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
-/** `turnStart` is the time when the chain's own turn began, in milliseconds. */
+/** Lists the contents. `turnStart`: the time at which the chain's turn began, in milliseconds. */
 export function childrenOf({ inside, called }: ChainRecord, turnStart: number): readonly (ChainRecord | TurnTrace)[] {
   if (called.length === 0) return inside;
   const placed = [

@@ -1,10 +1,12 @@
-/** Decodes the text of a turn's file to lines. Pure; unreadable lines are counted as missing. */
+/** Decodes the text of a turn's trace file into lines. Pure. Unreadable lines are counted as missing. */
 import { isPlainObject } from '../json/copy-json.ts';
 import { isTraceLine, isTraceLineType } from './check-trace-line.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 import type { ChainRecord } from './turn-trace.ts';
 
-/** Decodes a whole file or a part. The last line may be incomplete. Line types of a later version are left out. */
+/**
+ * Decodes a whole file or a part of it. The last line may be incomplete. Line types of a later version are left out.
+ */
 export function decodeTraceLines(text: string): TraceLine[] {
   const decoded = text.split('\n').map(decodeLine);
   return decoded.flatMap((line, index) => {
@@ -18,7 +20,7 @@ function decodeLine(text: string): TraceLine | 'damaged' | undefined {
   try {
     const written: unknown = JSON.parse(text);
     if (!isPlainObject(written)) return 'damaged';
-    // In format 1 the point of a `resume` has another name.
+    // In format 1, the field `point` of a `resume` line has the name `takenUp`.
     const line = 'takenUp' in written ? { ...written, point: written['takenUp'] } : written;
     if (isTraceLine(line)) return line.type === 'chain' ? withEmpty(line) : line;
     return typeof line['type'] === 'string' && !isTraceLineType(line['type']) ? undefined : 'damaged';
@@ -29,7 +31,7 @@ function decodeLine(text: string): TraceLine | 'damaged' | undefined {
 
 /** Puts back the lists and counts that `encodeTraceLine` leaves out. */
 function withEmpty(line: LineOf<'chain'>): TraceLine {
-  // A chain in a file has no empty lists, although its type requires them.
+  // Safe: a chain in a file has no empty lists, although its type requires them.
   const { layers = [] } = line.chain as Partial<ChainRecord>;
   const whole = layers.map(({ extension, name, kind, ...rest }) => ({ extension, name, kind, ...emptyLayer, ...rest }));
   return { ...line, chain: { ...line.chain, layers: whole, inside: [], called: [] } };

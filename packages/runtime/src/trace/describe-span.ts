@@ -1,6 +1,6 @@
 /**
- * Describes a recorded chain: changes as paths with before and after, events and errors in short. Runs when the record
- * is read or written, never while the chain runs.
+ * Describes a recorded chain: changes as paths with before and after, and events and errors in short form. It runs when
+ * the record is read or written, never while the chain runs.
  */
 import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { cutJson, defaultDiffLimits, type Diff, diffJson, type Shorten } from '../json/diff-json.ts';
@@ -14,15 +14,18 @@ import { byName, markFields, markLayer } from './mark-layer.ts';
 import type { RunningSpan } from './running-span.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
-/** The most characters for all changes of one chain; changes of further layers are left out. */
+/** The maximum number of characters for all changes of one chain; changes of further layers are left out. */
 const CHAIN_CHARACTERS = 500_000;
 const LONGEST_ERROR = 1_000;
-/** The end of a text that `markCut` cut. A text that happens to end like this counts as cut, which does no harm. */
+/**
+ * Matches the end of a text that `markCut` cut. A text that happens to end like this also counts as cut, which does no
+ * harm.
+ */
 const CUT = /…(?: \(\d+ characters\))?$/;
 
 /**
- * Describes a chain without the chains inside it, which the caller adds. `turnStartedAt`: the start of its turn on the
- * monotonic clock. `locate` finds the place where code of the bundle threw; without it records have no places.
+ * Describes a chain without the chains inside it, which the caller adds. `turnStartedAt`: the start of the turn on the
+ * monotonic clock. `locate` finds the place where bundle code threw; without it, records have no places.
  */
 export function describeSpan(recorded: RunningSpan, turnStartedAt: number, locate?: LocateThrown): ChainRecord {
   const { chain, layersMore, retryMs, startedAt, totalMs, by } = recorded;
@@ -43,11 +46,11 @@ export function describeSpan(recorded: RunningSpan, turnStartedAt: number, locat
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
   };
-  // Masks names and paths, too. The record is JSON and keeps its shape.
+  // Masks names and paths, too. Safe: the record is JSON and keeps its shape.
   return maskJson(described as unknown as JsonObject, mask) as unknown as typeof described;
 }
 
-/** Describes one layer alone, up to its current stage. */
+/** Describes a single layer, up to its current stage. */
 export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerRecord {
   const described = describeLayer(recorded, new ChangeWriter(mask), 0);
   return maskJson(described as unknown as JsonObject, mask) as unknown as LayerRecord;
@@ -90,7 +93,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
 function describeOutcome(recorded: RunningSpan, writer: ChangeWriter): Partial<ChainRecord> {
   if (recorded.outcome === 'running') return { isUnfinished: true };
   if (recorded.outcome === 'failed') return { error: writer.error(recorded.error), ...writer.place(recorded.error) };
-  // The type of the result was checked when the chain ended.
+  // Safe: the type of the result was checked when the chain ended.
   switch (recorded.chain.kind) {
     case 'turn': {
       const { finishReason, error } = recorded.result as TurnResult;
@@ -136,7 +139,7 @@ class ChangeWriter {
     return this.#count(diffJson(before, after, defaultDiffLimits, this.#shorten));
   }
 
-  /** Lists the messages in events; for a replaced message, only the new one. */
+  /** Lists the messages in the events. For a replaced message, lists only the new one. */
   messages(events: readonly MessageEvent[]): Diff {
     const put = events.flatMap((event) => ('message' in event ? [event] : []));
     if (put.length === 0) return nothing;
@@ -153,7 +156,10 @@ class ChangeWriter {
     return this.#shorten(errorText(thrown), LONGEST_ERROR);
   }
 
-  /** Returns the origin of an error if the code of this extension threw it; others only passed it on. */
+  /**
+   * Returns the origin of an error if the code of this extension threw it, and nothing if the extension only passed it
+   * on.
+   */
   origin(thrown: unknown, extension: string): ThrownOrigin {
     return readField(thrown, 'extensionName') === extension ? this.locate(thrown) : {};
   }
@@ -176,7 +182,7 @@ function nowhere(): ThrownOrigin {
 
 const nothing: Diff = { changes: [], isCut: false };
 
-/** Whether an event holds more than an id, a role and content. */
+/** Returns true if an event contains more than an id, a role and content. */
 function hasMore(event: MessageEvent): boolean {
   return 'message' in event && Object.keys(event.message.metadata).length > 0;
 }

@@ -1,10 +1,13 @@
 /**
- * The chain in which code runs, across every `await` and call. One of its nested layers runs at a time, so the chain
- * knows which layer draws a value from the clock or from random numbers.
+ * The scope in which code runs, kept across every `await` and call. Nested layers of a chain run one at a time, so the
+ * chain knows which layer takes a draw from the clock or from random numbers.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The clock, the monotonic clock, a number from 0 to 1, a UUID, bytes as hexadecimal digits. */
+/**
+ * The type of each kind of draw: the clock, the monotonic clock, a number from 0 to 1, a UUID, bytes as hexadecimal
+ * digits.
+ */
 export interface DrawnValues {
   readonly now: number;
   readonly elapsed: number;
@@ -15,7 +18,7 @@ export interface DrawnValues {
 
 export type DrawKind = keyof DrawnValues;
 
-/** One drawn value. */
+/** A drawn value with its kind. */
 export type Draw = { readonly [Kind in DrawKind]: readonly [Kind, DrawnValues[Kind]] }[DrawKind];
 
 /** Decides which value a draw returns. */
@@ -23,7 +26,7 @@ export interface DrawScope {
   draw?<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind];
 }
 
-/** Created when a turn is first watched, so that a process need not load it at its start. */
+/** Created when a turn is first watched, so that a starting process need not load the module. */
 let scopes: AsyncLocalStorage<DrawScope | undefined> | undefined;
 
 export function inScope<Value>(scope: DrawScope, run: () => Value): Value {
@@ -31,7 +34,10 @@ export function inScope<Value>(scope: DrawScope, run: () => Value): Value {
   return scopes.run(scope, run);
 }
 
-/** The part that is being loaded. Parts load one at a time, before the first turn, so a variable is enough. */
+/**
+ * The extension that is being loaded. Extensions are loaded one at a time, before the first turn, so a variable is
+ * enough.
+ */
 let loading: DrawScope | undefined;
 
 export async function whileLoading<Value>(scope: DrawScope, load: () => Promise<Value>): Promise<Value> {
@@ -43,7 +49,7 @@ export async function whileLoading<Value>(scope: DrawScope, load: () => Promise<
   }
 }
 
-/** Runs code of the runtime outside of any layer, so that its draws are not the layer's. */
+/** Runs runtime code outside of any layer, so that its draws are not attributed to a layer. */
 export function outsideLayers<Value>(run: () => Value): Value {
   return scopes === undefined ? run() : scopes.run(undefined, run);
 }

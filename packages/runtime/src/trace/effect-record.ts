@@ -13,18 +13,18 @@ export interface EffectRecord {
    * layer has a chain of its own, whose span it is.
    */
   readonly by?: { readonly extension: string; readonly name: string; readonly span: string };
-  /** The request; that of a model call as a `ModelRequestRecord`. */
+  /** The request. For a model call, it is a `ModelRequestRecord`. */
   readonly asked: JsonValue;
-  /** Present in a model call that sent a request. */
+  /** Present for a model call that sent a request. */
   readonly request?: RequestReferences;
-  /** Absent when it was too long to keep. */
+  /** Absent when the outcome was too long to keep. */
   readonly outcome?: RecordedOutcome;
 }
 
 export type RecordedOutcome =
   { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly error: ThrownRecord };
 
-/** The fields of an error that layers look at. */
+/** The fields of an error that layers may read. */
 export interface ThrownRecord {
   readonly name?: string;
   readonly message: string;

@@ -1,14 +1,14 @@
 /**
- * The state of a run when it stopped early: it was cancelled, reached its deadline, or its process left while it waited
- * for a person. JSON.
+ * The state of a run that stopped early: it was cancelled, reached its deadline, or its process ended while the turn
+ * waited for a person. JSON.
  */
 import type { LayerRecord } from './turn-trace.ts';
 import type { ThrownRecord } from './effect-record.ts';
 
 export interface HaltRecord {
-  /** The reason of the cancel. Absent when its process left the turn. */
+  /** The reason of the cancel. Absent when the process left the turn. */
   readonly error?: ThrownRecord;
-  /** The number of its chains that had begun. */
+  /** The number of the run's chains that had begun. */
   readonly begun: number;
   /** The chains that were running, by number, with the stage of each layer. */
   readonly open: readonly {
@@ -16,6 +16,6 @@ export interface HaltRecord {
     /** Stages in the order in which the layers began; null for a layer that had ended. */
     readonly stages: readonly (LayerRecord['stage'] | null)[];
   }[];
-  /** Keys of the effects that had begun and not ended. */
+  /** Keys of the effects that had begun but not ended. */
   readonly asked: readonly string[];
 }

@@ -1,5 +1,5 @@
 /**
- * Cuts the lines of a run at the moment it stopped: later lines are left out, and running chains are unfinished. The
+ * Cuts the lines of a run at the moment it stopped: later lines are left out, and running chains become unfinished. The
  * lines of a completed run stay unchanged. Pure.
  */
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
@@ -12,7 +12,10 @@ export interface HaltedRun {
   readonly halt?: Omit<RecordedHalt, 'place' | 'layer'>;
 }
 
-/** `error` is the error of its end; undefined when it has no end because another process continued the turn. */
+/**
+ * Cuts the lines. `error`: the error with which the run ended; undefined when the run has no end because another
+ * process continued the turn.
+ */
 export function haltRun(
   lines: readonly TraceLine[],
   error: string | undefined,
@@ -33,7 +36,7 @@ function halted(
 ): HaltedRun {
   const stages = new Map(open.map((each) => [each.n, each.stages]));
   const kept = lines.flatMap((line, index): TraceLine[] => {
-    // An effect that had begun ended later, because of the halt.
+    // An effect that had begun is kept, although it ended later, because of the halt.
     if (line.type === 'effect') return index < at || asked.includes(line.key) ? [line] : [];
     if (line.type !== 'chain') return [line];
     if (line.n >= begun) return [];
@@ -45,9 +48,12 @@ function halted(
   return { lines: kept, halt: { how, ...(error === undefined ? {} : { error }), hasBegun: begun > 0, asked } };
 }
 
-/** Reads a crashed run: the record of an unfinished chain shows a past moment, so its layers got at least that far. */
+/**
+ * Reads a crashed run. The record of an unfinished chain was written some time before the crash, so its layers got at
+ * least that far.
+ */
 function crashed(lines: readonly TraceLine[]): HaltedRun {
-  // Earlier versions did not record the stage of a layer: it had begun.
+  // Earlier versions did not record the stage of a layer. Such a layer had begun.
   const stageOf = ({ outcome, stage = 'in' }: LayerRecord) => (outcome === 'running' ? stage : undefined);
   const kept = lines.map((line) =>
     line.type === 'chain' && line.chain.isUnfinished === true ? stopped(line, stageOf) : line,
@@ -55,7 +61,7 @@ function crashed(lines: readonly TraceLine[]): HaltedRun {
   return { lines: kept, halt: { how: 'crashed', hasBegun: lines.some(({ type }) => type === 'chain'), asked: [] } };
 }
 
-/** `most` is the number of its layers that had begun. */
+/** Returns a chain as it was when the run stopped. `most`: the number of its layers that had begun. */
 function stopped(
   line: LineOf<'chain'>,
   stageOf: (layer: LayerRecord, place: number) => LayerRecord['stage'],
@@ -66,7 +72,10 @@ function stopped(
   return { ...line, chain: { ...chain, layers, isUnfinished: true } };
 }
 
-/** Removes everything a layer did after this stage; for a layer on its way in, nothing is certain. */
+/**
+ * Removes everything a layer did after this stage. For a layer that had not called `next()`, nothing is certain, so
+ * everything is removed.
+ */
 function asItWas(layer: LayerRecord, stage: LayerRecord['stage']): LayerRecord {
   if (stage === undefined) return layer;
   const { error: _error, isBeforeNext: _before, emittedAfter = 0, ...rest } = layer;
@@ -78,7 +87,7 @@ function asItWas(layer: LayerRecord, stage: LayerRecord['stage']): LayerRecord {
   return { ...begun, changed: [], messages: [], emittedMore: 0 };
 }
 
-/** Finds the innermost running chain; of several, the one that began last. */
+/** Finds the innermost running chain; if there are several, the one that began last. */
 export function placeOfHalt(turn: ChainRecord): Pick<RecordedHalt, 'place' | 'layer'> {
   const place: string[] = [];
   let at = turn;

@@ -1,6 +1,6 @@
 /**
- * The observer of a turn. The runtime calls these methods at the moments that matter when a turn is watched, and does
- * nothing otherwise. The observer reads the clock itself.
+ * The observer of a turn. When a turn is watched, the runtime calls these methods as things happen; otherwise it calls
+ * nothing. The observer reads the clock itself.
  */
 import type { AgentAddress, AgentEvent, MessageEvent, MiddlewareKind } from '@goondan/types';
 import type { TurnOutcome } from '../ports/turn-outcome.ts';
@@ -20,25 +20,29 @@ export interface WatchedLayer {
 
 export interface SpanStart {
   readonly kind: MiddlewareKind;
-  /** The subject of this chain: a step's number, a tool's name, a model's reference. */
+  /** The subject of this chain: a step's number, a tool's name, or a model's reference. */
   readonly label: string;
   readonly id: string;
-  /** Masks everything that is written or shown: the values that an observer gets are unmasked. */
+  /** Masks secrets. An observer gets unmasked values, and must mask everything it writes or shows. */
   readonly mask: Mask;
   readonly spanIds: SpanIds;
-  /** The key of the effect of a model or tool call. */
+  /** The key of the effect, for a model call or a tool call. */
   readonly effect?: string;
   /** Returns a digest of the plan of a step; undefined when the plan is not JSON. */
   plan?(): string | undefined;
-  /** True for a call that was done before a crash: its outcome comes from the record, and only its layers run again. */
+  /**
+   * True for a call that completed before a crash: its outcome comes from the record, and only its layers run again.
+   */
   readonly isRepeated?: boolean;
-  /** Returns the current fields that layers may change, without copying them. Absent when there are none. */
+  /**
+   * Returns the current fields that layers may change, without copying them. Absent when the chain has no such fields.
+   */
   inspect?(): Readonly<Record<string, unknown>>;
-  /** A value of a field that is not changed in place while the chain runs, so it need not be copied. */
+  /** The value of a field that is never changed in place while the chain runs, so it need not be copied. */
   readonly shared?: unknown;
-  /** Returns the input in short, masked. */
+  /** Returns a short form of the input, with secrets masked. */
   input?(): string;
-  /** Returns the error that the handler of a tool call threw; the result has a short form of it. */
+  /** Returns the error that the handler of a tool call threw; the result contains only a short form of it. */
   thrown?(): unknown;
 }
 
@@ -49,65 +53,69 @@ export interface WatchedTurn extends AgentAddress {
   readonly startedAt: Date;
   /** The mask of the turn's chains. */
   readonly mask: Mask;
-  /** Finds the place where code of the bundle threw. */
+  /** Finds the place where bundle code threw. */
   readonly locate: LocateThrown;
-  /** True when it continues an interrupted run. */
+  /** True when this run continues an interrupted run. */
   readonly resumed: boolean;
   /** Returns the point from which a resumed turn continues. */
   resumePoint?(): ResumePoint;
 }
 
 export interface WatchedEnd extends TurnOutcome {
-  /** The error with which it failed. */
+  /** The error with which the turn failed. */
   readonly thrown?: unknown;
 }
 
-/** A model call, a tool call, a call to another agent or a request for approval, after its end. */
+/** An effect after its end: a model call, a tool call, a call to another agent, or an approval request. */
 export interface WatchedEffect {
-  /** The key of the effect, equal in every run that makes the same calls. */
+  /** The key of the effect. It is the same in every run that makes the same calls. */
   readonly key: string;
   readonly kind: EffectKind;
-  /** The request itself, which is not changed any more. */
+  /** The request itself, which is no longer changed. */
   readonly asked: unknown;
   readonly outcome: { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly thrown: unknown };
 }
 
 export interface TurnObserver {
-  /** The turn begins. Not called for a turn that was handled before. */
+  /** Called when the turn begins, but not for a turn that was handled before. */
   started?(turn: WatchedTurn): void;
-  /** A chain begins, inside another one unless it is the turn's own. Undefined when it is not watched. */
+  /**
+   * Called when a chain begins. `parent` is undefined for the turn chain. Returns undefined when the chain is not
+   * watched.
+   */
   chain(chain: SpanStart, parent: ChainSpan | undefined): ChainSpan | undefined;
-  /** An effect begins; `effect` follows with the same key. */
+  /** Called when an effect begins; `effect` follows with the same key. */
   asked?(key: string): void;
-  /** An effect ended. Not called for effects that a resumed turn had recorded. */
+  /** Called when an effect has ended, but not for effects that a resumed turn had recorded. */
   effect?(effect: WatchedEffect): void;
-  /** The turn is cancelled or reached its deadline. Called before any of its code learns of it. */
+  /** Called when the turn is cancelled or reaches its deadline, before any code of the turn is notified. */
   cancelled?(reason: Error): void;
-  /** The turn is committed. */
+  /** Called when the turn is committed. */
   ended?(end: WatchedEnd): void;
 }
 
 export interface ChainSpan {
-  /** The scope that gets the draws of its layers' code. Absent: the scope of the chain around it. */
+  /** The scope for draws by the code of this chain's layers; absent if it uses the scope of the enclosing chain. */
   readonly scope?: DrawScope | undefined;
-  /** Returns undefined when the layer is not watched. */
+  /** Called when a layer begins. Returns undefined when the layer is not watched. */
   enter(layer: WatchedLayer): LayerSpan | undefined;
-  /** The chain returned. */
+  /** Called when the chain returned a result. */
   end(result: unknown): void;
   /**
-   * The chain threw; or, after its end, its result turned out to be a failure. `retryMs` is the delay before a retry.
+   * Called when the chain threw, or when its result later turned out to be a failure. `retryMs`: the delay before a
+   * retry.
    */
   fail(error: unknown, retryMs?: number): void;
 }
 
 export interface LayerSpan {
-  /** The layer called `next()`. */
+  /** Called when the layer calls `next()`. */
   next(): void;
-  /** The inside of the layer settled; `result` is undefined when it threw. */
+  /** Called when the promise of `next()` settles; `result` is undefined if it was rejected. */
   innerSettled(result: unknown): void;
   emitted(event: MessageEvent): void;
   shortCircuit(): void;
   exit(result: unknown): void;
-  /** `skipped`: the chain continues without this layer. */
+  /** Called when the layer threw. If `skipped` is true, the chain continues without this layer. */
   fail(error: unknown, skipped: boolean): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Digests everything a layer did on its way in and on its way out. Two layers with equal marks did the same, even when
- * their records show only a part. Times are not included.
+ * Digests everything a layer did before and after `next()`. Two layers with equal marks did the same, even if their
+ * records show only a part. Times are not included.
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
 import { diffJson } from '../json/diff-json.ts';
@@ -11,10 +11,10 @@ import type { LayerRecord } from './turn-trace.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
 const DIGITS = 16;
-/** The limits of a comparison. */
+/** The limits of a comparison for digests, which are higher than those for display. */
 const everything = { changes: 20_000, characters: 10_000_000 };
 
-/** Makes the marks of a layer. Secrets are masked first: a digest of one would allow guessing it. */
+/** Makes the marks of a layer. Secrets are masked first, because a digest of a secret would allow guessing it. */
 export function markLayer(layer: RecordedLayer, mask: Mask): LayerRecord['marks'] & {} {
   const { changed, resultChanged, events = [], emittedBefore } = layer;
   const before = emittedBefore < 0 ? events.length : emittedBefore;
@@ -32,7 +32,7 @@ function markOf(difference: Difference | undefined, events: readonly MessageEven
   const shorten = (value: unknown, longest: number) => mask(previewJson(value, longest).text);
   const { changes } = difference ? diffJson(difference.before, difference.after, everything, shorten) : { changes: [] };
   const emitted = events.map((event) => mask(JSON.stringify(withoutTime(event))));
-  // The values in changes are texts.
+  // Safe: the values in changes are texts.
   return digestJson([changes as unknown as JsonValue, emitted]).slice(0, DIGITS);
 }
 

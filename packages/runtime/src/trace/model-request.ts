@@ -1,41 +1,42 @@
 /**
  * Requests to a model. `ModelRequestRecord` is the short form: enough to decide whether another request is equal, and
- * to show the difference. `RequestReferences` holds a digest of the sent body, and references from which the request
- * can be rebuilt. A conversation is not copied: each part is written once in a run, and referred to after that.
+ * to show the difference. `RequestReferences` has a digest of the sent body, and references from which the request can
+ * be reconstructed. A conversation is not copied: each message or tool is written once per run, and later requests
+ * refer to it.
  */
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';
 import type { Shorten } from '../json/diff-json.ts';
 import { sha256OfAll } from '../json/sha256.ts';
 
-/** A request on its way to its model. */
+/** A request to a model, before it is sent. */
 export interface AskedModel {
-  /** The extension whose layer makes the request; absent when a step does. */
+  /** The extension whose layer makes the request; absent when a step makes it. */
   readonly extension?: string | undefined;
   readonly modelRef: string;
   readonly params: ModelParams;
   readonly tools: readonly ToolCatalogItem[];
-  /** Not changed any more. */
+  /** The messages, which are no longer changed. */
   readonly messages: readonly ModelMessage[];
-  /** Returns the id of this message in the conversation; undefined when it is not in the conversation. */
+  /** Returns the id of a message in the conversation; undefined when the message is not in the conversation. */
   idOf?(message: ModelMessage): string | undefined;
-  /** Set when its model has sent a request, with a digest of the body if there is one. */
+  /** Set when the model has sent a request, with a digest of the body if there is one. */
   sent?: Omit<SentRequest, 'body'> & Partial<Pick<RequestReferences, 'bodyDigest'>>;
 }
 
 /** The request that a model reports when it sends it. */
 export interface SentRequest {
-  /** As a Model resource names it: `anthropic`. */
+  /** The provider's name in a Model resource, such as `anthropic`. */
   readonly provider: string;
-  /** The package that made the body, with its version: `@ai-sdk/anthropic@4.0.102`. */
+  /** The package that built the body, with its version, such as `@ai-sdk/anthropic@4.0.102`. */
   readonly package?: string;
   /** The provider's own name of the model. */
   readonly model?: string;
-  /** The body of the HTTP request. Absent for a model that is not on the network, which gets our own request. */
+  /** The body of the HTTP request. Absent for a model without a network, which gets the runtime's own request. */
   readonly body?: string;
 }
 
-/** A type, not an interface: it is JSON. */
+/** A type alias, because an interface would not count as JSON. */
 export type ModelRequestRecord = {
   readonly modelRef: string;
   readonly params: { readonly [name: string]: JsonValue };
@@ -45,35 +46,38 @@ export type ModelRequestRecord = {
     readonly count: number;
     /** A digest of all messages. */
     readonly digest: string;
-    /** The beginnings of the first and the last messages, by position and role. */
+    /** The beginnings of the first and last messages, by position and role. */
     readonly shown: { readonly [place: string]: string };
   };
 };
 
-/** Also JSON. */
+/** A type alias for the same reason. */
 export type RequestReferences = Omit<SentRequest, 'body'> & {
-  /** SHA-256 of the sent body; for a model that is not on the network, of our own request. */
+  /** SHA-256 of the sent body; for a model without a network, of the runtime's own request. */
   readonly bodyDigest: string;
-  /** The messages in order: the first `count` are those of an earlier request of the run, then come `more`. */
+  /** The messages in order: the first `count` messages of an earlier request of the run, followed by `more`. */
   readonly references: {
     readonly after?: { readonly effect: string; readonly count: number };
-    /** Each message by its digest and its id in the conversation; without an id, it is one of the parts. */
+    /** Each message, by its digest and its id in the conversation. A message without an id is in `parts`. */
     readonly more: readonly { readonly id?: string; readonly digest: string }[];
   };
-  /** Messages that are not in the conversation, and tools, by digest; without those of earlier requests. */
+  /**
+   * Messages that are not in the conversation, and tools, by digest. Those that earlier requests already contain are
+   * left out.
+   */
   readonly parts?: { readonly [digest: string]: JsonValue };
 };
 
-/** The requests of a run that have been written. */
+/** The requests of a run that were already written. */
 export class WrittenRequests {
   readonly parts = new Set<string>();
-  /** The digests of the messages in each asker's newest request. The asker with the oldest request comes first. */
+  /** The digests of the messages in the newest request of each asker. The asker with the oldest request comes first. */
   readonly #newest = new Map<
     AskedModel['extension'],
     { readonly effect: string; readonly digests: readonly string[] }
   >();
 
-  /** Finds the request with the longest common beginning; undefined when no request begins the same. */
+  /** Finds the request with the longest common prefix; undefined when no request has one. */
   closest(digests: readonly string[]): RequestReferences['references']['after'] {
     let found: RequestReferences['references']['after'];
     for (const { effect, digests: before } of this.#newest.values()) {
@@ -84,8 +88,8 @@ export class WrittenRequests {
   }
 
   /**
-   * Keeps the newest request of each asker, so that an extension's request between two steps does not make the second
-   * one list its whole conversation again.
+   * Keeps the newest request of each asker. So if an extension makes a request between two steps, the second step need
+   * not list its whole conversation again.
    */
   add(asker: AskedModel['extension'], effect: string, digests: readonly string[]): void {
     this.#newest.delete(asker);
@@ -99,10 +103,15 @@ const MOST_ASKERS = 8;
 const MOST_SHOWN = 12;
 const LONGEST_SHOWN = 300;
 const DIGITS = 16;
-/** The most characters of the parts of one request; longer ones are not kept, and the request cannot be rebuilt. */
+/**
+ * The maximum number of characters of the parts of one request. Longer parts are not kept, and the request cannot be
+ * reconstructed.
+ */
 const LONGEST_PARTS = 1_000_000;
 
-/** Records requests. Every step shows the model the same messages, so each immutable one is digested once. */
+/**
+ * Records requests. Every step sends the same messages again, so the digest of each immutable message is computed once.
+ */
 export class RequestRecorder {
   readonly #known = new WeakMap<object, string>();
 
@@ -129,7 +138,7 @@ export class RequestRecorder {
     };
   }
 
-  /** Returns undefined when nothing was sent. `effect` is the key under which the request is recorded. */
+  /** Returns undefined when nothing was sent. `effect`: the key under which the request is recorded. */
   refer(effect: string, asked: AskedModel, written: WrittenRequests): RequestReferences | undefined {
     const { sent, messages, tools } = asked;
     if (sent === undefined) return undefined;
@@ -170,7 +179,7 @@ export class RequestRecorder {
     return found;
   }
 
-  /** Digests the digests of the parts, so that a long conversation is not serialised in every step. */
+  /** Computes the digest from the digests of the parts, so that a long conversation is not serialised in every step. */
   #digestRequest({ params, tools }: AskedModel, messages: readonly string[]): string {
     return digestJson({ params: asJson(params), tools: this.#digestTools(tools), messages: sha256OfAll(messages) });
   }

@@ -3,7 +3,7 @@ import type { EffectRecord } from './effect-record.ts';
 import type { ModelRequestRecord } from './model-request.ts';
 import type { ChainRecord } from './turn-trace.ts';
 
-/** Returns the request that reached a model or the handler of a tool in this chain, as fields of its record. */
+/** Returns the fields of a chain's record that show the request that reached the model or the tool's handler. */
 export function reachedBy(
   { effect }: Pick<ChainRecord, 'effect'>,
   effects: ReadonlyMap<string, EffectRecord>,
@@ -12,7 +12,7 @@ export function reachedBy(
   if (!isPlainObject(asked)) return {};
   switch (kind) {
     case 'model':
-      // Made by `RequestRecorder`.
+      // Safe: `RequestRecorder` made it.
       return { request: { ...(asked as ModelRequestRecord), ...request } };
     case 'tool': {
       const { args } = asked;

@@ -1,4 +1,4 @@
-/** Records an effect; the record is made when it is written, and is masked. */
+/** Records an effect. The record is built when it is written, with secrets masked. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { shortenMasked } from '../log/shorten-masked.ts';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
@@ -9,18 +9,18 @@ import { type AskedModel, RequestRecorder, WrittenRequests } from './model-reque
 import { RunningSpan } from './running-span.ts';
 import { recordThrown } from './thrown-record.ts';
 
-/** The most characters of an outcome; a longer one is not kept, and its turn cannot be replayed. */
+/** The maximum number of characters of an outcome. A longer one is not kept, and its turn cannot be replayed. */
 const LONGEST_OUTCOME = 1_000_000;
 
 export class EffectRecorder {
   readonly #requests = new RequestRecorder();
 
   /**
-   * Call it where the effect was requested. The returned function makes the record later; call those of a run in the
+   * Call it where the effect was requested. The returned function builds the record later; call these functions in the
    * order in which the records are written.
    */
   record({ key, kind, asked, outcome }: WatchedEffect, mask: Mask): (written?: WrittenRequests) => EffectRecord {
-    // Copied now, because an error may get other fields on its way out.
+    // Copied now, because an error may get further fields while it propagates.
     const ended: RecordedOutcome = outcome.ok
       ? { ok: true, value: outcome.value as JsonValue }
       : { ok: false, error: recordThrown(outcome.thrown) };
@@ -28,7 +28,7 @@ export class EffectRecorder {
     const by =
       scope instanceof RunningSpan ? (scope.asker ?? (kind === 'model' ? scope.starter : undefined)) : undefined;
     return (written = new WrittenRequests()) => {
-      // `call-model.ts` alone calls models, and makes this request.
+      // Safe: only `call-model.ts` calls models, and it makes this request.
       const request = kind === 'model' ? this.#requests.refer(key, asked as AskedModel, written) : undefined;
       const isLong = (JSON.stringify(ended) ?? '').length > LONGEST_OUTCOME;
       const record: EffectRecord = {
@@ -43,7 +43,7 @@ export class EffectRecorder {
     };
   }
 
-  /** Describes a request in the form that is kept and compared. */
+  /** Describes a request in the form that is stored and compared. */
   describe(kind: WatchedEffect['kind'], asked: unknown, mask: Mask): JsonValue {
     if (kind === 'model') return this.#requests.record(asked as AskedModel, shortenMasked(mask));
     return maskJson(JSON.parse(JSON.stringify(asked) ?? 'null') as JsonValue, mask);

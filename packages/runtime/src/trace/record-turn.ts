@@ -1,6 +1,6 @@
 /**
- * Records a turn's chains as a tree in memory: every layer with its own time (without the inside) and its changes.
- * Keeps differences, not copies.
+ * Records a turn's chains as a tree in memory: every layer with its own time (without everything inside it) and its
+ * changes. Stores differences, not copies.
  */
 import type { LocateThrown } from '../log/locate-thrown.ts';
 import { type Mask, noSecrets } from '../log/mask-secrets.ts';
@@ -16,7 +16,7 @@ import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
 export interface TurnRecorder extends TurnObserver {
-  /** Returns the turn's own chain as far as it got; undefined before it begins. */
+  /** Returns the turn chain, as far as it has got; undefined before it begins. */
   turn(): ChainRecord | undefined;
 }
 
@@ -31,7 +31,7 @@ class TreeRecorder implements TurnRecorder {
   private mask: Mask = noSecrets;
   private readonly recorder = new EffectRecorder();
   private readonly requests = new WrittenRequests();
-  /** Effects by key; described when the turn is read. */
+  /** Effects by key; each is described when the turn is read. */
   private readonly effects = new Map<string, () => EffectRecord>();
 
   constructor(clock: Clock) {
@@ -71,5 +71,5 @@ class TreeRecorder implements TurnRecorder {
   }
 }
 
-/** The tree is made on demand, so changes are ignored. */
+/** The tree is built on demand, so notifications of changes are ignored. */
 function ignore(): void {}

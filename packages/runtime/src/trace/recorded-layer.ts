@@ -1,6 +1,6 @@
 /**
  * One layer while it is watched. Its methods run between every two layers of every chain, so they do little: read the
- * clock, compare, and keep what `describe-span.ts` needs later.
+ * clock, compare, and store the data that `describe-span.ts` needs later.
  */
 import type { MessageEvent } from '@goondan/types';
 import type { LayerRecord } from './turn-trace.ts';
@@ -8,13 +8,13 @@ import type { Draw, DrawKind, DrawnValues } from './draw-scope.ts';
 import type { LayerSpan, WatchedLayer } from './layer-span.ts';
 import type { RunningSpan } from './running-span.ts';
 
-/** The most events kept for one layer; further ones are counted. */
+/** The maximum number of events kept for one layer; further events are only counted. */
 const MOST_EMITTED = 100;
-/** The most values drawn by one layer, and the most characters of one value; further or longer ones are counted. */
+/** The maximum number of draws kept for one layer; further draws, and draws with too long a value, are only counted. */
 const MOST_DRAWN = 1_000;
 const LONGEST_DRAWN = 2_048;
 
-/** Both values are our own copies, and are not changed any more. */
+/** The value before and after a change. Both are our own copies and are not changed any more. */
 export interface Difference {
   readonly before: unknown;
   readonly after: unknown;
@@ -26,15 +26,15 @@ export class RecordedLayer implements LayerSpan {
   outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed' = 'running';
   changed: Difference | undefined = undefined;
   resultChanged: Difference | undefined = undefined;
-  /** The number of events when it called `next()`; -1 before. */
+  /** The number of events when the layer called `next()`; -1 before that. */
   emittedBefore = -1;
-  // Most layers have none of these: declared only, they cost nothing until they are set.
+  // Most layers have none of these fields. They are only declared, so they cost nothing until they are set.
   declare events?: MessageEvent[];
   declare emittedMore?: number;
   declare drew?: Draw[];
   declare drewMore?: number;
   declare error?: unknown;
-  /** The time when its own time began to run; below 0 while it is paused. */
+  /** The time since which the layer's own time is counted; below 0 while it is paused. */
   private resumedAt: number;
   private innerResult: unknown = undefined;
 
@@ -50,7 +50,7 @@ export class RecordedLayer implements LayerSpan {
     return this.emittedBefore >= 0;
   }
 
-  /** Returns undefined when the layer is done. */
+  /** The stage of the layer; undefined when it has ended. */
   get stage(): LayerRecord['stage'] {
     if (this.outcome !== 'running') return undefined;
     if (!this.hasGoneIn) return 'in';
@@ -71,7 +71,7 @@ export class RecordedLayer implements LayerSpan {
 
   emitted(event: MessageEvent): void {
     this.events ??= [];
-    // Events were frozen when they were checked.
+    // Events are frozen when they are checked, so they need no copy.
     if (this.events.length < MOST_EMITTED) this.events.push(event);
     else this.emittedMore = (this.emittedMore ?? 0) + 1;
   }
@@ -80,7 +80,7 @@ export class RecordedLayer implements LayerSpan {
     const value = make();
     this.drew ??= [];
     const isLong = typeof value === 'string' && value.length > LONGEST_DRAWN;
-    // A kind and its value, which the compiler cannot match through a parameter.
+    // Safe: kind and value match, but the compiler cannot infer that for a type parameter.
     if (this.drew.length < MOST_DRAWN && !isLong) this.drew.push([kind, value] as unknown as Draw);
     else this.drewMore = (this.drewMore ?? 0) + 1;
     return value;
@@ -92,7 +92,7 @@ export class RecordedLayer implements LayerSpan {
 
   exit(result: unknown): void {
     this.end(true);
-    // A layer that did not call `next()` made the whole result.
+    // A layer that did not call `next()` produced the whole result.
     const inner = this.outcome === 'short_circuit' ? undefined : this.innerResult;
     if (this.outcome === 'running') this.outcome = 'passed';
     this.resultChanged = this.chain.compareResult(inner, result);
@@ -111,7 +111,7 @@ export class RecordedLayer implements LayerSpan {
     const now = this.chain.leave(isAtOnce);
     this.pause(now);
     this.totalMs = now - this.startedAt;
-    // The layer's changes to the fields before it failed.
+    // Records the layer's changes to the fields before it failed.
     if (!this.hasGoneIn) this.changed = this.chain.lookForChanges();
   }
 

@@ -1,6 +1,6 @@
 /**
- * Draws turns as a Mermaid sequence diagram: the calls between agents, model and tool calls with their times, and
- * beside each step the work of its layers.
+ * Renders turns as a Mermaid sequence diagram: the calls between agents, model and tool calls with their times, and a
+ * note beside each step about its layers.
  */
 import type { MiddlewareKind } from '@goondan/types';
 import { childrenOf, isTurn } from './children-of.ts';
@@ -8,7 +8,7 @@ import { milliseconds } from './render-trace.ts';
 import { shortLine } from './show-value.ts';
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
-/** Chains with an arrow of their own; the others are drawn by their contents. */
+/** Kinds of chains that are drawn as an arrow; of the others, only their contents are drawn. */
 const calls: Readonly<Record<MiddlewareKind, string | undefined>> = {
   turn: undefined,
   step: undefined,
@@ -16,7 +16,9 @@ const calls: Readonly<Record<MiddlewareKind, string | undefined>> = {
   toolCall: 'tool call',
 };
 
-/** The most arrows and notes; the last line counts the rest. A larger diagram could not be read or drawn. */
+/**
+ * The maximum number of arrows and notes; the last line counts the rest. A larger diagram could not be read or drawn.
+ */
 const MOST_LINES = 400;
 
 export function renderMermaid(turns: readonly TurnTrace[]): string {
@@ -27,7 +29,7 @@ export function renderMermaid(turns: readonly TurnTrace[]): string {
 
 class Diagram {
   readonly #participants = new Map<string, string>([['asker', 'whoever asked']]);
-  /** By participant. */
+  /** Mermaid ids by participant. */
   readonly #ids = new Map<string, string>();
   readonly #lines: string[] = [];
   #more = 0;
@@ -73,7 +75,7 @@ class Diagram {
     this.#add(`${what}-${error === undefined ? '->>' : '-x'}${who}: ${error === undefined ? end : plain(error)}`);
   }
 
-  /** Adds a note about the layers; layers without any effect are not drawn. */
+  /** Adds a note about the layers. Layers that changed nothing are not drawn. */
   #layers({ layers, kind, label }: ChainRecord, who: string): void {
     const busy = layers.filter(
       ({ changed, resultChanged, emitted, outcome }) =>
@@ -104,7 +106,7 @@ class Diagram {
   }
 }
 
-/** Removes characters with a meaning in Mermaid. */
+/** Removes characters that have a meaning in Mermaid. */
 function plain(text: string): string {
   return shortLine(text.slice(0, 60))
     .replaceAll(/[#;:<>{}[\]()`"%\\|~\s]+/g, ' ')

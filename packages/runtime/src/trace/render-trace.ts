@@ -1,6 +1,6 @@
 /**
- * Renders a recorded turn as a tree for people: layers nested as in the onion, their own times and changes, and the
- * turns of called agents in the chain that called them.
+ * Renders a recorded turn as a tree for people: layers nested as in the onion, with their own times and changes, and
+ * the turns of called agents inside the chain that called them.
  */
 import { type ExtensionStatusChanged, placeText } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
@@ -10,13 +10,13 @@ import { childrenOf, isTurn } from './children-of.ts';
 import type { ChainRecord, LayerRecord, TurnTrace } from './turn-trace.ts';
 
 export interface RenderOptions {
-  /** Adds colour to a piece of text; plain text when absent. */
+  /** Colours a piece of text; the text stays plain when absent. */
   readonly paint?: (style: 'kind' | 'name' | 'time' | 'change' | 'error', text: string) => string;
-  /** Shows every change as far as it was recorded, the messages, and the input of calls. */
+  /** If true, shows every recorded change, the messages, and the input of calls. */
   readonly isFull?: boolean;
 }
 
-/** Renders a turn with the turns it asked for, or a chain that was recorded in this process. */
+/** Renders a turn with the turns that it requested, or a chain that was recorded in this process. */
 export function renderTrace(turn: TurnTrace | ChainRecord, options: RenderOptions = {}): string {
   const { paint = (_style, text) => text, isFull = false } = options;
   const renderer = new Renderer(paint, isFull);
@@ -35,7 +35,7 @@ class Renderer {
     return this.chain(turn.chain, Date.parse(turn.startedAt), turn.instanceKey, notes);
   }
 
-  /** `turnStart` is in milliseconds, and places called turns. */
+  /** Renders a chain. `turnStart`: the start of its turn in milliseconds, to place called turns. */
   chain(chain: ChainRecord, turnStart: number, instanceKey = '', notes: readonly string[] = []): string[] {
     const { kind, label, totalMs, isUnfinished } = chain;
     const name = instanceKey === '' || instanceKey === 'default' ? label : `${label} (${instanceKey})`;
@@ -46,7 +46,7 @@ class Renderer {
     return [`${title}${this.details(chain)}${this.mark(isWith, chain)}`, ...indent(inside)];
   }
 
-  /** Renders each layer around the ones inside it; the innermost contains the work of the core. */
+  /** Renders each layer around the layers inside it; the innermost layer contains the work of the core. */
   private layers(layers: readonly LayerRecord[], chain: ChainRecord, turnStart: number): string[] {
     const [outermost, ...inner] = layers;
     if (outermost === undefined) return this.core(chain, turnStart);
@@ -71,7 +71,7 @@ class Renderer {
     ];
   }
 
-  /** Marks a chain or layer that failed with its inside: the innermost one shows the error. */
+  /** Marks a chain or layer that failed because its inside failed; only the innermost one shows the error. */
   private mark(isWith: boolean, ended: Pick<ChainRecord, 'isCancelled'>): string {
     return isWith ? ` ${this.paint(styleOf(ended), '✗')}` : '';
   }
@@ -93,7 +93,7 @@ class Renderer {
     ];
   }
 
-  /** A turn shows its error at its beginning, too, and so does a step that was retried. */
+  /** A turn also shows its error at its beginning, and so does a step that was retried. */
   private chainNotes(chain: ChainRecord, isWith: boolean): string[] {
     const { kind, error, retryMs, outcome } = chain;
     if (kind === 'model' && outcome === 'length') return [this.paint('error', '! cut off at its limit of tokens')];
@@ -133,7 +133,7 @@ class Renderer {
     return [...failure, ...limit, ...notes.map((note) => this.paint('time', `… ${note}`)), ...parts];
   }
 
-  /** Shows a connected server as a plain line; another one with the reason and the last lines it printed. */
+  /** Renders a connected server as a plain line, and any other server with the reason and the last lines it printed. */
   private status(status: ExtensionStatusChanged): string[] {
     const [first = '', ...more] = describeExtensionStatus(status).map(shortLine);
     if (status.state !== 'failed' && status.state !== 'reconnecting') return [this.paint('time', `⇄ ${first}`)];
@@ -156,7 +156,7 @@ function styleOf({ isCancelled }: Pick<ChainRecord, 'isCancelled'>): 'time' | 'e
   return isCancelled === true ? 'time' : 'error';
 }
 
-/** Writes `E_EXT_MIDDLEWARE: rules is not defined (extensions/house-rules.ts:14:7)`. */
+/** Formats an error, such as `E_EXT_MIDDLEWARE: rules is not defined (extensions/house-rules.ts:14:7)`. */
 function failureOf({ error = '', place }: Pick<LayerRecord, 'error' | 'place'>): string {
   return place === undefined ? shortLine(error) : `${shortLine(error)} (${shortLine(placeText(place))})`;
 }

@@ -1,4 +1,4 @@
-/** Messages about a replay between processes: its source and its result. JSON. */
+/** Messages between processes about a replay: its source and its result. JSON. */
 import type { JsonValue } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
 import type { StoredMessage, StoredMessageEvent } from '../messages/message-text.ts';
@@ -10,30 +10,30 @@ export interface ReplaySource {
   readonly recording: Recording;
   /** The conversation before the turn. */
   readonly messages: readonly StoredMessage[];
-  /** For a run that continued the turn: the turn's message events that counted at that time. */
+  /** For a run that continued the turn: the turn's message events that already counted when the run began. */
   readonly events: readonly StoredMessageEvent[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** The states after the turn, for extensions whose state is known. */
+  /** The extension states after the turn, as far as they are known. */
   readonly stateAfter: Readonly<Record<string, JsonValue>>;
-  /** The times at which the runtime made the messages of the turn, by id. */
+  /** The times at which the runtime created the messages of the turn, by message id. */
   readonly times: Readonly<Record<string, string>>;
-  /** Extensions that are known to diverge; the first divergence of another one counts. */
+  /** Extensions that are known to diverge. The first divergence of any other extension is reported. */
   readonly ignored: readonly string[];
 }
 
 export interface ReplayOutcome {
   /** The first divergence, in the order of the events. */
   readonly first?: Divergence;
-  /** The number of layers that diverged after it, possibly because of it. */
+  /** The number of layers that diverged after the first one, possibly because of it. */
   readonly others: number;
-  /** The number of compared runs of layers. */
+  /** The number of layer runs that were compared. */
   readonly layers: number;
   readonly steps: number;
-  /** The number of recorded answers that were given. */
+  /** The number of recorded outcomes that were returned, by kind of effect. */
   readonly served: Readonly<Record<EffectKind, number>>;
-  /** The place where it ended, because the recording has no answer to a call there. */
+  /** The place where the replay ended because the recording has no outcome for a call. */
   readonly stoppedAt?: readonly string[];
-  /** The place where it ended, because the recorded run was halted there. */
+  /** The place where the replay ended because the recorded run was halted there. */
   readonly halted?: Halted;
 }
 
@@ -43,16 +43,16 @@ export type Halted = Pick<RecordedHalt, 'how' | 'place' | 'layer'> & {
 };
 
 export interface Divergence {
-  /** The chains from the turn inwards: `step 0`, `toolCall weather__forecast`. */
+  /** The path of chains from the turn inwards: `step 0`, `toolCall weather__forecast`. */
   readonly place: readonly string[];
-  /** Absent when the agent itself diverged, not a layer. */
+  /** The extension that diverged; absent when the agent itself diverged. */
   readonly extension?: string;
-  /** The layer's name. Absent for code of an extension outside its layers. */
+  /** The layer's name; absent for an extension's code outside its layers. */
   readonly layer?: string;
-  /** `gone`: a recorded layer that had an effect does not exist now. `hung`: it did not continue. */
+  /** `gone`: a layer that had an effect in the recording no longer exists. `hung`: the replay did not continue. */
   readonly what: 'message' | 'field' | 'result' | 'outcome' | 'gone' | 'asked' | 'not_asked' | 'state' | 'hung';
   /** One sentence, without the name of the layer. */
   readonly message: string;
-  /** `before` is the recorded value, `after` the one of the replay. */
+  /** `before`: the recorded value. `after`: the value in the replay. */
   readonly changes: readonly Change[];
 }

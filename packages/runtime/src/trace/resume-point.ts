@@ -1,15 +1,15 @@
 /**
- * The point from which a process continues a turn that another one began: the part of the turn's log that is still
- * needed. Its messages are in the archive. JSON.
+ * The point from which a process continues a turn that another process began: the part of the turn's log that is still
+ * needed. The turn's messages are in the archive. JSON.
  */
 import type { JsonObject, JsonValue, StepResult, TokenUsage, ToolCallResult } from '@goondan/types';
 
 export interface ResumePoint {
-  /** The number of the turn's first message events that counted. */
+  /** The number of the turn's message events that counted; they are the turn's first ones. */
   readonly events: number;
-  /** The id of the message with its input. */
+  /** The id of the turn's input message. */
   readonly inputId?: string;
-  /** The outcomes of effects that are requested again. */
+  /** The outcomes of effects that will be requested again, by key. */
   readonly effects: Readonly<Record<string, EffectOutcome>>;
   /** Keys of effects that had begun. */
   readonly intents: readonly string[];
@@ -17,27 +17,29 @@ export interface ResumePoint {
   /** The index of the first step to run. */
   readonly nextStep: number;
   /**
-   * Metadata and states as the last step left them, or the turn's layers on their way in. Absent when no step had
-   * begun.
+   * Metadata and extension states after the last step, or, before the first step, after the turn layers' calls of
+   * `next()`. Absent when no step had begun.
    */
   readonly restored?: { readonly metadata: JsonObject; readonly extensionState: JsonObject };
 }
 
-/** How an effect ended. Only effects whose error is the outcome (a request that timed out) end with an error. */
+/**
+ * How an effect ended. Only an effect whose error is its outcome, such as a request that timed out, ends with an error.
+ */
 export type EffectOutcome =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
 
-/** A step that is done, and does not run again. */
+/** A step that has ended and does not run again. */
 export interface ResumedStep {
   readonly stepId: string;
   readonly stepIndex: number;
-  /** `kept`: it failed and is retried, but a tool had started, so its events stay. */
+  /** `kept`: the step failed and is retried, but a tool had started, so its events stay. */
   readonly outcome: 'completed' | 'dropped' | 'kept';
-  /** Present when completed. */
+  /** Present when the step completed. */
   readonly result?: StepResult;
   readonly responseMessageId?: string;
   readonly usage?: TokenUsage;
-  /** The results of its tool calls, as the turn counts them; those of a kept step, too. */
+  /** The results of the step's tool calls, as the turn counts them; also those of a kept step. */
   readonly toolResults: readonly ToolCallResult[];
 }

@@ -1,12 +1,10 @@
 /**
  * One chain while it is watched: its layers, its fields and its result as last seen.
- *
- * Layers are nested, so each one finds the values that the one before left. Fields and result are kept once for the
- * chain, compared where a layer begins and ends, and copied again only when they changed. The clock is read once
+ * Layers are nested, so each layer finds the values that the previous one left. Fields and result are stored once for
+ * the chain, compared where a layer begins and ends, and copied again only when they changed. The clock is read once
  * between two layers.
- *
- * The chains of a turn, its step and the model are nested as well, and one of them runs at a time: they share a scope.
- * Tool calls and calls made by a layer can run at the same time as others, so each has a scope of its own.
+ * The chains of a turn, its step and the model are nested as well, and one of them runs at a time, so they share a
+ * scope. Tool calls, and calls made by a layer, can run at the same time as others, so each has its own scope.
  */
 import type { MiddlewareKind } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
@@ -17,16 +15,16 @@ import type { DrawKind, DrawnValues } from './draw-scope.ts';
 import type { ChainSpan, SpanStart, WatchedLayer } from './layer-span.ts';
 import { type Difference, RecordedLayer } from './recorded-layer.ts';
 
-/** The part that the chains of one turn share. */
+/** The data that all chains of one turn share. */
 export interface SpanKeeper {
   readonly clock: Clock;
-  /** The number of layers that may still be kept. */
+  /** The number of layers that may still be recorded. */
   layersLeft: number;
-  /** The chain ended, or something changed about it later. */
+  /** Called when the chain ended, or when something about it changed later. */
   settled(chain: RunningSpan): void;
 }
 
-/** Tool calls of one reply may run at the same time. */
+/** Tells for each kind whether its chains may run at the same time as others: tool calls of one reply may. */
 const mayRunBeside: Readonly<Record<MiddlewareKind, boolean>> = {
   turn: false,
   step: false,
@@ -39,26 +37,26 @@ export class RunningSpan implements ChainSpan {
   totalMs = 0;
   outcome: 'running' | 'ended' | 'failed' = 'running';
   result: unknown = undefined;
-  /** The layer whose code runs; nested layers run one at a time. Undefined while the core runs. */
+  /** The layer whose code is running; nested layers run one at a time. Undefined while the core runs. */
   active: RecordedLayer | undefined = undefined;
   readonly startedAt: number;
-  // Most chains have none of these: declared only, they cost nothing until they are set.
+  // Most chains have none of these fields. They are only declared, so they cost nothing until they are set.
   declare layersMore?: number;
   declare error?: unknown;
   declare retryMs?: number | undefined;
-  /** The chains inside, for a listener that keeps the whole tree. */
+  /** The chains inside this one, for a listener that keeps the whole tree. */
   declare inside?: RunningSpan[];
-  /** The chain's own scope; absent when it shares that of the chain around it. */
+  /** The chain's own scope; absent if it uses the scope of the enclosing chain. */
   declare readonly scope?: RunningSpan;
-  /** The fields with which a layer started this chain, before any layer of the chain ran. */
+  /** The fields as they were when a layer started this chain, before any layer of the chain ran. */
   declare readonly asked?: PlainObject | undefined;
   /** Absent before the first layer. */
   declare private fields?: PlainObject | undefined;
-  /** The chain whose scope it shares, or itself. */
+  /** The chain whose scope this chain uses; the chain itself if it has its own. */
   private readonly owner: RunningSpan;
   /** The running chain of this scope. */
   private running: RunningSpan = this;
-  /** The time when a layer was just entered or left, with nothing in between; below 0 otherwise. */
+  /** The time at which a layer was just entered or left, with nothing in between; below 0 otherwise. */
   private enteredAt: number;
   private leftAt = -1;
   private keptOf: unknown = undefined;
@@ -96,7 +94,7 @@ export class RunningSpan implements ChainSpan {
     return entered;
   }
 
-  /** The layer whose code runs in its scope, and the span of that layer's chain. */
+  /** The layer whose code is running in this scope, and the span of that layer's chain. */
   get asker(): EffectRecord['by'] {
     const { active, chain } = this.running;
     if (active === undefined) return undefined;
@@ -128,7 +126,7 @@ export class RunningSpan implements ChainSpan {
     this.settle();
   }
 
-  /** A layer calls `next()`: the layer inside it follows, or the core. */
+  /** Called when a layer calls `next()`: the next inner layer follows, or the core. Returns the time. */
   goIn(): number {
     this.active = undefined;
     this.leftAt = -1;
@@ -136,7 +134,10 @@ export class RunningSpan implements ChainSpan {
     return this.enteredAt;
   }
 
-  /** The inside of a layer settled, as the layer inside it or the core just reported. */
+  /**
+   * Called when the promise of a layer's `next()` settles, which the inner layer or the core has just reported. Returns
+   * the time.
+   */
   comeOut(): number {
     const now = this.leftAt >= 0 ? this.leftAt : this.keeper.clock.elapsed();
     this.enteredAt = -1;
@@ -144,7 +145,7 @@ export class RunningSpan implements ChainSpan {
     return now;
   }
 
-  /** A layer ended. `isAtOnce`: the layer around it continues at the same moment. */
+  /** Called when a layer ends. `isAtOnce`: the outer layer continues at the same moment. Returns the time. */
   leave(isAtOnce: boolean): number {
     const now = this.keeper.clock.elapsed();
     this.active = undefined;
@@ -153,19 +154,19 @@ export class RunningSpan implements ChainSpan {
     return now;
   }
 
-  /** Returns the changes of the fields since the last look. */
+  /** Returns the changes of the fields since the last call. */
   lookForChanges(): Difference | undefined {
     if (this.fields === undefined) return undefined;
     try {
       return this.compareFields(this.fields, this.chain.inspect?.() ?? {});
     } catch {
-      // A layer may have left any value here. Watching must not affect the turn, so the value is just not shown.
+      // A layer may have left any value here. Watching must not affect the turn, so the value is just not recorded.
       return undefined;
     }
   }
 
   /**
-   * Keeps a copy of the result from inside, for `compareResult`. The layer inside may have copied the same one already.
+   * Stores a copy of the inner result, for `compareResult`. The inner layer may already have copied the same result.
    */
   keepResult(result: unknown): unknown {
     if (result !== this.keptOf || result === undefined) this.keep(result);
@@ -186,7 +187,7 @@ export class RunningSpan implements ChainSpan {
     return undefined;
   }
 
-  /** Drops the copy: code that failed may have changed the result first. */
+  /** Drops the copy, because code that failed may have changed the result first. */
   forgetResult(): void {
     this.keptOf = undefined;
     this.kept = undefined;
@@ -226,7 +227,7 @@ export class RunningSpan implements ChainSpan {
     }
   }
 
-  /** Copies the shared value, which is fixed only while the chain runs; a change is described later. */
+  /** Copies the shared value, because it is fixed only while the chain runs, and changes are described later. */
   private ownFields(fields: PlainObject): PlainObject {
     const { shared } = this.chain;
     if (!Array.isArray(shared)) return fields;

@@ -1,18 +1,18 @@
 /**
- * Makes texts of models, tools and extensions safe for a terminal: characters that move the cursor, change the
- * direction of writing or are invisible are written out. Joiners inside words and emoji stay.
+ * Makes texts of models, tools and extensions safe for a terminal: characters that move the cursor, change the writing
+ * direction or are invisible are escaped. Joiners inside words and emoji stay.
  */
 
 const LONGEST = 200;
 
 /** Puts a text on one line, cut to 200 characters. */
 export function shortLine(text: string): string {
-  // Cut first, because the text may be long.
+  // Cut first, because the text may be very long.
   const beginning = text.slice(0, LONGEST).toWellFormed();
   return `${writeOut(beginning.replaceAll(/\s+/g, ' '))}${text.length > LONGEST ? '…' : ''}`;
 }
 
-/** Returns the whole text line by line, each after `sign`. */
+/** Returns all lines of the text, and prefixes each line with `sign`. */
 export function wholeText(sign: string, text: string): string[] {
   return text.split(/\r?\n/).map((line) => `${sign} ${writeOut(line.toWellFormed())}`);
 }

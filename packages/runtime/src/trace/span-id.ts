@@ -1,13 +1,12 @@
 /**
  * Ids of traces and spans, in the form of OpenTelemetry: a trace id has 32 and a span id 16 lowercase hexadecimal
  * digits, which are not all zero.
- *
  * Invariants:
- * 1. A span's id follows from its place: the same turn, step, model or tool call has the same id, also when it runs
- *    again after a crash, and no other one has it.
- * 2. Nothing is hashed before an id is read.
- * 3. A trace id is passed on unchanged. The runtime makes valid ones (`newTraceId`); an invalid one from a sender still
- *    connects its turns, and its spans have valid ids of their own.
+ * 1. A span's id is computed from its position: the same turn, step, model or tool call has the same id, also when it
+ * runs again after a crash, and no other span has this id.
+ * 2. No hash is computed before an id is read.
+ * 3. A trace id is passed on unchanged. The runtime makes valid trace ids (`newTraceId`). An invalid id from a sender
+ * still connects its turns, and exported spans get a valid id instead.
  */
 import { type AgentAddress, type AgentEvent, type SpanFields, writeTraceparent } from '@goondan/types';
 import { sha256 } from '../json/sha256.ts';
@@ -17,7 +16,7 @@ export function newTraceId(ids: Ids = randomIds): string {
   return hexDigest(ids.next('trace'), TRACE_DIGITS);
 }
 
-/** Returns the id of a trace for the outside: unchanged, unless a sender chose an invalid one. */
+/** Returns the id of a trace for export: unchanged, or a valid one in place of a sender's invalid id. */
 export function toTraceId(traceId: string): string {
   return isTraceId(traceId) ? traceId : hexDigest(traceId, TRACE_DIGITS);
 }
@@ -41,7 +40,7 @@ export class SpanIds {
     private readonly name: readonly string[],
   ) {}
 
-  /** Makes the ids of a turn, under the span of the agent that asked for it. An invalid span id counts as no parent. */
+  /** Makes the ids of a turn, under the span of the agent that requested it. An invalid span id counts as no parent. */
   static ofTurn(
     turn: AgentAddress & { readonly turnId: string },
     { traceId, parentSpanId }: Pick<AgentEvent, 'traceId' | 'parentSpanId'>,
@@ -51,8 +50,8 @@ export class SpanIds {
   }
 
   /**
-   * Makes the ids of a step under its turn; of a model or tool call under its step or, when a layer made the call,
-   * under that layer's chain.
+   * Makes the ids of a step under its turn, or of a model or tool call under its step. If a layer made the call, its
+   * ids are under that layer's chain.
    */
   inside(name: string): SpanIds {
     return new SpanIds(this.traceId, this, [name]);
@@ -63,7 +62,7 @@ export class SpanIds {
     return this.made;
   }
 
-  /** Returns the header for a request from within this span. */
+  /** Returns the `traceparent` header for a request from within this span. */
   traceparent(isSampled = true): string {
     return writeTraceparent({ traceId: toTraceId(this.traceId), parentSpanId: this.spanId, isSampled });
   }
@@ -77,7 +76,7 @@ export class SpanIds {
 const TRACE_DIGITS = 32;
 const SPAN_DIGITS = 16;
 
-/** An id of zeros is not excluded: it is as unlikely as a collision. */
+/** An id of zeros is not excluded, because it is as unlikely as a collision. */
 function hexDigest(text: string, digits: number): string {
   return sha256(text).slice(0, digits);
 }

@@ -1,4 +1,4 @@
-/** Records an error, and makes it again from the record. */
+/** Converts an error to a record, and a record to an error. */
 import { GoondanError, isErrorCode } from '@goondan/types';
 import { defined } from '../json/defined.ts';
 import type { ThrownRecord } from './effect-record.ts';

@@ -1,6 +1,6 @@
 /**
- * The lines of a turn's trace file, each a JSON object. A resumed turn has a `start` for each of its runs, in the same
- * file. A chain is written when it ends, and earlier if it takes long; its last line counts.
+ * The lines of a turn's trace file, each a JSON object. A resumed turn has a `start` line for each of its runs, in the
+ * same file. A chain is written when it ends, and also earlier if it takes long; its last line counts.
  */
 import type { AgentAddress, ExtensionStatusChanged } from '@goondan/types';
 import type { EffectRecord } from './effect-record.ts';
@@ -9,7 +9,7 @@ import type { Recording } from './recording.ts';
 import type { ResumePoint } from './resume-point.ts';
 import type { ChainRecord, TurnSummary } from './turn-trace.ts';
 
-/** Format 1 is still read: its chains have no `plan` and no `effect`, its effects no `request`. */
+/** Format 1 is still read: its chains have no `plan` and no `effect`, and its effects have no `request`. */
 export const TRACE_FORMAT = 2;
 
 interface StartLine extends Pick<
@@ -28,26 +28,28 @@ interface EndLine
     Pick<TurnSummary, 'truncated' | 'error' | 'place' | 'stack'> {
   readonly type: 'end';
   readonly time: string;
-  /** The number of chains over the limit. */
+  /** The number of chains above the limit. */
   readonly chainsMore?: number;
 }
 
 export type TraceLine =
   | StartLine
-  /** The state with which a replay begins. */
+  /** The state from which a replay starts. */
   | ({ readonly type: 'beginning' } & Pick<Recording, 'event' | 'extensions'>)
-  /** Present in a run that continues another one. Without a point when that was too long to keep. */
+  /** Present in a run that continues another run. `point` is absent when it was too long to store. */
   | { readonly type: 'resume'; readonly point?: ResumePoint }
   | ({ readonly type: 'effect' } & EffectRecord)
-  /** Chains are numbered in the order in which they start in a run; the first is the turn's own and has no parent. */
+  /**
+   * Chains are numbered in the order in which they start in a run. The first is the turn chain, which has no parent.
+   */
   | { readonly type: 'chain'; readonly n: number; readonly parent?: number; readonly chain: ChainRecord }
-  /** The run was cancelled, or its process left it. Effects that ended before have earlier lines. */
+  /** The run was cancelled, or its process left the turn. Effects that ended before have earlier lines. */
   | ({ readonly type: 'halt' } & HaltRecord)
-  /** The status of something that an extension needs: at the start of the run, and after each change. */
+  /** The status of something that an extension needs: written at the start of the run, and after each change. */
   | { readonly type: 'status'; readonly status: ExtensionStatusChanged }
   | EndLine
   | { readonly type: 'dropped'; readonly count: number }
-  /** The file is full: later chains are not written. */
+  /** The file reached its size limit, so later chains are missing. */
   | { readonly type: 'cut' };
 
 export type LineOf<Type extends TraceLine['type']> = Extract<TraceLine, { readonly type: Type }>;

@@ -1,6 +1,6 @@
 /**
- * Keeps the chains of one turn while it is watched, within bounds: past `MOST_CHAINS` and `MOST_LAYERS` they are counted,
- * not kept. A chain is handed on when it begins, when it is over, and when something new is known about it after that.
+ * Keeps the chains of one turn while it is watched, within bounds: above `MOST_CHAINS` and `MOST_LAYERS`, they are only
+ * counted. A chain is reported when it begins, when it ends, and when something new is known about it after that.
  */
 import type { Clock } from '../ports/clock.ts';
 import type { SpanStart } from './layer-span.ts';
@@ -12,7 +12,7 @@ const MOST_LAYERS = 5_000;
 export class TurnKeeper implements SpanKeeper {
   layersLeft = MOST_LAYERS;
   chainsMore = 0;
-  /** On the monotonic clock; below 0 before the start. */
+  /** The start time on the monotonic clock; below 0 before the start. */
   startedAt = -1;
   private count = 0;
   private isOver = false;
@@ -22,14 +22,12 @@ export class TurnKeeper implements SpanKeeper {
     private readonly onChanged: (chain: RunningSpan) => void,
   ) {}
 
-  /** The turn begins. Without this call it begins with its first chain. */
+  /** Starts the turn. Without this call, it starts with its first chain. */
   start(): void {
     this.startedAt = this.clock.elapsed();
   }
 
-  /**
-   * Opens a chain. `by` is the layer that starts it. Returns undefined over the limit and after the end of the turn.
-   */
+  /** Opens a chain. `by`: the layer that starts it. Returns undefined above the limit and after the end of the turn. */
   open(chain: SpanStart, parent: RunningSpan | undefined, by = parent?.active?.layer): RunningSpan | undefined {
     if (this.isOver) return undefined;
     if (this.count >= MOST_CHAINS) {

@@ -1,16 +1,18 @@
-/** Watches one turn for all listeners: one keeper keeps the chains, and every listener is told of the same ones. */
+/**
+ * Watches one turn for all listeners. One keeper keeps the chains, and every listener is notified of the same chains.
+ */
 import type { Clock } from '../ports/clock.ts';
 import type { ChainSpan, TurnObserver, SpanStart, WatchedEffect, WatchedEnd, WatchedTurn } from './layer-span.ts';
 import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
-/** Called while the turn runs, so it must be fast. Must not throw. */
+/** A listener, called while the turn runs, so it must be fast. Must not throw. */
 export interface TurnListener extends Pick<TurnObserver, 'asked' | 'effect' | 'cancelled'> {
-  /** `startedAt` is on the monotonic clock. */
+  /** Called when the turn starts. `startedAt`: the time on the monotonic clock. */
   started(turn: WatchedTurn, startedAt: number): void;
-  /** A chain begins, ends, or changes after its end. Called only after `started`. */
+  /** Called when a chain begins, ends, or changes after its end, and only after `started`. */
   changed(chain: RunningSpan): void;
-  /** `chainsMore`: the number of chains over the limit of one turn. */
+  /** Called when the turn is committed. `chainsMore`: the number of chains above the limit of one turn. */
   ended(end: WatchedEnd, durationMs: number, chainsMore: number): void;
 }
 

@@ -1,9 +1,7 @@
 import { closestName } from '../../config/closest-name.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 
-/**
- * Returns the error for an unknown agent, with the names of the known ones (A-06); `undefined` when the agent exists.
- */
+/** Returns the error for an unknown agent, listing the known agents (A-06), or `undefined` when the agent exists. */
 export function findAgentProblem(agentName: string, agents: readonly string[]): FrameError | undefined {
   if (agents.includes(agentName)) return undefined;
   const known = agents.join(', ') || 'none';

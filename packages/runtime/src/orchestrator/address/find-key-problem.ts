@@ -1,11 +1,12 @@
 import { GoondanError } from '@goondan/types';
 
-/** In characters; keys are stored in files, in every event and in logs. */
+/** The maximum length in characters. Keys are stored in files, in every event and in logs. */
 const LONGEST_KEY = 1_024;
 
 /**
- * Returns the problem with an instance key from outside, or `undefined`. Almost any text is valid; another function
- * makes a file name of it. Half of a surrogate pair is invalid, because two different halves become the same bytes.
+ * Returns the problem with an instance key from outside, or `undefined`. Almost any text is valid, because
+ * `pathSegment` turns it into a safe file name. Half of a surrogate pair is invalid, because two different halves have
+ * the same bytes.
  */
 export function findKeyProblem(key: string): string | undefined {
   if (key === '') return 'is empty';
@@ -14,7 +15,7 @@ export function findKeyProblem(key: string): string | undefined {
   return undefined;
 }
 
-/** Rejects an invalid key. **Errors** — `E_INSTANCE_KEY`. */
+/** Throws for an invalid key. **Errors** — `E_INSTANCE_KEY`. */
 export function refuseKey(key: string): void {
   const problem = findKeyProblem(key);
   if (problem !== undefined) throw new GoondanError('E_INSTANCE_KEY', `An instance key ${problem}.`);

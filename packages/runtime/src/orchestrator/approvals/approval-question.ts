@@ -1,4 +1,4 @@
-/** Converts a frame that asks about a tool call into the question for people and the record on disk. */
+/** Converts the frame of an approval request into the request for people and the record on disk. */
 import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
 import type { ApprovalSummary } from '../../control/swarm.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -18,14 +18,14 @@ export interface AskedQuestion {
   readonly mask: Mask;
 }
 
-/** In bytes: more than a person reads, and few enough to store for every question. */
+/** The maximum length in bytes: more than a person reads, and little enough to store for every request. */
 export const LONGEST_ARGUMENTS = 256_000;
 const LONGEST_REASON = 4_000;
 const LONGEST_WAIT_MS = 30 * 86_400_000;
 
 /**
- * Returns the record to store, or the reason for the rejection: a frame is not trusted, whatever its process has
- * checked.
+ * Returns the record to store, or the reason for a rejection. A frame is not trusted, even if its process has checked
+ * it.
  */
 export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | FrameError {
   const { at, during, frame, now, mask } = asked;
@@ -45,7 +45,7 @@ export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | Fr
     key,
     toolCallId,
     toolName,
-    // Safe: masking the texts of an object leaves an object.
+    // Safe: masking an object returns an object.
     args: maskJson(frame.args, mask) as JsonObject,
     digest: digestJson(frame.args),
     reason: mask(reason),

@@ -1,18 +1,18 @@
 /**
- * Tool calls that wait for approval: asked by agent processes, answered by people, stored on disk in between.
- *
+ * Tool calls that wait for approval: requested by agent processes, answered by people, and stored on disk in between.
  * Invariants:
- * 1. The channel identifies the asking process: instance, event and trace come from it, and so does the right to take
- *    an answer.
+ * 1. The channel identifies the asking process: it determines the instance, the event and the trace, and the right to
+ * take an answer.
  * 2. No frame decides. Only the swarm's control calls `decide`.
  * 3. A request is identified by its instance, turn, position, call and arguments. The same request after a crash joins
- *    the open one or gets its answer; anything else is another request.
- * 4. An answer is durable before it is published, and counts for its one request. It is removed when it is taken, when
- *    the request is withdrawn, or with its turn.
- * 5. A request expires at `expiresAt`, unanswered or with an answer that was not fetched. The wall clock or the
- *    monotonic clock decides, whichever is first there. The first covers a machine that slept, the second a clock that
- *    was set back.
- * 6. At most `mostOfAll` in total and `mostOfOne` per instance: the next one gets `E_APPROVALS_FULL`.
+ * the open request or gets its answer; anything else is another request.
+ * 4. An answer is durable before it is published, and is valid for its own request only. It is removed when it is
+ * taken, when the request is withdrawn, or when its turn ends.
+ * 5. A request expires at `expiresAt` if its answer is missing or was not fetched. The wall clock or the monotonic
+ * clock decides, whichever reaches the time first: the wall clock covers a machine that slept, and the monotonic clock
+ * covers a wall clock that was set back.
+ * 6. At most `mostOfAll` requests in total and `mostOfOne` per instance are open; a further one gets
+ * `E_APPROVALS_FULL`.
  */
 import type { AgentAddress, AgentEvent, ApprovalOutcome } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
@@ -38,10 +38,10 @@ export interface ApprovalsDeps {
   readonly events: Pick<Required<SwarmListener>, 'waitsChanged'>;
   readonly report: Report;
   readonly file: Pick<ApprovalFile, 'put' | 'remove' | 'records'>;
-  /** Sends to the process of that instance, if it has one. */
+  /** Sends a message to the process of this instance, if it has one. */
   say(at: AgentAddress, message: ToAgent): void;
   tell(notice: () => ApprovalNotice): void;
-  /** Returns a function that masks the secrets of that agent. */
+  /** Returns a function that masks the secrets of this agent. */
   maskFor(agentName: string): (text: string) => string;
 }
 
@@ -51,9 +51,9 @@ interface Entry {
   record: ApprovalRecord;
   /** The expiry on the monotonic clock; set once the request can be answered. */
   deadline: number;
-  /** Waiting frames of the asking process; none while that process is down. */
+  /** Ids of frames in which the asking process waits; empty while it has no process. */
   readonly frames: Set<string>;
-  /** `saving`: not yet on disk. `open`: visible to people. `deciding`: an answer is being written. */
+  /** `saving`: not yet on disk. `open`: visible to people. `deciding`: an answer is being written to disk. */
   stage: 'saving' | 'open' | 'deciding' | 'answered' | 'expired';
 }
 
@@ -80,7 +80,7 @@ export class Approvals implements SwarmListener {
     return open.filter(({ stage }) => stage === 'open').map(({ record }) => summaryOf(record));
   }
 
-  /** Counts the unanswered requests of that instance. */
+  /** Returns the number of unanswered requests of this instance. */
   countPending(at: AgentAddress): number {
     return this.#of(at).filter(({ stage }) => stage === 'open' || stage === 'deciding').length;
   }
@@ -98,7 +98,7 @@ export class Approvals implements SwarmListener {
     if (frame.type === 'approval.taken') this.taken(at, frame.id);
   }
 
-  /** Handles a frame from the process of `at`, which runs the turn of `during`. */
+  /** Handles an approval frame from the process of `at`, which runs the turn of `during`. */
   ask(at: AgentAddress, during: AgentEvent | undefined, frame: AskFrame): void {
     const refuse = (error: FrameError) => this.#refuse(at, frame.callId, error);
     if (during === undefined) {
@@ -115,20 +115,23 @@ export class Approvals implements SwarmListener {
     void this.#save(entry);
   }
 
-  /** Removes a frame that the asking process no longer waits for, and its request when it was the last one. */
+  /**
+   * Removes a frame that the asking process no longer waits for. If it was the request's last frame, removes the
+   * request.
+   */
   withdrawn(at: AgentAddress, callId: string): void {
     const entry = this.#of(at).find(({ frames }) => frames.has(callId));
     entry?.frames.delete(callId);
     if (entry?.frames.size === 0) this.#drop(entry);
   }
 
-  /** Removes an answered request, because its answer is on disk with the turn. */
+  /** Removes an answered request, because the turn has made its answer durable. */
   taken(at: AgentAddress, id: string): void {
     const entry = this.#of(at).find(({ record }) => record.id === id);
     if (entry?.stage === 'answered' || entry?.stage === 'expired') this.#drop(entry);
   }
 
-  /** Removes the frames of a process that is gone. */
+  /** Removes the frames of a process that has exited. */
   processGone(at: AgentAddress): void {
     for (const { frames } of this.#of(at)) frames.clear();
   }
@@ -137,12 +140,12 @@ export class Approvals implements SwarmListener {
     this.drop(at, event.id);
   }
 
-  /** Removes the requests of a turn that is over; without an event, those of all turns of the instance. */
+  /** Removes the requests of a turn that has ended, or, without an event id, those of all turns of the instance. */
   drop(at: AgentAddress, eventId?: string): void {
     for (const entry of this.#of(at)) if (eventId === undefined || entry.record.eventId === eventId) this.#drop(entry);
   }
 
-  /** Removes the requests of turns that are over, at the start. */
+  /** Removes the requests of turns that have ended. Called at the start. */
   dropUnless(isOpen: (at: AgentAddress, eventId: string) => boolean): void {
     for (const entry of this.#all()) {
       if (!isOpen(toAgentAddress(entry.record), entry.record.eventId)) this.#drop(entry);
@@ -150,10 +153,9 @@ export class Approvals implements SwarmListener {
   }
 
   /**
-   * Records a person's answer. Resolves when it is durable; false when no request with this id is open, or it has
-   * expired.
-   *
-   * **Errors** — those of the disk: then nothing is decided.
+   * Records a person's answer. Resolves with true when it is durable, and with false when no request with this id is
+   * open or it has expired.
+   * **Errors** — those of the disk; the request then stays undecided.
    */
   async decide(id: string, given: Omit<ApprovalRecord['answer'] & {}, 'decidedAt'>): Promise<boolean> {
     const entry = this.#entries.get(id);
@@ -171,12 +173,12 @@ export class Approvals implements SwarmListener {
     } catch (error) {
       entry.stage = 'open';
       if (!this.#entries.has(id)) this.#removeFromDisk(entry);
-      // The timer may have fired meanwhile, and it fires only once.
+      // The timer fires only once and may have fired during the write.
       else if (this.#isLate(entry)) this.#expire(id);
       throw error;
     }
     if (!this.#entries.has(id)) {
-      // The turn ended meanwhile.
+      // The turn ended during the write.
       this.#removeFromDisk(entry);
       return false;
     }
@@ -198,7 +200,7 @@ export class Approvals implements SwarmListener {
       this.#entries.delete(record.id);
       const failure = toFrameError(error, 'E_STORE_WRITE');
       this.#deps.report('error', 'approval.not_written', describeProblem(failure), at);
-      // The tool call ends with this error, and its model reads the reason.
+      // The tool call fails with this error, and the model gets its message.
       for (const callId of entry.frames) this.#refuse(at, callId, withoutPlace(failure));
       return;
     }
@@ -225,7 +227,7 @@ export class Approvals implements SwarmListener {
     if (entry?.stage === 'open') this.#settle(entry, 'expired', { decision: 'expired' });
   }
 
-  /** Invariant 4: ends a request. No other code does. */
+  /** The only place that ends a request (invariant 4). */
   #settle(entry: Entry, stage: 'answered' | 'expired', outcome: ApprovalOutcome): void {
     const { id, toolName } = entry.record;
     entry.stage = stage;
@@ -258,7 +260,7 @@ export class Approvals implements SwarmListener {
     const { stage } = entry;
     this.#entries.delete(entry.record.id);
     this.#timers.clear(entry.record.id);
-    // During a write, the writer removes the record.
+    // While a write is running, the writer removes the record.
     if (stage !== 'saving' && stage !== 'deciding') this.#removeFromDisk(entry);
     if (stage !== 'open' && stage !== 'deciding') return;
     this.#tell(entry, 'withdrawn');
@@ -309,7 +311,7 @@ export class Approvals implements SwarmListener {
     this.#timers.set(id, entry.deadline);
   }
 
-  /** Checks the clocks, because timers do not run while a machine sleeps. */
+  /** Compares with both clocks, because timers do not run while a machine sleeps. */
   #isLate({ record, deadline }: Entry): boolean {
     const { clock } = this.#deps;
     return clock.now().getTime() >= Date.parse(record.expiresAt) || clock.elapsed() >= deadline;

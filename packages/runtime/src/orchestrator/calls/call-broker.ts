@@ -1,23 +1,23 @@
 /**
- * Handles requests and sends between agents. It decides and remembers; the returned actions deliver, set timers and
- * notify.
- *
+ * Handles requests and sends between agents. The broker only decides and keeps state. It returns actions, and its
+ * caller carries them out: deliveries, timers and notifications.
  * Invariants:
- * 1. The channel identifies the caller: `source`, `auth`, `traceId` and the chain come from it, never from a frame.
- * 2. A frame ends in exactly one `call.end`, unless its process is gone before. A request ends exactly once, in a
- *    reply, an error or a timeout, and only the instance it was sent to can answer it.
- * 3. Instances never wait for each other in a circle. A request that would close one is rejected at once, whether
- *    through its own chain (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
- * 4. The same call after a crash of the caller joins the open one or gets its outcome; its deadline stays. So a crash
- *    of the caller does not give the request up: it lives until its deadline, or until the end of the asking turn.
- * 5. When a request is given up (timeout, cancel, end of the turn), the callee is cancelled. A later answer is reported
- *    and dropped.
+ * 1. The channel identifies the caller: `source`, `auth`, `traceId` and the call chain come from it, never from a
+ * frame.
+ * 2. A frame ends in exactly one `call.end`, unless its process exits before. A request ends exactly once, in a reply,
+ * an error or a timeout, and only the instance it was sent to can answer it.
+ * 3. Instances never wait for each other in a cycle. A request that would close one is rejected at once, whether
+ * through its own call chain (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
+ * 4. If a caller crashes and makes the same call again, it joins the open call or gets its outcome; the deadline stays.
+ * So a crash of the caller does not end the request: it stays open until its deadline, or until the calling turn ends.
+ * 5. When a request is given up (timeout, cancel, end of the turn), the callee is cancelled. A late answer is reported
+ * and dropped.
  * 6. Open calls, frames per call and remembered outcomes are bounded (`CallLimits`).
- * 7. The deadline of a request is paused while its callee waits for people, itself or through others (`hold`).
- * 8. A request has one time limit at a time. Until the callee's turn begins it is `queueTimeoutMs` of the callee,
- *    without the start of a process, which has its own limit (`startTimeoutMs`). Then it is the request's own timeout,
- *    or `turnTimeoutMs` of the callee. After a crash of the callee, the request's own time continues; the callee's time
- *    starts again with the turn.
+ * 7. The deadline of a request is paused while its callee waits for people, itself or through other agents (`hold`).
+ * 8. A request has one time limit at a time. Until the callee's turn begins, it is `queueTimeoutMs` of the callee; the
+ * start of a process does not count, because it has its own limit (`startTimeoutMs`). After that, it is the request's
+ * own timeout, or `turnTimeoutMs` of the callee. If the callee crashes, the request's own timeout keeps running, while
+ * `turnTimeoutMs` starts again with the turn.
  */
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -41,14 +41,15 @@ export class CallBroker {
   /** The keys of instances whose process is starting. */
   readonly #starting = new Set<string>();
 
-  /** Calls `rules` for every call, because the rules may change. */
+  /** `rules` is called for every call, because the rules may change. */
   constructor(rules: () => CallRules) {
     this.#rules = rules;
     this.#finished = new FinishedCalls(rules().limits.finishedCalls);
   }
 
   /**
-   * Handles a frame from the process of `caller`, which runs the turn of `during`. `now` is on the monotonic clock.
+   * Handles a frame from the process of `caller`, which runs the turn of `during`. `now`: the time on the monotonic
+   * clock.
    */
   call(
     caller: AgentAddress,
@@ -73,7 +74,7 @@ export class CallBroker {
     return this.#begin(caller, stampEvent(caller, during, frame, moment.date), frame, moment.now);
   }
 
-  /** Handles the acceptance of a call's event by its callee, now or before. */
+  /** Handles that the callee has accepted a call's event, now or in an earlier delivery. */
   delivered(to: AgentAddress, event: AgentEvent): CallAction[] {
     const call = this.#open.get(event.id);
     if (call?.kind === 'send') return this.#close(call, { status: 'accepted' });
@@ -82,13 +83,13 @@ export class CallBroker {
     return [{ type: 'turn.cancel', at: to, eventId: event.id, reason: 'nobody waits for the answer any more' }];
   }
 
-  /** Handles the rejection of a call's event: `E_INBOX_FULL`, or a disk error. */
+  /** Handles that a call's event was rejected, by `E_INBOX_FULL` or a disk error. */
   refused(eventId: string, error: FrameError): CallAction[] {
     const call = this.#open.get(eventId);
     return call === undefined ? [] : this.#close(call, { status: 'failed', error });
   }
 
-  /** Handles the end of a turn at `address`: gives up its open requests, and answers its caller. */
+  /** Handles the end of a turn at `address`: gives up the turn's open requests, and answers its caller. */
   turnFinished(address: AgentAddress, event: AgentEvent, result: TurnResult): CallAction[] {
     const reason = 'the turn that asked is over';
     const givenUp = this.#open.requestsOf(address).flatMap((call) => this.#giveUp(call, cancelled(reason), reason));
@@ -97,8 +98,8 @@ export class CallBroker {
   }
 
   /**
-   * Handles an answer that an earlier process of `address` committed. A waiting caller gets it; otherwise it is
-   * dropped.
+   * Handles an answer that an earlier process of `address` committed. If a caller waits for the answer it gets it;
+   * otherwise the answer is dropped.
    */
   replied(address: AgentAddress, eventId: string, result: TurnResult): CallAction[] {
     const call = this.#open.get(eventId);
@@ -106,7 +107,7 @@ export class CallBroker {
     return this.#close(call, outcomeOf(call, result));
   }
 
-  /** Handles a frame that the caller's process no longer waits for. */
+  /** Handles the cancel of a frame: the caller's process no longer waits for it. */
   cancelled(caller: AgentAddress, callId: string): CallAction[] {
     const call = this.#open.findFrame(caller, callId);
     if (call === undefined) return [];
@@ -116,7 +117,7 @@ export class CallBroker {
     return [endOf(caller, callId, cancelled(reason))];
   }
 
-  /** Handles the end of an instance's process, and of its frames. Its turn starts again in the next process. */
+  /** Handles the exit of an instance's process, which ends its frames. Its turn starts again in the next process. */
   processGone(address: AgentAddress, now: number): CallAction[] {
     for (const { callIds } of this.#open.ofCaller(address)) callIds.clear();
     return this.#open
@@ -125,14 +126,14 @@ export class CallBroker {
       .flatMap((call) => this.#waitFor(call, 'turn', now));
   }
 
-  /** Handles the start of a process of `address`, and the end of that start. */
+  /** Handles the start of a process of `address`, and later the end of that start. */
   processStarting(address: AgentAddress, isStarting: boolean, now: number): CallAction[] {
     if (isStarting) this.#starting.add(addressKey(address));
     else this.#starting.delete(addressKey(address));
     return this.#open.requestsTo(address).flatMap((call) => this.#letRun(call, now));
   }
 
-  /** Handles the beginning of that event's turn at `address`, or its continuation after a crash. */
+  /** Handles that the turn of this event began at `address`, or continued after a crash. */
   turnStarted(address: AgentAddress, eventId: string, now: number): CallAction[] {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request' || call.waitsFor === 'answer' || !isSameAddress(call.callee, address)) return [];
@@ -154,23 +155,23 @@ export class CallBroker {
     return this.#open.requestsTo(address).flatMap((call) => this.#giveUp(call, outcome, 'the agent could not start'));
   }
 
-  /** Invariant 7: sets the instances that wait for people. */
+  /** Sets the instances that wait for people (invariant 7). */
   hold(held: ReadonlySet<string>, now: number): CallAction[] {
     this.#held = held;
     return this.#open.requests().flatMap((call) => this.#letRun(call, now));
   }
 
-  /** Lists the instances that wait for its answer. */
+  /** Lists the instances that wait for an answer of this instance. */
   callersOf(address: AgentAddress): readonly AgentAddress[] {
     return this.#open.requestsTo(address).map(({ caller }) => caller);
   }
 
-  /** Tells whether its turn waits for an answer. */
+  /** Returns true if the turn of this instance waits for an answer. */
   isWaiting(address: AgentAddress): boolean {
     return this.#open.requestsOf(address).length > 0;
   }
 
-  /** Tells whether an instance waits for its answer. */
+  /** Returns true if another instance waits for an answer of this instance. */
   isAwaited(address: AgentAddress): boolean {
     return this.#open.requestsTo(address).length > 0;
   }
@@ -193,7 +194,7 @@ export class CallBroker {
     return [];
   }
 
-  /** Invariant 3: finds a circle that the chain does not show. */
+  /** Finds a cycle that the call chain does not show (invariant 3). */
   #checkCircle(caller: AgentAddress, { kind, to }: CallFrame): FrameError | undefined {
     if (kind === 'send') return undefined;
     const awaited = (address: AgentAddress) => this.#open.requestsOf(address).map(({ callee }) => callee);
@@ -223,14 +224,14 @@ export class CallBroker {
     return kind === 'send' ? [deliver] : [...this.#letRun(call, now), deliver];
   }
 
-  /** Invariant 8: starts the next time limit. */
+  /** Starts the next time limit of a request (invariant 8). */
   #waitFor(call: OpenCall, waitsFor: OpenCall['waitsFor'], now: number): CallAction[] {
     call.waitsFor = waitsFor;
     call.deadline = { leftMs: call.bounds[waitsFor].ms };
     return [{ type: 'timer.clear', timer: call.id }, ...this.#letRun(call, now)];
   }
 
-  /** Invariants 7 and 8: starts or pauses the time of a request, depending on its callee. */
+  /** Starts or pauses the timer of a request, depending on its callee (invariants 7 and 8). */
   #letRun(call: OpenCall, now: number): CallAction[] {
     const { id, callee, waitsFor, deadline } = call;
     const key = addressKey(callee);
@@ -254,12 +255,12 @@ export class CallBroker {
     return [report('info', 'reply.late', message)];
   }
 
-  /** Invariant 5: ends a call and cancels its callee. */
+  /** Ends a call and cancels its callee (invariant 5). */
   #giveUp(call: OpenCall, outcome: CallOutcome, reason: string): CallAction[] {
     return [...this.#close(call, outcome), { type: 'turn.cancel', at: call.callee, eventId: call.id, reason }];
   }
 
-  /** Invariant 2: ends a call. No other code does. */
+  /** The only place that ends a call (invariant 2). */
   #close(call: OpenCall, outcome: CallOutcome): CallAction[] {
     this.#open.delete(call);
     const ends = [...call.callIds].map((callId) => endOf(call.caller, callId, outcome));

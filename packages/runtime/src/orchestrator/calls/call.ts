@@ -3,17 +3,17 @@ import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 
-/** The call frame of a process. Only id, input, metadata and the parent span of its event are used. */
+/** A call frame from an agent process. Of its event, only id, input, metadata and the parent span are used. */
 export type CallFrame = Extract<FromAgent, { readonly type: 'call' }>;
 
 export type CallAction =
-  /** Accept it durably, then call `delivered` or `refused` of the broker. */
+  /** Accept the event durably, then call `delivered` or `refused` of the broker. */
   | { readonly type: 'event.deliver'; readonly to: AgentAddress; readonly event: AgentEvent }
-  /** The only end of that call, for the process of its caller. */
+  /** The one end of this call, to send to the caller's process. */
   | { readonly type: 'call.end'; readonly caller: AgentAddress; readonly callId: string; readonly outcome: CallOutcome }
-  /** The caller gave up: the turn of that event is cancelled, or never begins. */
+  /** The caller gave up: cancel the turn of this event, or prevent it from starting. */
   | { readonly type: 'turn.cancel'; readonly at: AgentAddress; readonly eventId: string; readonly reason: string }
-  /** `timer` is the event's id: pass it to `expire` when it fires. */
+  /** `timer`: the id of the event. Pass it to `expire` when the timer fires. */
   | { readonly type: 'timer.set'; readonly timer: string; readonly at: number }
   | { readonly type: 'timer.clear'; readonly timer: string }
   | {
@@ -24,23 +24,23 @@ export type CallAction =
     };
 
 export const defaultCallLimits = {
-  /** The number of nested requests. */
+  /** The maximum number of nested requests. */
   depth: 16,
-  /** Open requests and sends, in total and per instance; more end with `E_CALLS_FULL`. */
+  /** The maximum number of open requests and sends, in total and per instance. More end with `E_CALLS_FULL`. */
   openCalls: 10_000,
   openCallsPerCaller: 256,
-  /** Frames that may wait for the same call. */
+  /** The maximum number of frames that wait for the same call. */
   waitersPerCall: 8,
   /**
-   * Remembered outcomes of requests of running turns. The oldest is forgotten, and its request is delivered again when
-   * asked.
+   * The maximum number of remembered outcomes for running turns. Above it, the oldest is forgotten; if its request is
+   * repeated, it is delivered again.
    */
   finishedCalls: 256,
 };
 
 export type CallLimits = Readonly<typeof defaultCallLimits>;
 
-/** The default time limits of requests to an agent: until its turn begins, and until the turn ends. */
+/** The default time limits of requests to an agent: until the agent's turn begins, and until the turn ends. */
 export interface CalleeTimes {
   readonly queueTimeoutMs: number;
   readonly turnTimeoutMs: number;

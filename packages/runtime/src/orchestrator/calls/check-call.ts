@@ -1,4 +1,4 @@
-/** Checks whether a call is allowed, without waiting for anything. */
+/** Checks whether a call is allowed, from the present state alone. */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { isSameAddress } from '../address/address-key.ts';
@@ -12,7 +12,7 @@ export interface CallRules {
   /** The names of the swarm's agents. */
   readonly agents: readonly string[];
   readonly limits: CallLimits;
-  /** Times by the name of the callee. */
+  /** Returns the time limits of a callee. */
   readonly timesOf: (agentName: string) => CalleeTimes;
 }
 

@@ -1,8 +1,7 @@
 /**
- * The outcomes of requests of running turns, so that a resumed turn gets the answer again.
- *
- * Invariants: 1. At most `most` outcomes; the oldest is forgotten first. 2. Outcomes are removed at the end of their
- * turn.
+ * The outcomes of requests made by running turns, so that a resumed turn gets the same answer again.
+ * Invariants: 1. At most `most` outcomes are kept; the oldest is forgotten first. 2. Outcomes are removed when their
+ * turn ends.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { CallOutcome } from '../../ipc/to-agent.ts';

@@ -1,8 +1,7 @@
 import type { AgentAddress } from '@goondan/types';
 
 /**
- * Formats instances for people, in order. The key is given once when all have the same.
- *
+ * Formats instances for people, in order. If all have the same key, it is shown once.
  * @example 'coder → reviewer → coder (instance "default")'
  */
 export function formatCallers(chain: readonly AgentAddress[]): string {
@@ -15,7 +14,10 @@ export function formatCallers(chain: readonly AgentAddress[]): string {
   return `${chain.map(({ agentName }) => agentName).join(' → ')} (instance ${quote(key)})`;
 }
 
-/** Quotes a key from outside: without control characters, and cut, because a message may list sixteen. */
+/**
+ * Quotes a key from outside. Control characters are removed, and long keys are cut, because a message may list sixteen
+ * keys.
+ */
 function quote(key: string): string {
   return JSON.stringify(key.length > LONGEST_SHOWN ? `${key.slice(0, LONGEST_SHOWN)}…` : key);
 }

@@ -1,27 +1,27 @@
 /**
- * The instances that wait for people: those that asked for an approval, and those that wait for the answer of one of
- * them. Requests to a held instance do not time out. Its callers are told, so that their own deadlines are paused too.
- *
- * Requests have no circle (`calls/wait-graph.ts`), so this has none. Without approvals it costs nothing.
+ * The instances that are held: those that wait for an approval, and those that wait for the answer of a held instance.
+ * Requests to a held instance do not time out. Its callers are notified, so that their own deadlines are paused too.
+ * Requests have no cycle (`calls/wait-graph.ts`), so held instances have none either. Without approvals this costs
+ * nothing.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
 
 export interface HeldDeps {
-  /** Lists the instances that asked for an approval themselves. */
+  /** Lists the instances that wait for an approval themselves. */
   asking(): readonly AgentAddress[];
-  /** Lists the instances that wait for an answer of this one. */
+  /** Lists the instances that wait for an answer of this instance. */
   callersOf(address: AgentAddress): readonly AgentAddress[];
   /** Sets the instances to which requests do not time out. */
   holdRequests(held: ReadonlySet<string>): void;
-  /** Tells the running turn there; false when none is running. */
+  /** Notifies the running turn of this instance. Returns false when no turn is running. */
   tell(address: AgentAddress, isHeld: boolean): boolean;
 }
 
 export class HeldInstances {
   readonly #deps: HeldDeps;
   #held: ReadonlyMap<string, AgentAddress> = new Map();
-  /** Instances that were told. An instance that asks for itself needs no message. */
+  /** Instances that were notified. An instance that asked for an approval itself needs no message. */
   readonly #told = new Map<string, AgentAddress>();
 
   constructor(deps: HeldDeps) {
@@ -53,7 +53,7 @@ export class HeldInstances {
     }
   }
 
-  /** Forgets that the instance was told: its next process must be told again. */
+  /** Forgets that the instance was notified, because its next process must be notified again. */
   processGone(address: AgentAddress): void {
     this.#told.delete(addressKey(address));
   }

@@ -1,20 +1,20 @@
-/** The open calls, found by event, by caller and by callee. */
+/** The open calls, indexed by event, by caller and by callee. */
 import type { AgentAddress } from '@goondan/types';
 import type { RequestBound } from '../../ipc/request-timeout.ts';
 import { addressKey } from '../address/address-key.ts';
 
 export interface OpenCall {
   readonly kind: 'request' | 'send';
-  /** The id of the event for the callee. */
+  /** The id of the event that the callee gets. */
   readonly id: string;
   readonly caller: AgentAddress;
   readonly callee: AgentAddress;
-  /** The stage of a request: first the callee's turn must begin, then end. */
+  /** The next thing that a request waits for: the start of the callee's turn, or its answer. */
   waitsFor: 'turn' | 'answer';
   readonly bounds: Readonly<Record<OpenCall['waitsFor'], RequestBound>>;
-  /** For a request: the end of its time on the monotonic clock, or the time left while it is paused. */
+  /** For a request: its deadline on the monotonic clock, or the remaining time while it is paused. */
   deadline: { readonly at: number } | { readonly leftMs: number };
-  /** Waiting frames of the caller's process; none while that process is down. */
+  /** Ids of frames in which the caller's process waits; empty while it has no process. */
   readonly callIds: Set<string>;
 }
 
@@ -40,7 +40,7 @@ export class OpenCalls {
     return [...(this.#ofCaller.get(addressKey(address)) ?? [])];
   }
 
-  /** Lists the requests an instance waits for: they block its queue. A `send` does not. */
+  /** Lists the requests that an instance waits for. They block the instance's queue; a `send` does not. */
   requestsOf(address: AgentAddress): readonly OpenCall[] {
     return this.ofCaller(address).filter(({ kind }) => kind === 'request');
   }

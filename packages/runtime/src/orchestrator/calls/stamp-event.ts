@@ -1,13 +1,13 @@
 /**
  * Makes the event for the callee. The identity of the caller comes from its channel and from the event of its running
- * turn; the frame only gives id, input, metadata and the parent span.
+ * turn; only id, input, metadata and the parent span come from the frame.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { isSpanId } from '../../trace/span-id.ts';
 import type { CallFrame } from './call.ts';
 
-/** Makes the event; `during` is the event of the caller's running turn. */
+/** Makes the event. `during`: the event of the caller's running turn. */
 export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: CallFrame, createdAt: Date): AgentEvent {
   const { input, metadata, parentSpanId } = frame.event;
   const id = stampId(caller, frame);
@@ -30,8 +30,8 @@ export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: Call
 }
 
 /**
- * Returns the instances that wait during `during`, the caller last. A `send` ends the list, because no instance waits
- * for it.
+ * Returns the chain of instances that wait while the turn of `during` runs, the caller last. A `send` begins a new
+ * chain, because its sender does not wait.
  */
 export function callersOf(caller: AgentAddress, during: AgentEvent): AgentAddress[] {
   const { agentName, instanceKey } = caller;
@@ -39,8 +39,8 @@ export function callersOf(caller: AgentAddress, during: AgentEvent): AgentAddres
 }
 
 /**
- * Makes the id of a call. The same call, after a crash of the caller or the orchestrator, gets the same id. A call of
- * another instance, or to another one, gets a different id, whatever id it claims.
+ * Makes the id of a call. If the caller or the orchestrator crashes, the repeated call gets the same id. A call from
+ * another instance, or to another one, gets a different id, whatever id its frame claims.
  */
 export function stampId(caller: AgentAddress, { kind, to, event }: CallFrame): string {
   const parts = [kind, caller.agentName, caller.instanceKey, to.agentName, to.instanceKey, event.id];

@@ -1,17 +1,16 @@
 /**
- * The graph of waiting instances. A turn that asks blocks the queue of its instance, so the nodes are instances and the
- * edges are open requests.
- *
- * Invariant: if every new edge was checked with `findCircle`, the graph has no circle, so that every wait ends at an
- * instance that can continue. A request that would close a circle could never be answered and is rejected at once.
+ * The graph of waiting instances. A turn that makes a request blocks the queue of its instance, so the nodes are
+ * instances and the edges are open requests.
+ * Invariant: if every new edge was checked with `findCircle`, the graph has no cycle, so every wait ends at an instance
+ * that can continue. A request that would close a cycle could never be answered and is rejected at once.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey, isSameAddress } from '../address/address-key.ts';
 
-/** The instances an instance waits for. */
+/** Returns the instances that an instance waits for. */
 export type Awaited = (address: AgentAddress) => Iterable<AgentAddress>;
 
-/** Returns the circle that an edge from `asking` to `asked` would close, beginning and ending with `asking`. */
+/** Returns the cycle that an edge from `asking` to `asked` would close, beginning and ending with `asking`. */
 export function findCircle(awaited: Awaited, asking: AgentAddress, asked: AgentAddress): AgentAddress[] | undefined {
   const reachedFrom = new Map<string, AgentAddress>([[addressKey(asked), asking]]);
   const open = [asked];
@@ -26,7 +25,7 @@ export function findCircle(awaited: Awaited, asking: AgentAddress, asked: AgentA
   return undefined;
 }
 
-/** Follows the path back from the end to the beginning, which are the same. */
+/** Follows the path backwards, from `asking` to `asking`. */
 function pathTo(asking: AgentAddress, reachedFrom: ReadonlyMap<string, AgentAddress>): AgentAddress[] {
   const path = [asking];
   for (let at = reachedFrom.get(addressKey(asking)); at !== undefined; at = reachedFrom.get(addressKey(at))) {

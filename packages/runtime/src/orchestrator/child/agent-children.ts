@@ -1,4 +1,4 @@
-/** Starts agent processes: uses the spare, or a new process. */
+/** Starts agent processes. Uses the spare if possible, otherwise a new process. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
@@ -14,9 +14,9 @@ export type AgentChild = ChildProcess<ToAgent, FromAgent>;
 
 export interface AgentChildrenDeps {
   readonly spawn: Spawn;
-  /** The program of an agent process. */
+  /** The path of the program of an agent process. */
   readonly runner: string;
-  /** An existing folder for data too long for a frame. */
+  /** An existing folder for messages that are too long for a frame. */
   readonly folder: string;
   readonly restart: RestartPolicy;
   readonly clock: Clock;
@@ -27,15 +27,15 @@ export interface AgentChildrenDeps {
 export interface AgentChildren {
   /** Starts the spare. */
   warmUp(): void;
-  /** Returns a process for an agent that does not know its instance yet. May throw `E_PROCESS_START`. */
+  /** Returns a process for an agent. The process gets its instance later. May throw `E_PROCESS_START`. */
   start(agent: DeclaredAgent, request: ChildRequest): AgentChild;
   close(): Promise<void>;
 }
 
 export interface ChildRequest {
-  /** The name in error messages. */
+  /** The name of the process in error messages. */
   readonly name: string;
-  /** The folder of the instance; it need not exist. */
+  /** The working folder of the instance; it need not exist. */
   readonly cwd: string;
   readonly onOutput: (output: ChildOutput) => void;
 }
@@ -51,7 +51,7 @@ export function agentChildren({ spawn, runner, folder, restart, clock, spares }:
     close: () => spare.close(),
   };
 
-  /** Takes the spare, unless the agent has its own variables: a process gets its environment at its start. */
+  /** Takes the spare, unless the agent has its own environment variables, which must be set when a process starts. */
   function takeSpare({ environment = {} }: DeclaredAgent, request: ChildRequest): AgentChild | undefined {
     if (spares === 0 || Object.keys(environment).length > 0) return undefined;
     const taken = spare.take();

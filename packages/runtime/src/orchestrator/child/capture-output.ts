@@ -1,6 +1,7 @@
 /**
- * Reads the output of a child line by line. A flooding child is slowed down, not buffered: above a number of bytes per
- * second nothing is read, and its writes wait. Above a number of lines per second, lines are dropped and counted.
+ * Reads the output of a child line by line. A child that writes too much is slowed down, not buffered: above a number
+ * of bytes per second nothing is read, and its writes block. Above a number of lines per second, lines are dropped and
+ * counted.
  */
 import { type Clock, sleep } from '../../ports/clock.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
@@ -10,7 +11,7 @@ export const outputLimits = {
   longestLine: 8_192,
   linesPerSecond: 1_000,
   bytesPerSecond: 4_000_000,
-  /** Lines kept to explain the end of the child. */
+  /** The number of last lines that are kept to explain why the child ended. */
   mostKept: 200,
   mostKeptCharacters: 65_536,
 };
@@ -29,7 +30,7 @@ export class OutputCapture {
     return [...this.kept];
   }
 
-  /** Resolves at the end of the stream, or when `over` aborts: a grandchild may keep the stream open. */
+  /** Resolves at the end of the stream, or when `over` aborts, because a grandchild may keep the stream open. */
   async read(
     stream: ChildOutput['stream'],
     chunks: ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -76,7 +77,7 @@ export class OutputCapture {
   }
 }
 
-/** The limits of one stream for a second, and their use so far. */
+/** Counts bytes and lines of one stream within a second, and compares them with the limits. */
 class Second {
   private startedAt: number;
   private lines = 0;
@@ -103,7 +104,7 @@ class Second {
     this.dropped += lines;
   }
 
-  /** Returns the time to wait before the next read. */
+  /** Counts bytes, and returns how long to wait before the next read. */
   countBytes(bytes: number): number {
     this.renew();
     this.bytes += bytes;

@@ -1,11 +1,11 @@
 /**
  * Builds the environment of a child: a short list of variables that programs need on this machine, the variables that
- * the resource declares, and the tags that identify the child. No other variable of the operator reaches bundle code.
+ * the resource declares, and the tags that identify the child. Bundle code gets no other variable of the operator.
  */
 import { GoondanError } from '@goondan/types';
 import { findVariableProblem } from '../../config/variable-name.ts';
 
-/** Paths and network settings, by these exact names. */
+/** Names of inherited variables: paths and network settings. */
 export const inheritedVariables: readonly string[] = [
   'PATH',
   'HOME',
@@ -29,10 +29,10 @@ export const inheritedVariables: readonly string[] = [
   'no_proxy',
 ];
 
-/** Every `LC_…` variable is inherited, too. */
+/** Variables with this prefix are inherited, too. */
 const inheritedPrefix = 'LC_';
 
-/** Throws `E_RESOURCE_INVALID` for a declared variable with an invalid or reserved name. */
+/** Builds the environment. Throws `E_RESOURCE_INVALID` for a declared variable with an invalid or reserved name. */
 export function childEnvironment(
   own: Readonly<Record<string, string | undefined>>,
   declared: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Turns bytes into lines of text of bounded length: a longer line keeps its beginning and says how long it was. */
+/** Splits bytes into lines of bounded length. A longer line keeps its beginning and says how long it was. */
 
 const NEWLINE = 10;
 
@@ -19,7 +19,7 @@ export class LineCutter {
     });
   }
 
-  /** Like `push` for unwanted lines: returns their number, at a fraction of the cost. */
+  /** Like `push`, for unwanted lines: returns only their number, at a fraction of the cost. */
   skip(chunk: Uint8Array): number {
     let count = 0;
     for (const byte of chunk) if (byte === NEWLINE) count += 1;

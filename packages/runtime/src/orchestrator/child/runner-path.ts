@@ -1,4 +1,4 @@
-/** The programs of child processes: bundled into `dist` by `npm run build`, beside the sources. */
+/** The paths of the programs of child processes. `npm run build` bundles them into `dist`, beside the sources. */
 import { join } from 'node:path';
 
 const dist = join(import.meta.dir, '..', '..', '..', 'dist');

@@ -1,12 +1,11 @@
 /**
  * The only place where a child of the orchestrator is started.
- *
- * 1. No ambient trust: no bunfig, no `.env`, no auto-install; an environment from a short list; no open file except its
- *    channel and its output. It starts in the root folder, because Bun reads the `tsconfig.json` of the folder it
- *    starts in to find its program, and agents write into their folders.
- * 2. It leads its own group and session, and carries the tag of the run and its own. So it and everything it starts can
- *    be found and ended, without touching other processes.
- * 3. `exited` resolves last: after its last message, and after its remaining processes were ended.
+ * 1. A child trusts nothing around it: no bunfig, no `.env`, no auto-install; an environment from a short list; no open
+ * file except its channel and its output. It starts in the root folder, because Bun reads the `tsconfig.json` of its
+ * working folder to find its program, and agents can write to their own folders.
+ * 2. It leads its own process group and session, and carries the tag of the run and its own tag. So it and all
+ * processes it starts can be found and ended, without affecting other processes.
+ * 3. `exited` resolves last: after the child's last message, and after its remaining processes were ended.
  */
 import { GoondanError } from '@goondan/types';
 import { Channel } from '../../ipc/channel/channel.ts';
@@ -25,16 +24,19 @@ import type { Guardian } from '../guardian/start-guardian.ts';
 /** The settings that all children of a run share. */
 export interface SpawnDeps {
   readonly runTag: ProcessTag;
-  /** Learns of every child, for systems without /proc. */
+  /** Is notified of every child, for systems without /proc. */
   readonly guardian?: Pick<Guardian, 'watch' | 'forget'>;
-  /** The Bun that runs children; the one of this process when absent. */
+  /** The path of the Bun that runs children; the Bun of this process when absent. */
   readonly bun?: string;
-  /** The operator's environment, from which children inherit the listed variables; that of this process when absent. */
+  /**
+   * The operator's environment, from which children inherit the listed variables; the environment of this process when
+   * absent.
+   */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
 }
 
-/** `--no-install`: otherwise Bun would download and run a bare import that it cannot find. */
+/** `--no-install`: without it, Bun would download and run a bare import that it cannot find. */
 export const childFlags: readonly string[] = ['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans'];
 
 export function childSpawner(deps: SpawnDeps): Spawn {
@@ -84,18 +86,21 @@ export function spawnChild<Down, Up>(
     return exited.finally(callOff);
   }
 
-  /** Signals the group, but not after all of it is gone: the system may reuse the number. */
+  /**
+   * Sends a signal to the process group. Does nothing once all of its processes have exited, because the system may
+   * reuse the number.
+   */
   function signalGroup(signal: 'SIGTERM' | 'SIGKILL'): void {
     if (gone) return;
     try {
       process.kill(-child.pid, signal);
     } catch {
-      // The group is empty.
+      // The group has no processes any more.
     }
   }
 }
 
-/** Time to read messages that the child had sent before it ended. */
+/** The time to read messages that the child sent before it exited. */
 const LAST_WORDS_MS = 2_000;
 const LAST_LINES_MS = 500;
 
@@ -109,7 +114,7 @@ function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest): Child {
     return Bun.spawn([bun, ...childFlags, runner, folder, ...args], {
       cwd: '/',
       env,
-      // The last one is the channel.
+      // The last entry is the channel.
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,
     });

@@ -1,16 +1,15 @@
 /**
- * Keeps one process that is started ahead of time and waits for its instance, so that a first message does not wait for
- * a process to start.
- *
- * Invariants: 1. At most one spare waits. 2. It is given away once. 3. One that dies is replaced with the same backoff
- * as any other process. 4. It delays no other process: a new spare starts when the one before has had time to begin its
- * work.
+ * Keeps one process that is started ahead of time and waits for its instance, so that the first message of an instance
+ * does not wait for a process to start.
+ * Invariants: 1. At most one spare exists. 2. It is given away once. 3. A spare that dies is replaced with the same
+ * backoff as any other process. 4. A spare delays no other process: the next spare starts only after the last one given
+ * away has had time to start its work.
  */
 import type { RestartPolicy } from '../../config/swarm-policy.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { afterCrash, afterHealthy, noCrashes } from '../supervision/backoff.ts';
 
-/** The pause after a spare was given away: that process starts first. */
+/** The pause after a spare was given away, so that its agent starts first. */
 const REFILL_MS = 100;
 
 export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(graceMs: number): Promise<unknown> }> {
@@ -22,14 +21,14 @@ export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(g
   #callOff: () => void = () => undefined;
   #isClosed = false;
 
-  /** Stores `spawn`, which may throw. */
+  /** `spawn` may throw. */
   constructor(spawn: () => Child, policy: RestartPolicy, clock: Clock) {
     this.#spawn = spawn;
     this.#policy = policy;
     this.#clock = clock;
   }
 
-  /** Starts a spare when none waits and the backoff allows it. */
+  /** Starts a spare if there is none and the backoff allows it. */
   fill(): void {
     if (this.#isClosed || this.#spare !== undefined) return;
     const wait = this.#restarts.notBefore - this.#clock.elapsed();
@@ -38,7 +37,7 @@ export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(g
     try {
       child = this.#spawn();
     } catch {
-      // The next caller that needs a process meets the same problem and reports it.
+      // Not reported here: the next caller that needs a process gets the same error and reports it.
       this.#restarts = afterCrash(this.#restarts, this.#policy, this.#clock.elapsed());
       return this.#fillAfter(REFILL_MS);
     }
@@ -46,7 +45,7 @@ export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(g
     void child.exited.then(() => this.#lost(child));
   }
 
-  /** Gives the waiting spare to the caller. */
+  /** Returns the spare, if there is one, and gives it up. */
   take(): Child | undefined {
     const taken = this.#spare;
     if (taken === undefined) return undefined;

@@ -1,10 +1,9 @@
 /**
- * Handles the events that a connector emits or asks: checks that they are declared, routes them and waits for the
- * write.
- *
- * Invariants: 1. An event is accepted when `accept` resolves, which is after the durable write. 2. The identity of a
- * connector is its connection's channel, not what it says. 3. At most `MOST_UNDER_WAY` emits at a time, whatever the
- * connector does; the channel bounds asks.
+ * Handles the events that a connector emits or asks: checks that they are declared, routes them, and waits until they
+ * are on disk.
+ * Invariants: 1. An event is accepted when `accept` resolves, which is after the durable write. 2. A connector is
+ * identified by the channel of its connection, not by its own data. 3. At most `MOST_UNDER_WAY` emits are in progress
+ * at a time, whatever the connector does; the channel bounds asks.
  */
 import { type AgentAddress, type AgentEvent, type ConnectorAnswer, GoondanError, textOf } from '@goondan/types';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
@@ -18,16 +17,18 @@ import { addressEvent } from '../ingress/address-event.ts';
 import { routeEvent } from '../ingress/route-event.ts';
 
 export interface Ingress {
-  /** The agent for events that name none. */
+  /** Returns the agent for events that do not name one. */
   readonly entryAgent: () => string;
   readonly newTraceId: () => string;
-  /** Resolves after the durable write; rejects with a `GoondanError`. A second event with the same id adds nothing. */
+  /**
+   * Resolves after the durable write; rejects with a `GoondanError`. A second event with the same id changes nothing.
+   */
   readonly accept: (to: AgentAddress, event: AgentEvent) => Promise<void>;
-  /** Like `AcceptEvent`, but resolves at the end of the event's turn. */
+  /** Like `accept`, but resolves at the end of the event's turn. */
   readonly ask: (to: AgentAddress, event: AgentEvent, options: AskAgentOptions) => Promise<TurnEnd>;
 }
 
-/** Our own runner never has more: it rejects the next one itself. */
+/** Our own runner never exceeds this number: it rejects further events itself. */
 const MOST_UNDER_WAY = 1_000;
 
 export function acceptHeard(plan: ConnectionPlan, ingress: Ingress): EmitConnectorEvent {

@@ -5,7 +5,10 @@ import { afterHealthy } from '../supervision/backoff.ts';
 import type { InstanceState, Phase } from '../supervision/instance-state.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
 
-/** Describes a connection for status displays. Its last problem is shown until it has been healthy for long enough. */
+/**
+ * Describes a connection for status displays. The last problem is shown until the connection has been healthy for long
+ * enough.
+ */
 export function connectionStatus(
   { phase, restarts }: InstanceState,
   problem: FrameError | undefined,
@@ -32,10 +35,10 @@ function statusOf(phase: Phase): ConnectionStatus['status'] {
     case 'doesNotStart':
     case 'inLine':
       return 'waiting';
-    // The process is ending, and the next one has not started.
+    // The process is ending, and the next one has not started yet.
     case 'killed':
       return phase.afterwards === 'serve' ? 'waiting' : 'stopped';
-    // The connection receives nothing any more, though its process may still finish received events.
+    // The connection receives no new events, though its process may still finish events it has received.
     case 'absent':
     case 'draining':
     case 'stopped':

@@ -1,4 +1,7 @@
-/** The connections of a swarm: one process each, kept alive from `start` to `drain`, independent of each other. */
+/**
+ * The connections of a swarm. Each has one process, which is kept running from `start` to `drain`, independently of the
+ * others.
+ */
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { ConnectionStatus } from '../../control/swarm.ts';
 import { type ConnectionDeps, KeptConnection } from './kept-connection.ts';
@@ -7,11 +10,11 @@ export class Connections {
   readonly #deps: ConnectionDeps;
   /** Connections by name. */
   #connections: ReadonlyMap<string, KeptConnection>;
-  /** Replaced or removed connections that are not gone yet. */
+  /** Replaced or removed connections whose processes have not exited yet. */
   readonly #leaving = new Map<KeptConnection, Promise<void>>();
   #isDraining = false;
 
-  /** Takes plans with unique names. */
+  /** The plans must have unique names. */
   constructor(plans: readonly ConnectionPlan[], deps: ConnectionDeps) {
     this.#deps = deps;
     this.#connections = new Map(plans.map((plan) => [plan.connection, new KeptConnection(plan, deps)]));
@@ -22,8 +25,8 @@ export class Connections {
   }
 
   /**
-   * Replaces the list of connections. Missing ones and those named in `changed` are drained. A replacement starts when
-   * the old process is gone: two processes cannot listen on one port.
+   * Replaces the list of connections. Connections that are missing in `plans` or named in `changed` are drained. A
+   * replacement starts when the old process has exited, because two processes cannot listen on one port.
    */
   replace(plans: readonly ConnectionPlan[], changed: ReadonlySet<string>, graceMs: number): void {
     if (this.#isDraining) return;
@@ -43,8 +46,8 @@ export class Connections {
   }
 
   /**
-   * Asks all processes to end, and kills the remaining ones after `graceMs`. Resolves when none is left. A second call
-   * may shorten the time.
+   * Asks all processes to end, and kills the remaining ones after `graceMs`. Resolves when all have exited. A second
+   * call may shorten the time.
    */
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
@@ -64,7 +67,7 @@ export class Connections {
 
   async #startAfter(before: KeptConnection | undefined, connection: KeptConnection): Promise<void> {
     if (before !== undefined) await this.#leaving.get(before);
-    // Another reload, or the end of the swarm, may have come meanwhile.
+    // Another reload, or the end of the swarm, may have happened meanwhile.
     const isWanted = [...this.#connections.values()].includes(connection);
     if (isWanted && !this.#isDraining) connection.start();
   }

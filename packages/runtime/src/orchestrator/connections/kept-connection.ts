@@ -1,8 +1,7 @@
 /**
- * One connection: a supervised process that is kept from `start` to `drain`. All decisions are made by the machine.
- *
- * Events are accepted from the first message of a process to the last, in every phase: also while it starts and while
- * it drains.
+ * One connection: a supervised process that is kept running from `start` to `drain`. The state machine makes all
+ * decisions.
+ * Events are accepted from the first message of a process to the last, also while the process starts or drains.
  */
 import type { ConnectorStart } from '../../config/connector-start.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
@@ -31,18 +30,18 @@ import { tellStep } from './tell-step.ts';
 export interface ConnectionDeps {
   readonly spawn: Spawn;
   readonly clock: Clock;
-  /** The program of a connector process. */
+  /** The path of the program of a connector process. */
   readonly runner: string;
-  /** Returns a folder for the long messages of this connection; no other process uses it. */
+  /** Returns a folder for the long messages of this connection. No other process may use the folder. */
   readonly frameFolderFor: (connection: string) => string;
-  /** Makes the working folder of the connection's process, unless it exists. */
+  /** Returns the working folder of the connection's process; creates it if it does not exist. */
   readonly makeWorkFolder: (connection: string) => string;
   readonly ingress: Ingress;
-  /** Receives log lines of a connector, and lines about it. Must not throw. */
+  /** Receives the log lines of a connector, and lines about it. Must not throw. */
   readonly report: (line: LogLine) => void;
   /** Receives the output of a connector, with secrets masked. Must not throw. */
   readonly onOutput: (connection: string, output: ChildOutput) => void;
-  /** Called at every step, because the policy may change. */
+  /** Called at every step of the state machine, because the policy may change. */
   readonly policy: () => SupervisionPolicy & { readonly heartbeat: HeartbeatPolicy };
 }
 
@@ -54,9 +53,9 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   readonly #stopped = Promise.withResolvers<void>();
   readonly #inputs: InstanceInput[] = [];
   #isStepping = false;
-  /** The error of the last failed process. */
+  /** The error of the last process that failed. */
   #problem: FrameError | undefined;
-  /** True when the process has logged its own failure. */
+  /** True when the process has already logged its own failure. */
   #hasTold = false;
   #refusals = { toldAt: -Infinity, untold: 0 };
 
@@ -73,7 +72,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     this.post({ type: 'keep' });
   }
 
-  /** Resolves when no process is left; none will start again. */
+  /** Ends the process, and prevents further starts. Resolves when the process has exited. */
   drain(graceMs: number): Promise<void> {
     this.post({ type: 'drain', graceMs: Math.ceil(graceMs), afterwards: 'stop' });
     return this.#stopped.promise;
@@ -89,7 +88,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     };
   }
 
-  /** Inputs are handled one after the other: an action may cause the next input at once. */
+  /** Inputs are queued and handled one after the other, because an action may cause the next input synchronously. */
   protected override post(input: InstanceInput): void {
     this.#inputs.push(input);
     if (this.#isStepping) return;
@@ -132,13 +131,13 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     if (told === undefined) return;
     const { problem, level, event, message } = told;
     this.#problem = problem ?? this.#problem;
-    // The process has logged the reason itself.
+    // The process has already logged the reason itself.
     const isRepeated = input.type === 'start.failed' && this.#hasTold;
     this.report(isRepeated ? 'info' : level, event, message);
   }
 
   protected override perform(action: OwnAction): void {
-    // Connections are few, so each gets a slot at once. The other actions of the machine are for agents.
+    // Connections are few, so each gets a slot at once. The other actions of the machine apply only to agents.
     if (action.type === 'slot.ask') this.post({ type: 'slot.granted' });
   }
 
@@ -155,7 +154,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
         const text = `${message.counts.log} lines of its log were dropped: there were too many at once.`;
         return this.report('warn', 'log.dropped', text);
       }
-      // Accepted elsewhere, with its own acknowledgement.
+      // Handled elsewhere, with its own acknowledgement.
       case 'connector.event':
       case 'connector.ask':
       case 'ask.left':
@@ -165,12 +164,12 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   }
 
   protected override lost(): void {
-    // The next process has its own channel.
+    // No message can be sent; the next process has its own channel.
   }
 
   /**
-   * Fails the start of a process that did not get its start message. For any other message the heartbeat shows whether
-   * it still reads.
+   * Fails the start of a process that did not get its start message. If any other message is lost, the heartbeat shows
+   * whether the process still reads.
    */
   protected override unsent(process: number, type: string, _problem: string, thrown: unknown): void {
     if (type !== 'start') return;
@@ -182,12 +181,12 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     this.#deps.report({ time, level, message, connection: this.#plan.connection, event });
   }
 
-  /** Sets the connection's name, whatever the line says. */
+  /** Logs a line of the connector. Sets the name of the connection, whatever the line says. */
   #relay({ agent: _agent, instance: _instance, ...line }: LogLine): void {
     this.#deps.report({ ...line, connection: this.#plan.connection });
   }
 
-  /** Reports rejections only: an accepted ask is not one, however its turn ends. */
+  /** Logs rejected asks only. An accepted ask is not a rejection, however its turn ends. */
   #tellRefusals(answer: AnswerAsk): AnswerAsk {
     return async (id, event, options) => {
       let isAccepted = false;
@@ -204,7 +203,10 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     };
   }
 
-  /** Tells the connector always, and logs at most once a second: any sender outside may cause it. */
+  /**
+   * Throws the rejection to the connector every time, but logs it at most once a second, because any sender outside may
+   * cause it.
+   */
   #refuse(name: string, error: unknown): never {
     const now = this.#deps.clock.elapsed();
     const { toldAt, untold } = this.#refusals;
@@ -223,7 +225,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
 
 const REFUSALS_TOLD_EVERY_MS = 1_000;
 
-/** Returns the settings for its process. */
+/** Returns the start message for the connection's process. */
 export function toStart(plan: ConnectionPlan, entryAgent: string): ConnectorStart {
   const { rules, environment: _, ...start } = plan;
   return { ...start, agents: routedAgents(rules, entryAgent) };

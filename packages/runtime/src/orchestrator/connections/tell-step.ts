@@ -1,4 +1,4 @@
-/** Reports one step of a connection to people: the line in the log, and the problem in its status. */
+/** Describes one step of a connection for people: the line in the log, and the problem in its status. */
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { InstanceInput, InstanceState, Phase } from '../supervision/instance-state.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
@@ -12,7 +12,7 @@ export interface ConnectionStep {
 }
 
 export interface ToldStep {
-  /** The failure of its process; absent when the problem did not change. */
+  /** The failure of the connection's process; absent when the problem did not change. */
   readonly problem?: FrameError;
   readonly level: 'info' | 'warn' | 'error';
   readonly event: 'connection.listening' | 'connection.failed' | 'connection.exited' | 'connection.stopped';
@@ -34,7 +34,7 @@ export function tellStep({ before, input, after, now, policy }: ConnectionStep):
     const waitMs = Math.max(0, after.restarts.notBefore - now);
     const next = waitMs === 0 ? 'now' : `in ${Math.round(waitMs)} ms`;
     const message = `Process ${process} ${how}; the next one starts ${next}.`;
-    // A killed process has its problem already.
+    // The problem of a killed process is already known.
     const problem = phase.name === 'killed' ? {} : { problem: problemOf(phase, `its process ${how}`) };
     return { ...problem, level: 'warn', event: 'connection.exited', message };
   }

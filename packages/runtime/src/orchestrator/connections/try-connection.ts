@@ -1,7 +1,7 @@
 /**
- * Loads the connector of a connection in a separate process, to test whether it can start, and ends it. Its function is
- * not called: two processes cannot listen on one port, and events would arrive twice. The top level of its module does
- * run.
+ * Loads the connector of a connection in a separate process, to test whether it can start, and ends the process. The
+ * connector function is not called, because two processes cannot listen on one port, and events would arrive twice. But
+ * the top level of its module does run.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,13 +23,13 @@ import { toStart } from './kept-connection.ts';
 export interface ConnectionTrial {
   readonly spawn: Spawn;
   readonly clock: Clock;
-  /** An existing folder for its temporary folder. */
+  /** An existing folder, in which the trial creates a temporary folder. */
   readonly folder: string;
   readonly entryAgent: string;
   readonly settings: Pick<SwarmSettings, 'heartbeat' | 'supervision'>;
-  /** Ends the trial early, with `E_CANCELLED`. */
+  /** Aborting it ends the trial early, with `E_CANCELLED`. */
   readonly signal: AbortSignal;
-  /** Must not throw. */
+  /** Receives the output of the process. Must not throw. */
   readonly onOutput: (output: ChildOutput) => void;
   readonly onLog: (line: LogLine) => void;
 }

@@ -1,5 +1,5 @@
 /**
- * Checks one request by the table of operations, calls the swarm's method of the same name, and answers with its
+ * Validates one request by the table of operations, calls the swarm's method of the same name, and answers with its
  * result.
  */
 import { parseJson, readBody, Refusal, type RefuseBody } from '@goondan/types/http';
@@ -17,7 +17,7 @@ import type { ControlHost } from './control-host.ts';
 import { stopSwarm } from './stop-swarm.ts';
 import { watchEvents } from './watch-events.ts';
 
-/** Answers one operation. Throws a rejection. */
+/** Answers one operation. Throws an error if the request is rejected. */
 export async function answerOperation(
   host: ControlHost,
   name: OperationName,
@@ -38,7 +38,7 @@ export async function answerOperation(
     case 'stop':
       return stopSwarm(host, await readRequest(host, operations.stop, request, url), { asStream, left });
     default: {
-      // Safe: request and answer of an operation belong together, but the compiler cannot see it for a variable name.
+      // Safe: request and answer belong to the same operation, which the compiler cannot infer for a variable name.
       const operation = operations[name] as Operation<object, unknown>;
       const method = host.swarm[name] as (asked: object) => ReturnType<Swarm[PlainName]>;
       return writeAnswer(host, operation, method(await readRequest(host, operation, request, url)), left);
@@ -46,7 +46,7 @@ export async function answerOperation(
   }
 }
 
-/** Stops when the socket closes or the client is gone. */
+/** Writes the answer. Stops when the socket closes or the client disconnects. */
 async function writeAnswer<Answer>(
   { open }: ControlHost,
   { answer }: Operation<unknown, Answer>,
@@ -75,7 +75,7 @@ const noQuery = exactObject({});
 
 /** Returns a query as an object. */
 function readQuery(parameters: URLSearchParams): Record<string, string> {
-  // Without a prototype, `__proto__` is a name like any other.
+  // Created without a prototype, so that `__proto__` is a name like any other.
   const query: Record<string, string> = Object.create(null);
   for (const [key, value] of parameters) {
     if (key in query) throw new Misfit('is there twice', key.slice(0, 60));

@@ -1,6 +1,6 @@
 /**
- * Sends an input and waits for its turn, in one request. The turn does not depend on its reader: an accepted input is
- * handled, even if the client leaves early. Only `cancelOnDisconnect` changes that.
+ * Sends an input and waits for its turn, in one request. The turn does not depend on the client: an accepted input is
+ * handled even if the client disconnects early, unless `cancelOnDisconnect` is set.
  */
 import { encodeEvent } from '@goondan/types/http';
 import type { AskRequest } from '../../control/operations.ts';
@@ -11,14 +11,14 @@ import { socketClosed } from './open-requests.ts';
 import { codedError, errorBody } from './refuse.ts';
 import { sendNotice } from './watch-events.ts';
 
-/** Waits for the end of the turn. `left` aborts when the client is gone. */
+/** Waits for the end of the turn. `left` aborts when the client disconnects. */
 export async function askTurn(host: ControlHost, request: AskRequest, left: AbortSignal): Promise<TurnEnd> {
   host.checkRoom();
   return ask(host, request, left);
 }
 
 /**
- * Sends `accepted`, the notices of the turn, then `ended` or `error`. A rejection before `accepted` is an ordinary
+ * Sends `accepted`, then the notices of the turn, then `ended` or `error`. A rejection before `accepted` is an ordinary
  * response.
  */
 export async function streamTurn(host: ControlHost, request: AskRequest, left: AbortSignal): Promise<Response> {
@@ -31,7 +31,7 @@ export async function streamTurn(host: ControlHost, request: AskRequest, left: A
       accepted.resolve();
     },
     onNotice(notice) {
-      // `ended` has the same contents.
+      // The event `ended` has the same contents as this notice.
       if (notice.type !== 'turn.ended') sendNotice(host, stream, notice);
     },
   });

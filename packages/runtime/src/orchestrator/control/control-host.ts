@@ -4,7 +4,7 @@ import type { BodyRoom } from './body-room.ts';
 import type { controlLimits } from './control-limits.ts';
 import type { OpenRequests } from './open-requests.ts';
 
-/** The parts that every request of one socket needs. */
+/** The dependencies that every request of one socket shares. */
 export interface ControlHost {
   readonly swarm: Swarm;
   readonly limits: typeof controlLimits;
@@ -12,7 +12,7 @@ export interface ControlHost {
   readonly open: OpenRequests;
   readonly bodies: BodyRoom;
   readonly encodeNotice: (notice: SwarmNotice) => Uint8Array;
-  /** Throws `E_CONTROL_FULL` when there is no room for a request that stays open. */
+  /** Throws `E_CONTROL_FULL` when no further request may stay open. */
   readonly checkRoom: () => void;
   /** Receives errors without a code. */
   readonly report: (error: unknown, what: string) => void;

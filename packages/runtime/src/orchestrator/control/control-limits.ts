@@ -1,25 +1,28 @@
-/** The limits of the control socket, and what happens at each. */
+/** The limits of the control socket, and the effect of each. */
 
 const MEGABYTE = 1_000_000;
 
 export const controlLimits = {
-  /** Open streams and waiting requests. One more is rejected with `E_CONTROL_FULL`. */
+  /** The number of open streams and waiting requests. Further ones are rejected with `E_CONTROL_FULL`. */
   mostOpen: 256,
-  /** Bytes of the body of `deliver` and `ask`. A longer one is rejected with `E_CONTROL_REQUEST`. */
+  /** The size of the body of `deliver` and `ask`, in bytes. A larger one is rejected with `E_CONTROL_REQUEST`. */
   longestDelivery: 16 * MEGABYTE,
-  /** Bytes of any other body. */
+  /** The size of any other body, in bytes. */
   longestBody: 64_000,
-  /** Bytes of all bodies that are being read. One that needs more is rejected with `E_CONTROL_FULL`. */
+  /**
+   * The total size of all bodies that are being read, in bytes. A body that exceeds it is rejected with
+   * `E_CONTROL_FULL`.
+   */
   mostBodyBytes: 64 * MEGABYTE,
-  /** The time for a body to arrive. A slower one is rejected with `E_CONTROL_REQUEST`. */
+  /** The time in which a body must arrive. A slower body is rejected with `E_CONTROL_REQUEST`. */
   bodyMs: 30_000,
   /**
-   * Notices that wait for one reader. The oldest deltas, log lines and runtime events are dropped and counted; when too
-   * many others wait, the stream is closed.
+   * Notices that are queued for one reader. Above the limits for lossy notices, the oldest deltas, log lines and
+   * runtime events are dropped and counted. Above the limits for other notices, the stream is closed.
    */
   stream: { mostWaiting: 256, mostWaitingBytes: 4 * MEGABYTE, mostLossy: 1_000, mostLossyBytes: MEGABYTE },
-  /** The interval of heartbeats on a quiet stream. */
+  /** The interval of heartbeats on a stream without events. */
   heartbeatMs: 15_000,
-  /** The time that `close` gives readers to receive waiting notices. */
+  /** The time that `close` gives readers to receive queued notices. */
   closeMs: 1_000,
 };

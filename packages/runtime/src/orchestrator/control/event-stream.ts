@@ -1,6 +1,6 @@
 /**
- * Sends the events of the control socket to one reader. When too many wait, the oldest deltas, log lines and runtime
- * events are dropped, and the reader gets their number; all other events wait.
+ * Sends the events of the control socket to one reader. When too many are queued, the oldest deltas, log lines and
+ * runtime events are dropped, and the reader gets their number. All other events stay queued.
  */
 import { encodeEvent, EventStream } from '@goondan/types/http';
 import type { SwarmNotice } from '../../control/swarm.ts';
@@ -9,7 +9,7 @@ import type { LossyKind } from '../../ipc/codec.ts';
 import type { DroppedCounts } from '../../ipc/from-agent.ts';
 import type { ControlHost } from './control-host.ts';
 
-/** Opens a stream; `left` aborts when the client is gone, even before it began to read. */
+/** Opens a stream. `left` aborts when the client disconnects, even before it began to read. */
 export function openStream(
   { limits, clock }: Pick<ControlHost, 'limits' | 'clock'>,
   left: AbortSignal,
@@ -23,7 +23,7 @@ export function openStream(
   });
 }
 
-/** Encodes each notice once for all watchers. */
+/** Returns a function that encodes each notice once and reuses the bytes for all watchers. */
 export function noticeEncoder(): (notice: SwarmNotice) => Uint8Array {
   const encoded = new WeakMap<SwarmNotice, Uint8Array>();
   return (notice) => {
@@ -33,7 +33,7 @@ export function noticeEncoder(): (notice: SwarmNotice) => Uint8Array {
   };
 }
 
-/** A comment: not an event, but it sends the headers. */
+/** A comment line, which is not an event, but makes the server send the headers. */
 export const greeting = new TextEncoder().encode(': watching\n\n');
 
 function total(counts: DroppedCounts): number {

@@ -1,8 +1,9 @@
 /**
- * Makes a socket that only its owner can open, at every moment of its life. Its folder is closed to others first, it is
- * created with a umask that gives others no access, and it gets its name when its mode is set and it listens.
- *
- * The lock of the workspace decides which process may serve it, so the socket of a dead orchestrator is replaced.
+ * Makes a socket that only its owner can open, from the moment it is created. First its folder is closed to others. The
+ * socket is then created with a umask that gives others no access, under a draft name. When its mode is set and it
+ * listens, it is renamed.
+ * The lock of the workspace decides which process may serve the socket, so the socket of a dead orchestrator is
+ * replaced.
  */
 import { GoondanError } from '@goondan/types';
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats } from 'node:fs';
@@ -15,8 +16,8 @@ const SOCKET_MODE = 0o600;
 const OTHERS = 0o077;
 
 /**
- * Makes the socket. `listen` binds a socket to the given path before it returns. `remove` removes the name, unless another
- * socket has it by then. Throws `E_CONTROL_PATH`.
+ * Makes the socket. `listen` must bind a socket to the given path before it returns. The returned `remove` removes the
+ * path, unless another socket has it by then. Throws `E_CONTROL_PATH`.
  */
 export function listenPrivately<Server>(
   path: string,
@@ -25,7 +26,7 @@ export function listenPrivately<Server>(
   try {
     closeFolder(dirname(path));
     checkFree(path);
-    // A draft name, because Bun removes the name it was given when it stops, even if another socket has it by then.
+    // Bun removes the path it was given when it stops, even if another socket has it by then, so it gets a draft path.
     const draft = draftOf(path);
     rmSync(draft, { force: true });
     const server = underMask(OTHERS, () => listen(draft));
@@ -51,14 +52,14 @@ function checkFree(path: string): void {
   if (there !== undefined && !there.isSocket()) throw unusable(path, 'is there and is not a socket');
 }
 
-/** Has the same length as the path, which is bounded. */
+/** Makes a path of the same length, because the length of socket paths is limited. */
 function draftOf(path: string): string {
   return path.endsWith('.sock') ? path.replace(/\.sock$/, '.next') : `${path}.next`;
 }
 
 /**
- * Runs `action` with another umask. Nothing else of this thread runs meanwhile; another thread could at worst make a
- * file that is too private.
+ * Runs `action` with another umask. No other code of this thread runs meanwhile. A file that another thread creates at
+ * that moment is at worst too private.
  */
 function underMask<Value>(mask: number, action: () => Value): Value {
   const before = process.umask(mask);

@@ -1,4 +1,4 @@
-/** The handle of a swarm that runs in this process; the control socket offers it to others. */
+/** The handle of a swarm that runs in this process. The control socket offers it to other processes. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -31,17 +31,17 @@ export interface LocalSwarmDeps {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Returns the agent for requests that name none. */
+  /** Returns the agent for requests that do not name one. */
   entryAgent(): string;
   /** Returns the default grace for processes that have to end. */
   graceMs(): number;
-  /** Returns the constant facts about the swarm, and its connections. */
+  /** Returns the connections, and the facts about the swarm that do not change. */
   describe(): Omit<SwarmStatus, 'instances' | 'agents' | 'entryAgent'>;
   reload(): Promise<PlanReconcile>;
-  /** Ends everything. A second call may shorten the grace. */
+  /** Stops the swarm. A second call may shorten the grace. */
   stop(graceMs: number): Promise<void>;
   readonly stopped: Promise<void>;
-  /** The reason of a stop that was not requested. */
+  /** Returns the reason of a stop that was not requested. */
   failure?(): GoondanError | undefined;
 }
 
@@ -50,7 +50,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   const watches = new Set<() => void>();
   let isStopping = false;
   let isStopped = false;
-  // One listener for all watches: the promise lives as long as the swarm and would keep every listener.
+  // Uses one listener for all watches, because the promise lives as long as the swarm and would hold every listener.
   void deps.stopped.then(() => {
     isStopped = true;
     for (const end of watches) end();
@@ -107,7 +107,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       if (isStopping) throw stopped('nothing is deleted any more');
       const at = toAgentAddress({ agent, instanceKey });
       const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
-      // Otherwise the instance's process would be ended, and then the same rejection would follow.
+      // Checked before, because otherwise the instance's process would be ended first, and then the same error thrown.
       if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
       return swarm.discard(at, { graceMs: deps.graceMs() }, () => journal.delete(at, options));
     },
@@ -116,7 +116,8 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       if (isStopping) throw stopped('nothing is forked any more');
       const to = toAgentAddress({ agent, instanceKey: options.as });
       refuseKey(to.instanceKey);
-      // Otherwise the existing instance's process would be ended, and then the same rejection would follow.
+      // Checked before, because otherwise the existing instance's process would be ended first, and then the same error
+      // thrown.
       if (await journal.has(to)) throw takenKey(to);
       const fork = () => journal.fork(toAgentAddress({ agent, instanceKey }), options);
       const forked = await swarm.admit(to, { graceMs: deps.graceMs() }, fork);
@@ -128,7 +129,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     async deadLetters(choice = {}) {
       const found: DeadLetterSummary[] = [];
       for (const at of chosen(choice)) {
-        // Reads come from the page cache and do not wait. This pause lets other work run between instances.
+        // Reads are served from the page cache without waiting. This pause lets other work run between instances.
         await new Promise((resolve) => void setImmediate(resolve));
         for (const letter of await lettersOf(at, choice)) found.push(summaryOf(at, letter));
       }
@@ -139,7 +140,8 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       const at = checkAddress(instance);
       const letter = (await journal.deadLetters.list(at)).find(({ event }) => event.id === eventId);
       if (letter === undefined) return false;
-      // In this order: after a crash in between, the letter is still there, and a second retry changes nothing.
+      // Accept first, then remove. After a crash in between, the letter still exists, and accepting the same id again
+      // changes nothing.
       await swarm.accept(at, retryOf(letter), false);
       await takeLetter(at, eventId);
       return true;
@@ -198,7 +200,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     return { ...describeInstance(instance), ...(waiting === 0 ? {} : { approvals: waiting }) };
   }
 
-  /** Reads the letters of one instance. An error here does not hide the letters of others. */
+  /** Reads the dead letters of one instance. An error here does not hide the letters of other instances. */
   async function lettersOf(at: AgentAddress, { instanceKey }: InstanceChoice): Promise<readonly DeadLetter[]> {
     try {
       return await journal.deadLetters.list(at);
@@ -209,7 +211,10 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     }
   }
 
-  /** Removes a letter while the instance has no process, because the letters are a file of the agent process. */
+  /**
+   * Removes a dead letter while the instance has no process, because otherwise the agent process owns the file of
+   * letters.
+   */
   async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);
     if (!letters.some(({ event }) => event.id === eventId)) return false;
@@ -225,7 +230,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   async function replace(at: AgentAddress): Promise<boolean> {
     const instance = swarm.instances.find(at);
     if (instance === undefined || instance.status === 'asleep') return false;
-    // The person who retries may have fixed the cause of the crash.
+    // Resets the count of crashes, because the person who retries may have fixed their cause.
     await swarm.instances.whileAsleep(at, { graceMs: deps.graceMs() }, () => swarm.forgive(at));
     return true;
   }

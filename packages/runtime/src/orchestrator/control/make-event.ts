@@ -11,7 +11,7 @@ const LONGEST_ID = 256;
 const LONGEST_CLIENT = 64;
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
-/** Checks the delivery. **Errors** — `E_EVENT_INVALID` with the field. */
+/** Makes and checks the event. **Errors** — `E_EVENT_INVALID`, which names the field. */
 export function makeEvent(
   delivery: Delivery,
   entryAgent: string,

@@ -1,4 +1,4 @@
-/** The open requests of the socket, which must be ended when it closes. A finished request removes itself. */
+/** The open requests of the socket, which must end when the socket closes. A finished request removes itself. */
 import { GoondanError } from '@goondan/types';
 
 export class OpenRequests {
@@ -9,14 +9,20 @@ export class OpenRequests {
     return this.closers.size;
   }
 
-  /** Calls `close` when the socket closes, or at once if it is closed. Returns a function that removes it. */
+  /**
+   * Calls `close` when the socket closes, or at once if it is already closed. Returns a function that unregisters
+   * `close`.
+   */
   add(close: () => void): () => void {
     if (this.isClosed) close();
     else this.closers.add(close);
     return () => void this.closers.delete(close);
   }
 
-  /** Settles as `work` does, or rejects when the socket closes or the client leaves first; the work continues. */
+  /**
+   * Settles as `work` does, or rejects when the socket closes or the client disconnects first. The work itself
+   * continues.
+   */
   wait<Value>(work: Promise<Value>, left: AbortSignal): Promise<Value> {
     return new Promise((resolve, reject) => {
       const giveUp = () => reject(socketClosed());

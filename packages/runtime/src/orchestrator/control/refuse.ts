@@ -1,4 +1,4 @@
-/** Formats a rejection for the wire: `{ "error": { code, message, suggestion } }`, never a stack. */
+/** Formats an error for the client: `{ "error": { code, message, suggestion } }`, never a stack. */
 import { GoondanError } from '@goondan/types';
 import { refuse as refuseOverHttp, sharedStatuses, type StatusByCode } from '@goondan/types/http';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
@@ -33,7 +33,8 @@ export function errorBody(error: GoondanError): { readonly error: FrameError } {
 }
 
 /**
- * Returns an error with a code. An error without one may quote anything, so it goes to the log and not to the client.
+ * Returns an error that has a code unchanged. An error without a code may contain anything, so it goes to the log, and
+ * the client gets a general error.
  */
 export function codedError({ report }: Pick<ControlHost, 'report'>, thrown: unknown, what: string): GoondanError {
   if (GoondanError.is(thrown)) return thrown;

@@ -1,10 +1,9 @@
 /**
  * The control socket of a running swarm: HTTP and event streams on a Unix socket (docs/control-socket.md).
- *
  * 1. Only the owner of the swarm can open it.
- * 2. Every request gets an answer, and every rejection has a code; no request causes an uncaught exception.
- * 3. A client that does not read, or never finishes a request, costs a bounded amount of memory.
- * 4. No CORS headers: pages in a browser have no access.
+ * 2. Every request gets an answer, and every rejection has a code. No request causes an uncaught exception.
+ * 3. A client that does not read, or never finishes its request, costs a bounded amount of memory.
+ * 4. It sends no CORS headers, so pages in a browser have no access.
  */
 import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
@@ -21,11 +20,11 @@ import { OpenRequests } from './open-requests.ts';
 import { codedError, refuse } from './refuse.ts';
 
 export interface ControlServerOptions {
-  /** The path from `controlSocketPath`. */
+  /** The path of the socket, from `controlSocketPath`. */
   readonly path: string;
   readonly limits?: Partial<typeof controlLimits>;
   readonly clock?: Clock;
-  /** Receives internal errors, which the client does not see. */
+  /** Receives internal errors, which are not sent to the client. */
   readonly report?: (error: unknown, what: string) => void;
 }
 
@@ -59,7 +58,9 @@ export async function serveControl(swarm: Swarm, options: ControlServerOptions) 
     get open() {
       return open.size;
     },
-    /** Sends `stopped` to every stream, rejects waiting requests, and ends. The socket is gone when it resolves. */
+    /**
+     * Sends `stopped` to every stream, rejects waiting requests, and closes. The socket is removed when it resolves.
+     */
     close: () => (closed ??= close()),
   };
 }
@@ -67,15 +68,15 @@ export async function serveControl(swarm: Swarm, options: ControlServerOptions) 
 function listen(unix: string, fetch: (request: Request) => Promise<Response>) {
   const options = {
     unix,
-    // A stream may be quiet for hours; bodies have their own deadline.
+    // A stream may have no events for hours; bodies have their own deadline.
     idleTimeout: 0,
     // Our own limits are smaller, and their errors have a code.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     fetch,
   };
-  // Bun's types omit `idleTimeout` for Unix sockets, but it works there: without it, quiet connections are closed after
-  // 10 s.
+  // Bun's types omit `idleTimeout` for Unix sockets, but it has an effect: without it, connections without traffic are
+  // closed after 10 s.
   return Bun.serve(options as Omit<typeof options, 'idleTimeout'>);
 }
 
@@ -108,8 +109,8 @@ function findOperation(method: string, path: string): OperationName {
 }
 
 /**
- * Rejects a request above the limit. Bun counts the open requests, because it knows when a connection is really gone.
- * The present request is one of them.
+ * Rejects a request above the limit. Bun's own count of open requests is used, because Bun knows when a connection is
+ * really closed. The count includes this request.
  */
 function checkRoom(pending: number, { mostOpen }: typeof controlLimits): void {
   if (pending <= mostOpen) return;

@@ -7,8 +7,8 @@ import { codedError, errorBody } from './refuse.ts';
 import { stoppedEvent } from './watch-events.ts';
 
 /**
- * Begins to stop, and answers before the socket goes away. A stream gets `stopping` and, when nothing is left,
- * `stopped`. It is not rejected when the socket is full: a stop must always be possible.
+ * Begins to stop the swarm, and answers before the socket is closed. A stream gets `stopping` and, when all processes
+ * have exited, `stopped`. It is accepted even when the socket is full, because a stop must always be possible.
  */
 export function stopSwarm(
   host: ControlHost,

@@ -4,7 +4,7 @@ import { type LossyKind, lossyKindOf } from '../../ipc/codec.ts';
 import type { ControlHost } from './control-host.ts';
 import { greeting, openStream } from './event-stream.ts';
 
-/** Sends every notice that matches the filter, until the reader leaves or the swarm stops. */
+/** Sends every notice that matches the filter, until the reader disconnects or the swarm stops. */
 export async function watchEvents(host: ControlHost, filter: WatchFilter, left: AbortSignal): Promise<Response> {
   host.checkRoom();
   const stream = openStream(host, left);
@@ -15,7 +15,7 @@ export async function watchEvents(host: ControlHost, filter: WatchFilter, left: 
   return stream.response();
 }
 
-/** Sends a notice. Never throws, because it is called in the middle of the work that the notice is about. */
+/** Sends a notice. Never throws, because it is called in the middle of the work that the notice reports. */
 export function sendNotice(
   { encodeNotice, report }: ControlHost,
   stream: EventStream<LossyKind>,
@@ -28,7 +28,7 @@ export function sendNotice(
   }
 }
 
-/** Returns the last event of a stream that was open when the swarm stopped. */
+/** Returns the last event for a stream that was open when the swarm stopped. */
 export function stoppedEvent(): Uint8Array {
   return encodeEvent({}, 'stopped');
 }

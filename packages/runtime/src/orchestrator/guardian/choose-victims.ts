@@ -1,11 +1,11 @@
 /**
- * Chooses the processes of a run: tagged ones, their descendants (a program may have been started with an empty
- * environment), and the groups they lead or whose leader is gone. A group with a living leader outside the run is not
- * chosen, only its tagged members are.
+ * Chooses the processes of a run: tagged processes, their descendants (which may have an empty environment), and
+ * process groups whose leader belongs to the run or has exited. Of a group with a living leader outside the run, only
+ * tagged members are chosen.
  */
 import type { ProcessEntry } from './read-processes.ts';
 
-/** Chooses the processes; `self` is the asking process, which is never chosen, and neither is its group. */
+/** Chooses the processes. `self`: the calling process, which is never chosen, and neither is its group. */
 export function chooseVictims(
   entries: readonly ProcessEntry[],
   self: number,

@@ -3,10 +3,13 @@ import type { WorkspaceOwner } from '../../workspace/swarms/own-workspace.ts';
 import { killTagged } from './kill-tagged.ts';
 import { canReadProcesses } from './read-processes.ts';
 
-/** A process of that run may be between fork and exec, without a tag yet. */
+/**
+ * The time without new processes before the run counts as ended, because a process may be between fork and exec and
+ * have no tag yet.
+ */
 const QUIET_MS = 30;
 
-/** Ends the processes of earlier runs whose guardian was killed too. Returns their number. */
+/** Ends the processes of earlier runs whose guardian was killed as well. Returns the number of processes. */
 export async function endLeftovers(
   { previous, earlier }: Pick<WorkspaceOwner, 'previous' | 'earlier'>,
   clock: Clock,

@@ -1,24 +1,27 @@
 /**
- * The work of the guardian, without its process: it listens until the orchestrator stands it down or is gone, and then
- * ends all remaining processes of the run.
+ * The work of the guardian, without its process. It waits until the orchestrator stands it down or exits, and then ends
+ * all remaining processes of the run.
  */
 import type { KillReport } from './kill-tagged.ts';
 
 /** The processes that the guardian ended; none after a clean shutdown. */
 export interface GuardianReport extends KillReport {
-  /** The reason for its action. */
+  /** Why the guardian ended the processes. */
   readonly reason: 'stood-down' | 'orchestrator-gone';
-  /** `groups`: there is no /proc here, so processes that left their group were not found. */
+  /** `groups`: this system has no /proc, so processes that left their process group were not found. */
   readonly method: 'tag' | 'groups';
 }
 
-/** The quiet time before it ends: after a kill a process may still be between fork and exec. */
+/**
+ * The time without new processes before the guardian exits, because after a kill a process may still be between fork
+ * and exec.
+ */
 const QUIET_AFTER_DEATH_MS = 300;
 const QUIET_AFTER_SHUTDOWN_MS = 30;
 
 /**
- * Watches a run and ends it. `lines` are those of the orchestrator; they end when the orchestrator does. `endRun` ends
- * the remaining processes of the run; `groups` are the reported process groups.
+ * Watches a run, and ends it when the orchestrator exits. `lines`: the orchestrator's messages; they end when the
+ * orchestrator exits. `endRun` ends the remaining processes of the run; `groups`: the process groups reported so far.
  */
 export async function guard(
   lines: AsyncIterable<string>,

@@ -1,12 +1,12 @@
 /**
- * Tells whether a process runs below a swarm: it or one of its ancestors carries the tag of a run. A program can hide
- * from this on purpose, so it is not a security boundary.
+ * Returns true if a process runs inside a swarm: it or one of its ancestors carries the tag of a run. A program can
+ * evade this check on purpose, so it is not a security boundary.
  */
 import { readFileSync } from 'node:fs';
 import { CHILD_VARIABLE, RUN_VARIABLE } from './process-tag.ts';
 
 const names: readonly string[] = [RUN_VARIABLE, CHILD_VARIABLE];
-/** More levels than shells are nested; /proc could show a circle while it changes. */
+/** The maximum number of ancestors: more than shells are ever nested. /proc could show a cycle while it changes. */
 const HIGHEST = 256;
 
 export function isBelowSwarm(
@@ -29,11 +29,11 @@ function isTagged(pid: number): boolean {
 
 function parentOf(pid: number): number {
   const stat = readProc(pid, 'stat');
-  // The name is in brackets and may contain anything, even brackets.
+  // The process name is in brackets and may contain anything, even brackets.
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
 }
 
-/** Returns an empty text when the process is gone, or we have no permission. */
+/** Returns an empty text when the process has exited, or its file may not be read. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');

@@ -1,12 +1,12 @@
-/** Keeps a guardian for the life of the orchestrator: one that ends by itself is replaced. */
+/** Keeps a guardian running for the life of the orchestrator: if it exits unexpectedly, it is replaced. */
 import { type Clock, sleep } from '../../ports/clock.ts';
 import type { GuardianReport } from './guard.ts';
 import { type Guardian, type GuardianOptions, startGuardian } from './start-guardian.ts';
 
-/** The pause between two attempts to replace it. */
+/** The pause between two attempts to replace the guardian. */
 const RETRY_MS = 1_000;
 
-/** Resolves when the guardian watches. **Errors** — `E_PROCESS_START`, for the first one only. */
+/** Resolves when the guardian is watching. **Errors** — `E_PROCESS_START`, for the first guardian only. */
 export async function keepGuardian(
   options: GuardianOptions & { readonly clock: Clock; readonly warn: (message: string) => void },
   start: (options: GuardianOptions) => Promise<Guardian> = startGuardian,

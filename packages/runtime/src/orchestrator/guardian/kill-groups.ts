@@ -1,8 +1,8 @@
-/** Ends the reported process groups, where there is no /proc. Processes that left their group are not found. */
+/** Ends the reported process groups, on systems without /proc. Processes that left their group are not found. */
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import type { KillReport } from './kill-tagged.ts';
 
-/** Repeats until the groups are empty, or time is up. */
+/** Repeats until the groups are empty, or the time is over. */
 export async function killGroups(
   groups: readonly number[],
   timeoutMs = 2_000,

@@ -1,13 +1,13 @@
 /**
- * Ends every process of a run by its tag, until none is left: the next look finds processes that were forked during the
- * kill. It uses SIGKILL only, because a drain was tried before.
+ * Ends every process of a run by its tag, and repeats until none is left, because processes may be forked during the
+ * kill. It uses SIGKILL only, because the processes had their chance to drain before.
  */
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import { chooseVictims } from './choose-victims.ts';
 import { checkTag } from './process-tag.ts';
 import { type ProcessEntry, readProcesses } from './read-processes.ts';
 
-/** The time after which it gives up on processes that do not die (one that waits for a broken disk cannot). */
+/** The time after which it gives up on processes that do not die, such as one that waits for a broken disk. */
 const TIMEOUT_MS = 5_000;
 
 export interface EndedProcess {
@@ -16,15 +16,15 @@ export interface EndedProcess {
 }
 
 export interface KillReport {
-  /** Killed processes, once each. */
+  /** Killed processes, each listed once. */
   readonly ended: readonly EndedProcess[];
-  /** Processes that were left when time was up. */
+  /** Processes that were still alive when the time was over. */
   readonly left: readonly EndedProcess[];
 }
 
 /**
- * Ends the processes. Linux only: see `canReadProcesses`. `quietMs` is the quiet time after which it counts as done: a
- * process may be between fork and exec, without a tag yet.
+ * Ends the processes. Linux only: see `canReadProcesses`. `quietMs`: the time without new processes before it counts as
+ * done, because a process may be between fork and exec and have no tag yet.
  */
 export async function killTagged(tag: string, quietMs = 0, clock: Clock = systemClock): Promise<KillReport> {
   const wanted = checkTag(tag);
@@ -53,7 +53,7 @@ function signal(target: number): void {
   try {
     process.kill(target, 'SIGKILL');
   } catch {
-    // Gone meanwhile; or not ours, and then it is found again and reported as left.
+    // The process has exited meanwhile; or we may not signal it, and then it is found again and reported as left.
   }
 }
 

@@ -1,12 +1,10 @@
 /**
- * The line between the orchestrator and its guardian: a few short lines of text each way, and the signal that it is
- * cut.
+ * The connection between the orchestrator and its guardian: a few short text lines each way. Each side detects when it
+ * is closed.
  */
 import { socketWire } from '../../ipc/channel/socket-wire.ts';
 
-/**
- * Takes over the descriptor. All messages fit into the buffer of the system, so they are written at once or not at all.
- */
+/** Takes over the descriptor. All messages fit into the system's buffer, so each is written at once or not at all. */
 export function openLine(descriptor: number, keepsAlive = true) {
   const decoder = new TextDecoder();
   const closed = Promise.withResolvers<void>();
@@ -34,7 +32,7 @@ export function openLine(descriptor: number, keepsAlive = true) {
       wake?.();
     },
   });
-  /** Yields the lines of the other side; they end when the line is cut. */
+  /** Yields the lines of the other side, until the connection is closed. */
   async function* lines(): AsyncGenerator<string> {
     for (;;) {
       const line = unread.shift();
@@ -44,10 +42,10 @@ export function openLine(descriptor: number, keepsAlive = true) {
     }
   }
   return {
-    /** Sends a line of text; does nothing when the connection is cut. */
+    /** Sends a line of text; does nothing when the connection is closed. */
     say: (text: string) => void wire.write(Buffer.from(`${text}\n`)),
     lines,
-    /** Resolves with the next line as JSON; undefined when the line is cut. */
+    /** Resolves with the next line, parsed as JSON; `undefined` when the connection is closed. */
     async next(): Promise<unknown> {
       for await (const line of lines()) return JSON.parse(line) as unknown;
     },

@@ -1,23 +1,22 @@
 /**
- * The tag that identifies the processes of a run: an entry of their environment. Every program passes it on to its
+ * The tag that identifies the processes of a run: a variable in their environment. Every program passes it on to its
  * children, even into another group or session, or under another parent.
- *
- * The guardian runs this beside every orchestrator, so the files of this folder that it needs import almost nothing.
+ * A guardian runs beside every orchestrator and loads these files, so they import almost nothing.
  */
 
 /** `NAME=value`, as in an environment. */
 export type ProcessTag = `${string}=${string}`;
 
-/** Carried by every process of one run of an orchestrator. */
+/** Set in every process of one run of an orchestrator. */
 export const RUN_VARIABLE = 'GOONDAN_RUN';
-/** Carried by one child and all processes it starts. */
+/** Set in one child and all processes it starts. */
 export const CHILD_VARIABLE = 'GOONDAN_CHILD';
 
 export function newTag(variable: typeof RUN_VARIABLE | typeof CHILD_VARIABLE): ProcessTag {
   return `${variable}=${crypto.randomUUID()}`;
 }
 
-/** Throws unless the tag has our format: processes found by it are killed, so it must not match by chance. */
+/** Throws unless the tag has our format. Processes with the tag are killed, so it must not match by chance. */
 export function checkTag(tag: string): ProcessTag {
   if (ourTag.test(tag)) return tag as ProcessTag;
   throw new TypeError(`"${tag}" is not a tag of a run, so nothing can be known by it.`);
@@ -31,7 +30,7 @@ export function tagEntry(tag: ProcessTag): Record<string, string> {
   return { [tag.slice(0, at)]: tag.slice(at + 1) };
 }
 
-/** Tells whether an environment (as /proc shows it, with NUL after each entry) has exactly this entry. */
+/** Returns true if an environment (as /proc shows it, with NUL after each entry) has exactly this entry. */
 export function carriesTag(environment: Uint8Array, tag: ProcessTag): boolean {
   const bytes = Buffer.from(environment.buffer, environment.byteOffset, environment.byteLength);
   const wanted = Buffer.from(tag);

@@ -10,7 +10,7 @@ export interface ProcessEntry {
   readonly isTagged: boolean;
 }
 
-/** Returns false where there is no /proc to read. */
+/** Returns false on systems without a readable /proc. */
 export function canReadProcesses(): boolean {
   try {
     readFileSync('/proc/self/environ');
@@ -21,10 +21,9 @@ export function canReadProcesses(): boolean {
 }
 
 /**
- * Returns every living process, or those of `pids`, without zombies. Pauses now and then for other work.
- *
- * A process shows no environment for a moment while it becomes another program. One without an environment is read once
- * more; if it takes longer, the next look finds it.
+ * Returns every living process, or those of `pids`, without zombies. Yields to other work in between.
+ * While a process becomes another program (exec), its environment is empty for a moment. A process without an
+ * environment is read once more; if that is still too early, the next scan finds it.
  */
 export async function readProcesses(tag: ProcessTag, pids = listPids()): Promise<ProcessEntry[]> {
   const entries = new Map<number, ProcessEntry>();
@@ -46,7 +45,7 @@ export async function readProcesses(tag: ProcessTag, pids = listPids()): Promise
 
 const AT_ONCE = 32;
 const EXEC_MS = 2;
-/** The parent of the kernel's own threads, which never have an environment. */
+/** The parent process of kernel threads, which never have an environment. */
 const KERNEL = 2;
 
 function listPids(): number[] {
@@ -56,7 +55,7 @@ function listPids(): number[] {
 function readProcess(pid: number, tag: ProcessTag): { entry: ProcessEntry; isBare: boolean } | undefined {
   const stat = readProc(pid, 'stat')?.toString();
   if (stat === undefined) return undefined;
-  // The name is in brackets and may contain anything, even brackets.
+  // The process name is in brackets and may contain anything, even brackets.
   const nameEnd = stat.lastIndexOf(')');
   const [state, parent, group] = stat.slice(nameEnd + 2).split(' ');
   if (state === 'Z' || state === 'X') return undefined;
@@ -73,7 +72,7 @@ function readProcess(pid: number, tag: ProcessTag): { entry: ProcessEntry; isBar
   };
 }
 
-/** Returns undefined when the process is gone, or we have no permission. */
+/** Returns `undefined` when the process has exited, or its file may not be read. */
 function readProc(pid: number, file: string): Buffer | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`);

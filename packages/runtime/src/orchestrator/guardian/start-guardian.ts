@@ -7,11 +7,11 @@ import { openLine } from './line.ts';
 import { checkTag } from './process-tag.ts';
 
 export interface GuardianOptions {
-  /** The tag of the run; see `newTag`. The orchestrator itself must not carry it. */
+  /** The tag of the run; see `newTag`. The orchestrator itself must not have it in its environment. */
   readonly tag: string;
-  /** The Bun that runs it; the one of this process when absent. */
+  /** The path of the Bun that runs the guardian; the Bun of this process when absent. */
   readonly bun?: string;
-  /** Receives a warning for people when this system has no /proc, so that fewer processes are found. */
+  /** Receives a warning for people when this system has no /proc, so that not all processes are found. */
   readonly warn?: (message: string) => void;
   readonly clock?: Clock;
 }
@@ -22,27 +22,33 @@ export interface Guardian {
   watch(pid: number): void;
   forget(pid: number): void;
   /**
-   * Stands the guardian down after a clean shutdown: it looks once more, ends and reports remaining processes, and
-   * exits.
+   * Stands the guardian down after a clean shutdown. The guardian scans once more, ends and reports remaining
+   * processes, and exits.
    */
   standDown(): Promise<GuardianReport>;
-  /** Resolves when it is gone; `expected` is false when it was not stood down: then start another one. */
+  /**
+   * Resolves when the guardian has exited. `expected` is false if it was not stood down; the caller should then start
+   * another one.
+   */
   readonly exited: Promise<{ readonly expected: boolean }>;
 }
 
 const START_MS = 5_000;
 const STAND_DOWN_MS = 7_000;
 
-/** Resolves when it watches: from then on no process of the run survives this process. Throws `E_PROCESS_START`. */
+/**
+ * Resolves when the guardian is watching: from then on no process of the run survives this process. Throws
+ * `E_PROCESS_START`.
+ */
 export async function startGuardian(options: GuardianOptions): Promise<Guardian> {
   const { bun = process.execPath, warn = () => undefined, clock = systemClock } = options;
-  // The guardian must never keep the orchestrator alive.
+  // The guardian must not keep the orchestrator's process alive.
   const line = openLine(launch(bun, checkTag(options.tag)), false);
-  // Safe: our own program sent it.
+  // Safe: the guardian is our own program.
   const greeting = (await waitAtMost(clock, START_MS, line.next())) as
     (Pick<Guardian, 'pid'> & Pick<GuardianReport, 'method'>) | undefined;
   if (greeting === undefined) {
-    // If the guardian still starts, it finds the line cut and exits.
+    // If the guardian still starts, it finds the connection closed and exits.
     line.close();
     throw new GoondanError('E_PROCESS_START', `The guardian did not start within ${START_MS} ms.`);
   }
@@ -57,7 +63,7 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
       stoodDown = true;
       line.say('stand-down');
       const report = await waitAtMost(clock, STAND_DOWN_MS, line.next());
-      // Safe: our own program sent it.
+      // Safe: the guardian is our own program.
       if (report !== undefined) return report as GuardianReport;
       throw new GoondanError('E_IPC_CLOSED', 'The guardian gave no report: it is gone, or it hangs.');
     },
@@ -65,14 +71,14 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
 }
 
 /**
- * Starts it through a shell that exits at once, and returns our end of its line. An orchestrator under `bun
- * --no-orphans` (from a test or from the environment) ends all its children when it dies; the guardian must not be one
- * of them.
+ * Starts the guardian through a shell that exits at once, and returns our end of the connection. An orchestrator under
+ * `bun --no-orphans` (from a test or from the environment) ends all its children when it dies, so the guardian must not
+ * be its child.
  */
 function launch(bun: string, tag: string): number {
   try {
     const command = ['/bin/sh', '-c', '"$@" &', 'sh', bun, ...flags, Bun.resolveSync('./main', import.meta.dir), tag];
-    // No environment: no tag, no secret. Not in the folder of a bundle, which might be removed.
+    // Empty environment: no tag and no secret. Root folder: the folder of a bundle might be removed.
     const { stdio } = Bun.spawn(command, { env: {}, cwd: '/', stdio: [...silent, 'pipe'], detached: true });
     const descriptor: unknown = stdio[CHANNEL_DESCRIPTOR];
     if (typeof descriptor === 'number') return descriptor;

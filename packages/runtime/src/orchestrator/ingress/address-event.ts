@@ -1,12 +1,12 @@
-/** Makes an agent event from a connector event: its sender is the Connection, whatever the connector says. */
+/** Makes an agent event from a connector event. Its sender is the Connection, whatever the connector says. */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { HeardEvent } from '../../ipc/from-connector.ts';
 import { defined } from '../../json/defined.ts';
 import { sha256 } from '../../json/sha256.ts';
 
 /**
- * Makes the agent event. `connection` is the name of the Connection, and `id` the connector's own id of the event: the
- * same id again is the same event. Calls `newTraceId` when the event has no trace.
+ * Makes the agent event. `connection`: the name of the Connection. `id`: the connector's own id of the event; an event
+ * with the same id is a duplicate. `newTraceId` is called when the event has no trace.
  */
 export function addressEvent(
   { connection, id, event }: { readonly connection: string; readonly id: string; readonly event: HeardEvent },
@@ -14,7 +14,7 @@ export function addressEvent(
   newTraceId: () => string,
 ): AgentEvent {
   const { input, auth, metadata, traceId = newTraceId() } = event;
-  // A span belongs to a trace: without one it is ignored.
+  // A span belongs to a trace, so without a trace id it is ignored.
   const { parentSpanId, isSampled } = event.traceId === undefined ? {} : event;
   return {
     id: eventId(connection, id),
@@ -28,8 +28,8 @@ export function addressEvent(
 }
 
 /**
- * Makes the id of an event. Two connections may use the same ids; neither can claim an event of the other, or of an
- * agent.
+ * Makes the id of an agent event. Two connections may use the same ids: neither can claim an event of the other, or of
+ * an agent.
  */
 function eventId(connection: string, id: string): string {
   return `heard-${sha256(JSON.stringify([connection, id])).slice(0, 32)}`;

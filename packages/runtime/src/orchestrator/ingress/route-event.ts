@@ -1,9 +1,9 @@
 /**
  * Routes an event from outside.
- *
  * Invariants:
  * 1. The first matching rule decides, even if it then rejects the event: an event never falls through to a later rule.
- * 2. The instance key is the text of the rule, or the one property it names. Nothing else of an event is ever a key.
+ * 2. The instance key is the text in the rule, or the one property that the rule names. No other part of an event
+ * becomes a key.
  */
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -35,7 +35,7 @@ function keyOf(route: IngressRoute, properties: JsonObject): { readonly text: st
   const value = properties[property];
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? `${value}` : value;
   if (typeof text !== 'string') return { problem: `its property "${property}" is neither a text nor a whole number` };
-  // The value without the prefix is checked too: a prefix must not make a key of an empty value.
+  // The value without the prefix is checked too, because an empty value with a prefix would look like a valid key.
   const problem = findKeyProblem(text) ?? findKeyProblem(prefix + text);
   return problem === undefined ? { text: prefix + text } : { problem: `its property "${property}" ${problem}` };
 }

@@ -4,9 +4,9 @@ import type { Instance } from './instance.ts';
 import type { Instances } from './instances.ts';
 
 /**
- * Lets every process finish its turn and end. An awaited instance ends after the instances that wait for it. Processes
- * that are left after `graceMs` are killed; their events are handled at the next start. `callersOf`: the instances that
- * wait for an answer.
+ * Lets every process finish its turn and exit. An instance exits after the instances that wait for its answer.
+ * Processes that are left after `graceMs` are killed; their events are handled at the next start. `callersOf`: returns
+ * the instances that wait for an answer.
  */
 export async function drainInstances(
   instances: Instances,
@@ -16,7 +16,7 @@ export async function drainInstances(
   hurry: AbortSignal,
 ): Promise<void> {
   let deadline = clock.elapsed() + graceMs;
-  /** The last order to each instance: finish the turn, or end at once. */
+  /** The last command sent to each instance: finish the turn, or end at once. */
   const told = new Map<Instance, 'go' | 'end'>();
   const isOver = () => {
     const rest = Math.max(0, deadline - clock.elapsed());
@@ -42,8 +42,8 @@ export async function drainInstances(
   callOff();
 
   /**
-   * Tells whether an instance waits for the answer. One that has left its turn no longer waits; the next start asks
-   * again.
+   * Returns true if another instance waits for its answer. An instance that has left its turn does not wait; it repeats
+   * the request at the next start.
    */
   function isAwaited({ address }: Instance): boolean {
     return callersOf(address).some((caller) => {

@@ -1,5 +1,5 @@
 /**
- * One agent instance in the orchestrator: a supervised process that runs turns. All decisions are made by the machine.
+ * One agent instance in the orchestrator: a supervised process that runs turns. The state machine makes all decisions.
  */
 import type { AgentAddress, AgentEvent, AgentInstance, ExtensionStatusChanged } from '@goondan/types';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
@@ -21,7 +21,7 @@ export interface InstanceDeps {
   readonly events: Required<SwarmListener>;
   readonly report: Report;
   policy(): SupervisionPolicy;
-  /** Adds an input to the common queue of inputs: no step runs inside another step. */
+  /** Adds an input to the queue of all instances, so that no step runs inside another step. */
   post(instance: Instance, input: InstanceInput): void;
   /** Starts a process. May throw `E_PROCESS_START`. */
   spawn(at: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent>;
@@ -34,7 +34,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   readonly key: string;
   readonly #deps: InstanceDeps;
   #statuses: readonly ExtensionStatusChanged[] | undefined;
-  /** The reason of its last failure, as its process logged it; the same reason is not logged twice. */
+  /** The reason of the last failure, as the process logged it, to avoid logging the same reason twice. */
   #lastWords: string | undefined;
 
   constructor(address: AgentAddress, key: string, deps: InstanceDeps) {
@@ -49,7 +49,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     return hasTurn(this.state.phase) ? this.state.queue[0]?.event : undefined;
   }
 
-  /** The statuses of its extensions, as its process reported last. */
+  /** The statuses of the instance's extensions, as its process last reported them. */
   get extensionStatuses(): readonly ExtensionStatusChanged[] | undefined {
     return this.#statuses;
   }
@@ -117,10 +117,12 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     this.#deps.events.processGone(this.address);
   }
 
-  /** Kills a process that would wait for ever for the lost message: the next process gets it again. */
+  /**
+   * Kills a process that did not get a message, because it would wait forever; the next process gets the message again.
+   */
   protected override unsent(process: number, _type: string, problem: string, thrown: unknown): void {
     this.report('error', 'frame.not_sent', problem);
-    // The disk may be the cause, and then the event does not count as a crash.
+    // If the disk is the cause, the failure does not count as a crash of the event.
     const error = toFrameError(thrown, 'E_UNEXPECTED');
     if (this.running !== undefined) this.post({ type: 'turn.lost', process, error });
     this.kill();
@@ -133,7 +135,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   protected override heard(process: number, message: FromAgent): void {
     switch (message.type) {
       case 'ready':
-        // The process gets work first: recording its description can wait.
+        // Sent before the description is recorded, so that the process gets work first.
         this.post({ type: 'ready', process });
         return this.#takeDescription(message);
       case 'described':
@@ -148,7 +150,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       }
       case 'pong':
       case 'replayed':
-        // The heartbeat handles the first; the second comes only from a process that was started for a replay.
+        // The heartbeat handles `pong`; `replayed` comes only from a process that was started for a replay.
         return undefined;
       case 'drained':
         return message.leavesTurn === true ? this.post({ type: 'turn.left', process }) : undefined;
@@ -168,7 +170,9 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     this.#deps.events.described(this.address, description);
   }
 
-  /** Tells whether this line was logged already: each try of an instance that does not start logs the same text. */
+  /**
+   * Returns true if this line was already logged: each attempt of an instance that does not start logs the same text.
+   */
   #isSaid({ event, message }: LogLine): boolean {
     if (event !== 'start.failed' && event !== 'turn.lost') return false;
     if (message === this.#lastWords) return true;
@@ -178,7 +182,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
 
   #finish(event: AgentEvent, outcome: TurnOutcome): void {
     this.#lastWords = undefined;
-    // A waiting caller gets the answer now, so the process need not keep it.
+    // The waiting caller gets the answer now, so the process need not keep it.
     if (event.replyTo !== undefined) this.say({ type: 'reply.taken', eventId: event.id });
     this.#deps.events.turnFinished(this.address, { event, ...outcome });
   }

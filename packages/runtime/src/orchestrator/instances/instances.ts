@@ -1,14 +1,13 @@
 /**
- * All instances of a swarm: one queue of inputs, one line for processes.
- *
+ * All instances of a swarm, with one queue of inputs and one line of instances that wait for a process.
  * Invariants:
  * 1. Inputs are handled one after the other, in the order of posting, and never inside another step.
  * 2. Whenever the queue of inputs is empty, slots are assigned again (`supervision/process-slots.ts`).
- * 3. An instance that is held here gets no process until it is released; its input waits.
+ * 3. An instance held by `whileAsleep` gets no process until it is released; its input stays queued.
  * 4. After `close` nothing happens any more: a later input is ignored and starts nothing.
- * 5. An instance whose agent is not declared gets no process until it is declared again; its input waits.
- * 6. An instance that sleeps, has nothing to do and never crashed is forgotten. The oldest crashed ones above
- *    `MOST_REMEMBERED` are forgotten, too.
+ * 5. An instance whose agent is not declared gets no process until the agent is declared again; its input stays queued.
+ * 6. An instance that sleeps, has nothing to do and never crashed is forgotten. Of those that crashed, the oldest above
+ * `MOST_REMEMBERED` are forgotten, too.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
@@ -33,20 +32,20 @@ export class Instances implements SwarmListener {
   readonly #deps: InstancesDeps;
   readonly #instanceDeps: InstanceDeps;
   readonly #instances = new Map<string, Instance>();
-  /** Every instance with state on disk, by key: the disk is not read again while the swarm runs. */
+  /** Every instance with state on disk, by key, so that the disk is not read again while the swarm runs. */
   readonly #known = new Map<string, AgentAddress>();
-  /** Instances with a process: there are few, however many wait. */
+  /** Instances with a process. The set is small, however many instances wait. */
   readonly #withProcess = new Set<Instance>();
   /** Keys of instances that wait for a process. */
   readonly #line = new Set<string>();
-  /** Keys of instances that would wait for one if their agent were declared. */
+  /** Keys of instances that would wait for a process if their agent were declared. */
   readonly #undeclared = new Set<string>();
-  /** Held instances by key, and whether each asked for a process meanwhile. */
+  /** Instances held by `whileAsleep`, by key, and whether each has asked for a process meanwhile. */
   readonly #held = new Map<string, { asked: boolean }>();
   readonly #inputs: { readonly instance: Instance; readonly input: InstanceInput }[] = [];
-  /** Functions that are called after every step, to check a condition. */
+  /** Functions called after every step, each to check a condition. */
   readonly #lookers = new Set<() => void>();
-  /** Processes started for people since the last one for an agent's input. */
+  /** The number of processes started for people since the last one started for an agent's input. */
   #peopleInARow = 0;
   #isStepping = false;
   #isClosed = false;
@@ -76,7 +75,7 @@ export class Instances implements SwarmListener {
     return this.#line.size;
   }
 
-  /** Lists instances that are awake, have work, or crashed lately. */
+  /** Lists instances that are awake, have work, or crashed recently. */
   all(): Iterable<Instance> {
     return this.#instances.values();
   }
@@ -100,7 +99,7 @@ export class Instances implements SwarmListener {
     if (!this.#known.has(key)) this.#known.set(key, { agentName, instanceKey });
   }
 
-  /** Removes an instance that has no state on disk any more. */
+  /** Removes an instance that no longer has state on disk. */
   forget(address: AgentAddress): void {
     this.#known.delete(addressKey(address));
   }
@@ -110,7 +109,7 @@ export class Instances implements SwarmListener {
     if (!this.#isStepping) this.#run();
   }
 
-  /** Moves instances in or out of the line, because the list of declared agents has changed. */
+  /** Adds or removes instances from the line, after the list of declared agents has changed. */
   redeclare(): void {
     for (const key of [...this.#undeclared, ...this.#line]) {
       const instance = this.#instances.get(key);
@@ -122,12 +121,15 @@ export class Instances implements SwarmListener {
     this.waitsChanged();
   }
 
-  /** Stops everything, when every process is gone. */
+  /** Stops everything. Call it when every process has exited. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Resolves when `isTrue`; checks now and after every step, also steps that the check itself causes. */
+  /**
+   * Resolves when `isTrue` returns true. It is checked now and after every step, including steps that the check itself
+   * causes.
+   */
   async until(isTrue: () => boolean): Promise<void> {
     const reached = Promise.withResolvers<void>();
     const look = () => void (isTrue() && reached.resolve());
@@ -137,7 +139,7 @@ export class Instances implements SwarmListener {
     this.#lookers.delete(look);
   }
 
-  /** Runs `action` while the instance has no process: its process is drained, and the next one waits. */
+  /** Runs `action` while the instance has no process: drains its process, and lets the next process wait. */
   async whileAsleep<Value>(
     address: AgentAddress,
     { graceMs, cleanUpMs }: Grace,
@@ -160,7 +162,7 @@ export class Instances implements SwarmListener {
     }
   }
 
-  /** Invariant 5: enters the line, or waits elsewhere while the agent is not declared. */
+  /** Adds an instance to the line, or sets it aside while its agent is not declared (invariant 5). */
   #enterLine(key: string, address: AgentAddress): void {
     (this.#deps.currentPlan.value.agents.has(address.agentName) ? this.#line : this.#undeclared).add(key);
   }
@@ -225,12 +227,12 @@ export class Instances implements SwarmListener {
     return instance !== undefined && isTrue(instance.address);
   }
 
-  /** Tells whether a client or a connector sent one of its events. */
+  /** Returns true if a client or a connector sent one of the instance's events. */
   #isForPerson(key: string): boolean {
     return this.#instances.get(key)?.state.queue.some(({ event }) => event.source.kind !== 'agent') === true;
   }
 
-  /** Tells whether it waits for people. An instance with a cancelled turn does not. */
+  /** Returns true if the instance waits for people. An instance whose turn is cancelled does not. */
   #isHeld(key: string): boolean {
     const isCancelled = this.#instances.get(key)?.state.queue[0]?.cancelled !== undefined;
     return !isCancelled && this.#isSo(key, (address) => this.#deps.held.has(address));
@@ -258,7 +260,7 @@ export class Instances implements SwarmListener {
     else this.#withProcess.delete(instance);
   }
 
-  /** Invariant 6: forgets an instance without a process and without work. */
+  /** Forgets an instance without a process and without work (invariant 6). */
   #dropIdle({ key, state }: Instance): void {
     if (state.phase.name !== 'absent' || state.queue.length > 0) return;
     if (state.restarts.crashes === 0 && state.startFailures === 0) {

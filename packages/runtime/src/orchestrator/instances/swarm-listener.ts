@@ -1,4 +1,4 @@
-/** The events of a swarm, and the way its parts receive them. */
+/** The events of a swarm, and how its parts receive them. */
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -18,28 +18,28 @@ export interface FinishedTurn extends TurnOutcome {
   readonly event: AgentEvent;
 }
 
-/** The events of a swarm; each part implements those it needs. None may throw. */
+/** The events of a swarm; each part implements those it needs. No listener may throw. */
 export interface SwarmListener {
-  /** A process starts, or its start is over. */
+  /** A process starts, or has finished starting. */
   processStarting?(at: AgentAddress, isStarting: boolean): void;
   processGone?(at: AgentAddress): void;
   /** `during`: the event of the running turn. */
   heard?(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void;
-  /** The process is ready or has changed; `description` lists its parts. */
+  /** The process became ready or its parts changed; `description` lists the parts. */
   described?(at: AgentAddress, description: AgentDescription): void;
   /** A turn begins, or continues in another process. */
   turnStarted?(at: AgentAddress, event: AgentEvent): void;
   turnFinished?(at: AgentAddress, turn: FinishedTurn): void;
   /** Open requests to this instance will get no answer. */
   requestsFailed?(at: AgentAddress, error: FrameError): void;
-  /** An instance may have begun or stopped to wait for another one, or for people. */
+  /** An instance may have begun or stopped waiting for another instance, or for people. */
   waitsChanged?(): void;
 }
 
 /** Writes a line to the log of the swarm. */
 export type Report = (level: LogLevel, event: string, message: string, at?: AgentAddress) => void;
 
-/** Tells each listener, in order. `listeners` is called at every event. */
+/** Calls each listener, in order. `listeners` is called at every event. */
 export function tellListeners(listeners: () => readonly SwarmListener[]): Required<SwarmListener> {
   const tell = (event: (listener: SwarmListener) => void) => {
     for (const listener of listeners()) event(listener);

@@ -1,4 +1,4 @@
-/** Changes the extensions of an agent for a replay: replaces their files or leaves them out. */
+/** Changes the extensions of an agent for a replay: replaces their module files or leaves extensions out. */
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { GoondanError } from '@goondan/types';
@@ -7,13 +7,13 @@ import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
 
 export interface ExtensionChanges {
-  /** Replacement files for modules, by extension name. The config stays. */
+  /** Replacement module files, by extension name. The config stays the same. */
   readonly swap?: Readonly<Record<string, string>>;
   /** Names of extensions to leave out. */
   readonly without?: readonly string[];
 }
 
-/** Returns the agent itself when there are no changes. **Errors** — `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`. */
+/** Returns the agent itself if nothing changes. **Errors** — `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`. */
 export function changeExtensions(
   agent: DeclaredAgent,
   { swap = {}, without = [] }: ExtensionChanges,
@@ -45,7 +45,7 @@ function realFile(name: string, file: string): string {
   try {
     if (statSync(file).isFile()) return realpathSync(file);
   } catch {
-    // Reported below, whatever the reason.
+    // The error below is the same for every reason.
   }
   throw new GoondanError('E_REPLAY_SWAP', `Extension/${name} cannot be replaced: there is no file "${file}".`);
 }

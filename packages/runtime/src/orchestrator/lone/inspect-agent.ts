@@ -1,6 +1,6 @@
 /**
- * Loads one agent in a separate process to list its parts, and ends it: no event, no turn, no conversation. The modules
- * of its tools and extensions do run.
+ * Loads one agent in a separate process to list its parts, and ends the process: no event, no turn, no conversation.
+ * But the modules of its tools and extensions do run.
  */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
@@ -9,12 +9,12 @@ import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
 import { systemClock, waitAtMost } from '../../ports/clock.ts';
 import { type LoneAgentOptions, runLoneAgent } from './lone-agent.ts';
 
-/** The time for extensions to clean up; then the process is killed. */
+/** The time for extensions to clean up; after it the process is killed. */
 const CLEAN_UP_MS = 5_000;
 
 /**
  * Loads and describes one of the plan's agents. **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_PROCESS_START` (also
- * when it is not ready in time), `E_CANCELLED`, and those of its start.
+ * when the agent is not ready in time), `E_CANCELLED`, and those of its start.
  */
 export async function inspectAgent(
   given: SwarmPlan,
@@ -29,7 +29,6 @@ export async function inspectAgent(
 
 /**
  * Describes any agent. `hear` receives its other messages.
- *
  * **Errors** — those of `runLoneAgent`.
  */
 export async function describeLoneAgent(
@@ -48,7 +47,7 @@ export async function describeLoneAgent(
     const exited = child.exited.then((end) => void (code = end.code));
     return waitAtMost(clock, CLEAN_UP_MS, exited).then(() => {
       if (code === 0 || code === null) return description;
-      // For instance a rejected promise without a handler: the agent would crash in its first turn.
+      // For example, a promise was rejected without a handler. The agent would crash in its first turn.
       const problem = `The process of agent "${options.agent.agentName}" ended with code ${code} as soon as it was ready.`;
       throw new GoondanError('E_PROCESS_START', problem, { suggestion: 'The log says what it threw.' });
     });

@@ -1,6 +1,6 @@
 /**
- * Runs one agent in a separate process, without a swarm: to list its parts, to try it, to replay a turn. It uses a
- * temporary folder and does not touch the workspace. The modules of its extensions do run.
+ * Runs one agent in a separate process, without a swarm: to list its parts, to test it, or to replay a turn. It uses a
+ * temporary folder and does not change the workspace. But the modules of its extensions do run.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,27 +29,28 @@ export interface LoneAgentOptions {
   /** The agent; it need not be in the plan. */
   readonly agent: DeclaredAgent;
   readonly start?: Pick<AgentStart, 'address' | 'replay'>;
-  /** Ends it early, with `E_CANCELLED`. */
+  /** Aborting it ends the process early, with `E_CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
-  /** The time limit; that of a start when absent. */
+  /** The time limit; the limit of a start when absent. */
   readonly timeoutMs?: number;
-  /** The run of a running swarm; a run of its own, with a guardian, when absent. */
+  /**
+   * The run of a running swarm, to which the process belongs. When absent, it gets a run of its own, with a guardian.
+   */
   readonly deps?: LoneAgentDeps;
 }
 
 export interface LoneAgentDeps {
   readonly spawn: Spawn;
-  /** An existing folder for its temporary folder. */
+  /** An existing folder, in which a temporary folder is created. */
   readonly folder: string;
-  /** Receives its output. Must not throw. */
+  /** Receives the output of the process. Must not throw. */
   readonly onOutput: (output: ChildOutput) => void;
 }
 
 /**
- * Gives what `hear` makes of its messages; then it is ended.
- *
- * **Errors** — those of `awaitAnswer`, and those with which it fails to start.
+ * Resolves with the first value that `hear` returns for a message, and then ends the process.
+ * **Errors** — those of `awaitAnswer`, and those with which the agent fails to start.
  */
 export async function runLoneAgent<Value>(
   options: LoneAgentOptions,

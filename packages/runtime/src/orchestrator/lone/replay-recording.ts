@@ -1,5 +1,5 @@
 /**
- * Replays a recorded turn in a separate process, with the present agent or with other extensions, and reports the
+ * Replays a recorded turn in a separate process, with the current agent or with changed extensions, and reports the
  * divergences and their causes. No model, tool or agent is called, and the workspace is not changed.
  */
 import { GoondanError } from '@goondan/types';
@@ -18,20 +18,20 @@ import { changeExtensions, type ExtensionChanges } from './change-extensions.ts'
 import { runLoneAgent } from './lone-agent.ts';
 
 export interface ReplayOptions extends ExtensionChanges {
-  /** The present plan, which must contain the agent of the turn. */
+  /** The current plan, which must contain the agent of the turn. */
   readonly plan: SwarmPlan;
   /** The recording from `readRecording`. */
   readonly kept: KeptRecording;
-  /** Ends it early. */
+  /** Aborting it ends the replay early. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
 
 /**
  * The cause of a divergence. `swapped`, `removed`: the extension was swapped or removed for this replay. `changed`: its
- * code or config differs from the recording. `follows`: it is the same, but reacts to another extension that differs.
- * `itself`: it reads something that is not recorded. `agent`: not an extension, but the prompt, model or tools of the
- * agent.
+ * code or config differs from the recording. `follows`: the extension is the same, but reacts to another extension that
+ * differs. `itself`: the extension reads something that is not recorded. `agent`: the cause is not an extension, but
+ * the agent's prompt, model or tools.
  */
 export type DivergenceCause = 'swapped' | 'removed' | 'changed' | 'follows' | 'itself' | 'agent';
 
@@ -43,25 +43,25 @@ export interface ReplayReport extends Omit<ReplayOutcome, 'first'> {
   readonly turn: TurnSummary;
   /** The first divergence; absent when everything matches the recording. */
   readonly divergence?: ExplainedDivergence;
-  /** With other extensions: a divergence that also occurs without them, so they are not its cause. */
+  /** When extensions were changed: a divergence that also occurs without the changes, so they are not its cause. */
   readonly without?: ExplainedDivergence;
-  /** For a turn that several processes ran: the report of each run. The other fields summarise all of them. */
+  /** The report of each run, for a turn that several processes ran. The other fields summarise all runs. */
   readonly runs?: readonly ReplayedRun[];
 }
 
 /** A turn as run by one process. */
 export interface ReplayedRun extends Pick<RecordedRun, 'startedAt' | 'fromStep'> {
-  /** The end of the recorded run. */
+  /** How the recorded run ended. */
   readonly how: 'finished' | RecordedHalt['how'];
   readonly divergence?: ExplainedDivergence;
   readonly without?: ExplainedDivergence;
-  /** Absent when it was not replayed. */
+  /** The outcome of the replay; absent when this run was not replayed. */
   readonly outcome?: Omit<ReplayOutcome, 'first'>;
-  /** The reason why it was not replayed. */
+  /** The reason why this run was not replayed. */
   readonly problem?: string;
 }
 
-/** The number of runs to replay: only the last ones of a turn that was interrupted often. */
+/** The maximum number of runs to replay: the last ones, if a turn was interrupted more often. */
 const MOST_RUNS = 8;
 
 /**
@@ -99,7 +99,7 @@ interface ReplayableRun extends KeptRun {
 
 type RunReport = Pick<ReplayedRun, 'divergence' | 'without' | 'outcome'>;
 
-/** Replays with the present agent, and then with the changed one, if there are changes. */
+/** Replays with the current agent, and then, if extensions are changed, with the changed agent. */
 async function replayRun(
   options: ReplayOptions,
   kept: ReplayableRun,
@@ -156,7 +156,7 @@ function reportOf(turn: TurnSummary, runs: readonly ReplayedRun[]): ReplayReport
   };
 }
 
-/** More than the layers of one replay and the start of its process may take. */
+/** The time limit: more than the layers of one replay and the start of its process may take. */
 const LONGEST_MS = 120_000;
 
 function replayAs(
@@ -178,8 +178,8 @@ function replayAs(
 }
 
 /**
- * Rejects a turn whose extension states are unknown: such an extension would behave differently, and the report could
- * not tell why.
+ * Throws if the turn's extension states are unknown. Such an extension would behave differently, and the report could
+ * not explain why.
  */
 function refuseUnknownStates({ turn, unknownStates }: KeptRecording, { extensions = [] }: DeclaredAgent): void {
   const unknown = extensions.find(({ resource }) => unknownStates.includes(resource.metadata.name));

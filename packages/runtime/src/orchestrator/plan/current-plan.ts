@@ -1,6 +1,6 @@
 /**
- * The current plan of a swarm, and the settings derived from it. A reload replaces it as a whole, so read `value` each
- * time and keep nothing of it.
+ * The current plan of a swarm, and the settings derived from it. A reload replaces the plan as a whole, so read `value`
+ * each time and do not keep parts of it.
  */
 import type { AgentCard } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
@@ -14,16 +14,16 @@ import { calleeTimes, type SwarmSettings, swarmSettings } from './swarm-settings
 export interface Plan {
   readonly plan: SwarmPlan;
   readonly settings: SwarmSettings;
-  /** The agent for events that name none. */
+  /** The agent for events that do not name one. */
   readonly entryAgent: string;
   readonly names: readonly string[];
-  /** Agents as their processes get them. */
+  /** The declared agents by name, in the form that their processes get. */
   readonly agents: ReadonlyMap<string, DeclaredAgent>;
-  /** The cards of all agents, which every agent gets. */
+  /** The cards of all agents, which every agent can list. */
   readonly cards: readonly AgentCard[];
-  /** Functions that mask the secrets of each agent. */
+  /** Functions that mask secrets, by agent name. */
   readonly masks: ReadonlyMap<string, Mask>;
-  /** Masks the secrets of all agents and connections, for data that goes from one to another. */
+  /** Masks the secrets of all agents and connections, for data that one of them sends to another. */
   readonly mask: Mask;
   readonly partsDigests: ReadonlyMap<string, string>;
 }
@@ -32,7 +32,7 @@ export class CurrentPlan {
   readonly #override: Partial<TurnPolicy>;
   #value: Plan;
 
-  /** Takes a checked plan. `override`: the operator's settings for turns, which win over the plan. */
+  /** The plan must be checked. `override`: the operator's settings for turns, which win over the plan. */
   constructor(plan: SwarmPlan, override: Partial<TurnPolicy> = {}) {
     this.#override = override;
     this.#value = readPlan(plan, override);
@@ -42,12 +42,12 @@ export class CurrentPlan {
     return this.#value;
   }
 
-  /** Returns the settings that this plan would have. */
+  /** Returns the settings that this plan would result in, without applying it. */
   preview(plan: SwarmPlan): Plan {
     return readPlan(plan, this.#override);
   }
 
-  /** Returns the plan that was in force before. */
+  /** Replaces the plan, and returns the previous one. */
   replace(plan: SwarmPlan): Plan {
     const before = this.#value;
     this.#value = this.preview(plan);
@@ -91,9 +91,9 @@ function secretsOf({ agents, connections = [] }: SwarmPlan): string[] {
 }
 
 /**
- * Sets the policies of an agent. The orchestrator counts crashes, because it can tell a crash from an ordered end and
- * from its own end. The count of the process itself cannot; it is for an event that would crash one orchestrator after
- * another.
+ * Adds the policies of the swarm to an agent. The orchestrator counts crashes, because it can distinguish a crash from
+ * a requested end and from its own end. The process's own count cannot; it is only for an event that crashes one
+ * orchestrator after another.
  */
 function withSwarmPolicy(
   agent: DeclaredAgent,

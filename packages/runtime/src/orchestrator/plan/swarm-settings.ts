@@ -13,7 +13,7 @@ export interface SwarmSettings {
   readonly maxProcesses: number;
   readonly graceMs: number;
   readonly spares: number;
-  /** The swarm's settings for turns; the agent's own policy wins over them. */
+  /** The swarm's settings for turns; an agent's own policy wins over them. */
   readonly turn: Partial<TurnPolicy>;
 }
 
@@ -43,7 +43,7 @@ export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>): Swarm
   };
 }
 
-/** Takes the policy of the callee. */
+/** Returns the time limits of a callee, from its policy. */
 export function calleeTimes({ turnTimeoutMs, queueTimeoutMs }: Partial<TurnPolicy> = {}): CalleeTimes {
   const turnMs = turnTimeoutMs ?? defaultPolicy.turnTimeoutMs;
   return { turnTimeoutMs: turnMs, queueTimeoutMs: queueTimeoutMs ?? turnMs };

@@ -1,10 +1,9 @@
 /**
  * Applies another plan to a running swarm.
- *
  * Invariants:
- * 1. Parts are compared by identity and content. An unchanged part keeps its process, and notices nothing (L-01).
+ * 1. Parts are compared by identity and content. An unchanged part keeps its process and is not affected (L-01).
  * 2. The process of a changed agent is replaced between turns: a running turn is finished by the process that began it.
- * 3. Pending input of a removed agent stays on disk until there is such an agent again.
+ * 3. Pending input of a removed agent stays on disk until an agent of this name is declared again.
  */
 import { planDigest } from '../../config/plan-digest.ts';
 import { type PlanReconcile, planReconcile } from '../../config/plan-reconcile.ts';
@@ -22,7 +21,7 @@ export interface ReloadDeps {
   readonly connections: Connections;
 }
 
-/** Applies a checked plan. Resolves when it is in force; busy processes are replaced at the end of their turns. */
+/** Applies a checked plan. Resolves when it is in force; busy processes are replaced when their turns end. */
 export async function applyPlan(deps: ReloadDeps, wanted: SwarmPlan): Promise<PlanReconcile> {
   const { currentPlan, swarm, connections } = deps;
   const before = currentPlan.replace(wanted);
@@ -50,8 +49,8 @@ export function comparePlans(before: Plan, after: Plan): PlanReconcile {
 }
 
 /**
- * Returns the plan as the processes get it: each agent includes the swarm's settings for turns, and each connection its
- * targets.
+ * Returns the plan in the form that the processes get: each agent includes the swarm's settings for turns, and each
+ * connection its targets.
  */
 function asRun({ plan, agents, entryAgent }: Plan): SwarmPlan {
   const { connections = [] } = plan;
@@ -67,13 +66,13 @@ export function namesOf(kind: 'Agent' | 'Connection', identities: readonly strin
   return new Set(identities.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length)));
 }
 
-/** Invariant 2: replaces the process between turns. */
+/** Replaces the process between turns (invariant 2). */
 async function replaceProcess({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
-  // The change may have fixed the cause of its crashes.
+  // Resets the count of crashes, because the change may have fixed their cause.
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), () => swarm.forgive(address));
 }
 
-/** Invariant 3: ends the process of a removed agent. Waiting callers get an error. */
+/** Ends the process of a removed agent (invariant 3). Waiting callers get an error. */
 async function retire({ address }: Instance, before: Plan, swarm: SwarmAgents): Promise<void> {
   await swarm.instances.whileAsleep(address, graceOf(address.agentName, before), async () => {
     if (swarm.agents.includes(address.agentName)) return;
@@ -82,7 +81,9 @@ async function retire({ address }: Instance, before: Plan, swarm: SwarmAgents): 
   });
 }
 
-/** Returns the grace for a process: the turn has its own deadline, and the work after it has the grace. */
+/**
+ * Returns the grace for a process. The running turn has its own deadline; the grace applies to the work after the turn.
+ */
 function graceOf(agentName: string, { agents, settings: { graceMs } }: Plan) {
   const { turnTimeoutMs = defaultPolicy.turnTimeoutMs } = agents.get(agentName)?.policy ?? {};
   return { graceMs: turnTimeoutMs + graceMs, cleanUpMs: graceMs };

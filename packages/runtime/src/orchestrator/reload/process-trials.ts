@@ -1,4 +1,4 @@
-/** Runs trials in separate processes. They touch neither the conversations nor the locks of the workspace. */
+/** Runs trials in separate processes. They use neither the conversations nor the locks of the workspace. */
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
 import { type ConnectionTrial, tryConnection } from '../connections/try-connection.ts';
@@ -7,7 +7,7 @@ import type { LoneAgentDeps } from '../lone/lone-agent.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import type { Trials } from './try-changes.ts';
 
-/** The contents of `folder` are removed with the run; `swarm` receives the lines of the log. */
+/** Makes the trials. The contents of `folder` are removed with the run; `swarm` receives the log lines. */
 export function processTrials({
   spawn,
   clock,
@@ -42,10 +42,10 @@ export function processTrials({
   };
 }
 
-/** Tells these lines from those of the running part. */
+/** Distinguishes these log lines from those of the running part. */
 const MARK = 'On trial: ';
 
-/** Sets the owner of the line, whatever it says. */
+/** Sets the agent or connection of the line, whatever the line says. */
 function markLine(line: LogLine, whose: Pick<LogLine, 'agent' | 'connection'>): LogLine {
   const { agent: _agent, instance: _instance, connection: _connection, ...rest } = line;
   return { ...rest, ...whose, message: `${MARK}${line.message}` };

@@ -1,6 +1,6 @@
 /**
- * Reads the plan again, tries its changes, and puts it in force; one reload at a time. A failed reload changes nothing
- * and is an event with its code and reason, in the log and for watchers.
+ * Reads the plan again, tries its changes, and puts the plan in force; one reload at a time. A failed reload changes
+ * nothing. It is reported as an event with its code and reason, in the log and to watchers.
  */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
@@ -12,7 +12,7 @@ import { describeProblem } from '../supervision/describe-problem.ts';
 import { applyPlan, comparePlans, type ReloadDeps } from './apply-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
 
-/** Reads the present plan. If it throws, nothing changes, and the error is the reason. */
+/** Reads the current plan. If it throws, the reload fails with that error and changes nothing. */
 export type ReadPlan = () => Promise<SwarmPlan>;
 
 export function swarmReloader(deps: ReloadDeps & { readonly trials: Trials }, read: ReadPlan | undefined) {
@@ -21,15 +21,15 @@ export function swarmReloader(deps: ReloadDeps & { readonly trials: Trials }, re
   return {
     /**
      * Reloads the plan. **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again,
-     * `E_RELOAD_SWARM` when it has another name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part does not
-     * start, and those of `read`. Nothing has changed then, and the log has the reason (L-05, D-07).
+     * `E_RELOAD_SWARM` when the plan has another swarm name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part
+     * does not start, and those of `read`. After an error nothing has changed, and the log has the reason (L-05, D-07).
      */
     reload(): Promise<PlanReconcile> {
       const reload = last.then(() => reloadOnce(deps, read, over.signal));
       last = reload.catch(() => undefined);
       return reload;
     },
-    /** Gives up a running reload at the end of the swarm. Resolves when nothing of it is left. */
+    /** Aborts a running reload when the swarm ends. Resolves when no trial process is left. */
     async close(): Promise<void> {
       over.abort(new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped before the reload was done.'));
       await last;

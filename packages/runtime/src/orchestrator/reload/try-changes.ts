@@ -1,10 +1,10 @@
 /**
- * Starts the changes of a reload on trial, beside the running parts, before anything is replaced (D-06).
- *
+ * Starts the changed parts of a reload on trial, beside the running parts, before anything is replaced (D-06).
  * Invariants:
- * 1. Every new or changed agent and connection is tried, whether it has a process at the moment or not.
- * 2. At most `AT_ONCE` trials run at a time, beside `policy.maxProcesses`; each has the time of any start.
- * 3. When it settles no trial is left: the first failure ends the others.
+ * 1. Every new or changed agent and connection is tried, whether or not it has a process at the moment.
+ * 2. At most `AT_ONCE` trials run at a time, in addition to `policy.maxProcesses`; each has the time limit of a normal
+ * start.
+ * 3. When it settles, no trial is running: the first failure ends the others.
  */
 import { GoondanError } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
@@ -14,8 +14,8 @@ import type { Plan } from '../plan/current-plan.ts';
 import { namesOf } from './apply-plan.ts';
 
 /**
- * Starts one part, and ends it when it is ready. Rejects when it does not get ready, or `signal` aborts; no process is
- * left then.
+ * Starts one part, and ends it when it is ready. Rejects when the part does not become ready, or `signal` aborts; in
+ * either case no process is left.
  */
 export interface Trials {
   agent(agent: DeclaredAgent, plan: Plan, signal: AbortSignal): Promise<unknown>;
@@ -24,7 +24,9 @@ export interface Trials {
 
 const AT_ONCE = 4;
 
-/** Runs the trials. **Errors** — `E_RELOAD_FAILED`, with the part and the reason, unless `signal` ended the trials. */
+/**
+ * Runs the trials. **Errors** — `E_RELOAD_FAILED`, naming the part and the reason, unless `signal` ended the trials.
+ */
 export async function tryChanges(
   { changed, added }: Pick<PlanReconcile, 'changed' | 'added'>,
   plan: Plan,

@@ -1,5 +1,5 @@
 /**
- * Connects the broker of `calls/` to the swarm: gives it the frames and performs its actions. The broker makes all
+ * Connects the broker of `calls/` to the swarm: passes frames to it and carries out its actions. The broker makes all
  * decisions.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
@@ -76,7 +76,7 @@ export class AgentCalls implements SwarmListener {
     this.#timers.clearAll();
   }
 
-  /** Performs timers only: the waiting instances stay the same. */
+  /** Carries out timer actions only, because no instance has begun or stopped waiting. */
   #retime(actions: readonly CallAction[]): void {
     for (const action of actions) this.#performOne(action);
   }
@@ -114,12 +114,13 @@ export class AgentCalls implements SwarmListener {
       return this.#perform(this.#broker.refused(event.id, toFrameError(error, 'E_STORE_WRITE')));
     }
     this.#perform(this.#broker.delivered(to, event));
-    // After a restart of the orchestrator the caller asks again, and the callee may be ahead of the caller.
+    // After a restart of the orchestrator the caller repeats its request, when the callee's turn may already be
+    // running.
     if (this.#deps.instances.find(to)?.running?.id === event.id) this.turnStarted(to, event);
   }
 }
 
-/** Removes the place from the outcome: the caller's model may see all of it. */
+/** Removes the source place from the outcome, because the caller's model may see all of it. */
 function toldToCaller(outcome: CallOutcome): CallOutcome {
   if (outcome.status === 'failed') return { ...outcome, error: withoutPlace(outcome.error) };
   if (outcome.status !== 'answered' || outcome.result.error === undefined) return outcome;

@@ -1,6 +1,6 @@
 /**
- * Gives up requests of cancelled turns after a restart. Such a turn gives up its requests when it ends, but the
- * orchestrator that knew them is gone.
+ * Gives up the requests of cancelled turns after a restart. Such a turn normally gives up its requests when it ends,
+ * but the orchestrator that knew them has exited.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -9,15 +9,15 @@ import { addressKey } from '../address/address-key.ts';
 
 export interface PendingInput {
   readonly address: AgentAddress;
-  /** In the order of acceptance; the turn of the first one may have begun. */
+  /** The pending entries in the order of acceptance; the turn of the first one may have begun. */
   readonly entries: readonly InboxEntry[];
-  /** The reason why its inbox cannot be read; then its entries are unknown. */
+  /** The reason why the inbox cannot be read; its entries are then unknown. */
   readonly problem?: FrameError;
 }
 
 /**
- * Returns the inputs with marks for requests that are given up. `inputs` are those of the whole workspace. A request
- * whose caller waits, or may wait, is kept.
+ * Returns the inputs, with cancel marks for requests that are given up. `inputs`: those of the whole workspace. A
+ * request whose caller waits, or may wait, is kept.
  */
 export function giveUpRequests(inputs: readonly PendingInput[]): readonly PendingInput[] {
   const first = new Map(inputs.map(({ address, entries }) => [addressKey(address), entries[0]]));

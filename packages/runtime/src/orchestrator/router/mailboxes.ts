@@ -1,16 +1,15 @@
 /**
  * The only way into an agent's inbox, for clients, connectors and other agents.
- *
  * Invariants:
- * 1. A rejected event was not written. An accepted event is durable before the acknowledgement, and before it is
- *    handled.
+ * 1. A rejected event was not written. An accepted event is durable before it is acknowledged, and before it is
+ * handled.
  * 2. The events of one instance go to its process in the order of acceptance.
- * 3. An event that was accepted before is not handled again. A pending one stays pending once; a handled one is given
- *    to its process again only if a caller waits for the answer, which is then the old one.
- * 4. No secret of the swarm is written to disk, whatever its sender.
+ * 3. An event that was accepted before is not handled again. A pending event stays pending once. A handled event is
+ * sent to its process again only if a caller waits for the answer, and the process then repeats its old answer.
+ * 4. No secret of the swarm is written to disk, whoever sent it.
  * 5. After `close`, events without a waiting caller are accepted and left for the next start.
  * 6. A cancel is marked in the inbox before it is confirmed: the turn ends as cancelled, whichever process dies
- *    meanwhile.
+ * meanwhile.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
@@ -27,9 +26,9 @@ import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
 import { refuseWhenLineFull } from '../supervision/process-slots.ts';
 import type { UnreadInboxes } from './unread-inboxes.ts';
 
-/** Instances that wait for a process; more are rejected with `E_PROCESSES_FULL`. */
+/** The maximum number of instances that wait for a process; more are rejected with `E_PROCESSES_FULL`. */
 const MOST_WAITING = 10_000;
-/** Events of one instance that are being written; more are rejected with `E_INBOX_FULL`. */
+/** The maximum number of events of one instance that are being written; more are rejected with `E_INBOX_FULL`. */
 const MOST_ACCEPTING = 1_000;
 
 export interface MailboxesDeps {
@@ -37,12 +36,12 @@ export interface MailboxesDeps {
   readonly instances: Instances;
   readonly unread: Pick<UnreadInboxes, 'readAgain' | 'refused'>;
   readonly currentPlan: CurrentPlan;
-  /** Decides whether the trace of an event from outside is exported; returns the event unchanged without an export. */
+  /** Decides whether the trace of an event from outside is exported; without an export, returns the event unchanged. */
   readonly sample: (event: AgentEvent) => AgentEvent;
   readonly report: Report;
 }
 
-/** The stored characters of the reason of a cancel. */
+/** The maximum length of a cancel's stored reason, in characters. */
 const LONGEST_REASON = 1_000;
 
 export class Mailboxes {
@@ -57,9 +56,9 @@ export class Mailboxes {
   }
 
   /**
-   * Resolves when the event is durable, with whether it was accepted before. **Errors** — `E_AGENT_UNKNOWN`,
-   * `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, those of the disk: `E_STORE_CORRUPT` and similar ones while
-   * the inbox is damaged.
+   * Accepts an event. When it is durable, resolves and says whether it was accepted before. **Errors** —
+   * `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, those of the disk: `E_STORE_CORRUPT` and
+   * similar ones while the inbox is damaged.
    */
   async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
@@ -85,8 +84,8 @@ export class Mailboxes {
   }
 
   /**
-   * Cancels the turn of an event, running or pending; false when there is none. Resolves when the cancel is durable. On
-   * a disk error the turn is cancelled anyway, as long as this process lives, and the error is reported.
+   * Cancels the turn of an event, running or pending. Resolves when the cancel is durable; with false when there is no
+   * such turn. On a disk error the turn is cancelled anyway, as long as this process lives, and the error is reported.
    */
   async cancel(at: AgentAddress, eventId: string, said: string): Promise<boolean> {
     const isQueued = (isNew: boolean) =>
@@ -96,10 +95,10 @@ export class Mailboxes {
       true;
     if (!isQueued(true)) return false;
     const reason = this.#deps.currentPlan.value.mask(said).slice(0, LONGEST_REASON);
-    // First, because a running turn need not wait for the disk.
+    // Posted first, because a running turn need not wait for the disk.
     this.#instances.post(at, { type: 'cancel', eventId, reason });
     try {
-      // An event whose turn is over by then keeps its result.
+      // If the turn has ended by then, its result stays.
       await this.#inOrder(at, async () => isQueued(false) && this.#deps.journal.cancel(at, eventId, reason));
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
@@ -109,7 +108,9 @@ export class Mailboxes {
     return true;
   }
 
-  /** Runs `action` while nothing is being accepted for the instance: earlier events have arrived, later ones wait. */
+  /**
+   * Runs `action` while nothing is being accepted for the instance: earlier events are written, and later ones wait.
+   */
   between<Value>(to: AgentAddress, action: () => Promise<Value>): Promise<Value> {
     return this.#inOrder(to, action);
   }
@@ -127,7 +128,7 @@ export class Mailboxes {
     if (!hasPlace) refuseWhenLineFull(this.#instances.waiting, MOST_WAITING);
   }
 
-  /** Invariant 2: runs one action after the other for each instance. */
+  /** Runs the actions of one instance one after the other (invariant 2). */
   async #inOrder<Value>(to: AgentAddress, accept: () => Promise<Value>): Promise<Value> {
     const key = addressKey(to);
     const line = this.#accepting.get(key) ?? { last: Promise.resolve(), count: 0 };
@@ -151,10 +152,10 @@ export class Mailboxes {
   }
 }
 
-/** Invariant 4: masks the parts with text of the sender, not the identity of the event. */
+/** Masks the sender's texts, but not the identity of the event (invariant 4). */
 function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
   const { input, metadata, auth } = event;
-  // Safe: masking the texts of an object leaves an object.
+  // Safe: masking an object returns an object.
   const masked = (value: JsonObject) => maskJson(value, mask) as JsonObject;
   return {
     ...event,
@@ -164,11 +165,11 @@ function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
   };
 }
 
-/** Invariant 3: returns the work for the process, if there is any. */
+/** Returns the work for the process, if there is any (invariant 3). */
 function workOf(accepted: Accepted, event: AgentEvent, isAwaited: boolean): InboxEntry | undefined {
   if (!accepted.duplicate) return { seq: accepted.seq, event };
   return accepted.pending ?? (isAwaited ? { seq: HANDLED, event } : undefined);
 }
 
-/** The number of an event that is no longer in the inbox. */
+/** The number given to an event that is no longer in the inbox. */
 const HANDLED = 0;

@@ -3,8 +3,8 @@ import type { Journal } from '../../workspace/journal/journal.ts';
 import { giveUpRequests, type PendingInput } from './give-up-requests.ts';
 
 /**
- * Reads the pending inputs of every instance on disk, also of those without any; `only` those of these agents. An
- * instance with an unreadable inbox is returned with its problem, and does not affect the others.
+ * Reads the pending inputs of every instance on disk, including instances without any. `only`: reads only the instances
+ * of these agents. An instance whose inbox is unreadable is returned with its problem, and does not affect the others.
  */
 export async function readPendingInputs(
   journal: Pick<Journal, 'instances' | 'pendingEntries'>,
@@ -19,7 +19,7 @@ export async function readPendingInputs(
       inputs.push({ address, entries: [], problem: storeProblem(error) });
     }
   }
-  // In a running swarm the disk alone does not tell which callers wait.
+  // In a running swarm, the disk alone does not show which callers wait.
   return only === undefined ? giveUpRequests(inputs) : inputs;
 }
 

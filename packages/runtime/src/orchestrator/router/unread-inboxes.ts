@@ -1,9 +1,8 @@
 /**
- * Instances with an unreadable inbox. Their accepted input is not known here, so nothing new is accepted before the
- * inbox can be read again. Such an instance does not start, its callers get the reason, and all others run.
- *
- * A damaged inbox is read again on request. One that could not be read because of a disk error is also read again every
- * `READ_AGAIN_MS`: its events were acknowledged, and perhaps no request comes.
+ * Instances with an unreadable inbox. Their accepted input is unknown, so no new input is accepted before the inbox can
+ * be read again. Such an instance does not start, and its callers get the reason; all other instances run.
+ * A damaged inbox is read again on request. An inbox that could not be read because of a disk error is also read again
+ * every `READ_AGAIN_MS`, because its events were acknowledged, and perhaps no request comes.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -25,7 +24,7 @@ export interface UnreadInboxesDeps {
 
 export class UnreadInboxes {
   readonly #deps: UnreadInboxesDeps;
-  /** Instances by key. Bounded by the folders on disk. */
+  /** Instances by key. Their number is bounded by the folders on disk. */
   readonly #unread = new Map<string, AgentAddress>();
   readonly #timers: NamedTimers<string>;
 
@@ -61,18 +60,20 @@ export class UnreadInboxes {
     this.#timers.clearAll();
   }
 
-  /** Handles a rejected event: the damage may have come while the swarm ran. */
+  /** Handles a rejected event: the inbox may have been damaged while the swarm ran. */
   refused(at: AgentAddress, thrown: unknown): void {
     const problem = storeProblem(thrown);
     if (isDamage(problem)) this.add(at, problem);
   }
 
-  /** Reads the inbox again. Never rejects: the instance itself reports why it still cannot be read. */
+  /** Reads the inbox again. Never rejects; if the inbox is still unreadable, the instance reports the reason. */
   async tryAgain(at: AgentAddress): Promise<void> {
     await this.readAgain(at).catch((error: unknown) => this.add(at, storeProblem(error)));
   }
 
-  /** Does nothing for other instances. **Errors** — the reason why it still cannot be read. */
+  /**
+   * Reads the inbox of an instance again, if it was unreadable. **Errors** — the reason why it still cannot be read.
+   */
   async readAgain(at: AgentAddress): Promise<void> {
     const { journal, instances } = this.#deps;
     if (!this.has(at)) return;

@@ -1,4 +1,4 @@
-/** A process that is started for one answer, and ended afterwards: an agent alone, a connection on trial. */
+/** Starts a process to get one answer from it: a single agent, or a connection on trial. */
 import { GoondanError } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { ConnectorStart } from '../../config/connector-start.ts';
@@ -9,20 +9,19 @@ import type { Clock } from '../../ports/clock.ts';
 import { type Pong, type RunningProcess, superviseProcess, type Upkeep } from './supervise-process.ts';
 
 export interface AnswerBounds {
-  /** The process in errors: `agent coder`. */
+  /** The name of the process in errors, such as `agent coder`. */
   readonly name: string;
   readonly clock: Clock;
   readonly heartbeat: HeartbeatPolicy;
   readonly timeoutMs: number;
-  /** Ends the wait early, `E_CANCELLED`. */
+  /** Aborting it ends the wait early, with `E_CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
   readonly mask: Mask;
 }
 
 /**
- * Resolves with the first value that `hear` makes of a message, and rejects with what `hear` throws. The process lives on:
- * the caller ends it.
- *
+ * Resolves with the first value that `hear` returns for a message, or rejects with the error it throws. The process
+ * keeps running; the caller ends it.
  * **Errors** — `E_PROCESS_START` (also when no answer came in time), `E_CANCELLED`.
  */
 export async function awaitAnswer<Value, Down extends { readonly type: string }, Up extends { readonly type: string }>(
@@ -34,7 +33,7 @@ export async function awaitAnswer<Value, Down extends { readonly type: string },
   const answer = Promise.withResolvers<Value>();
   let isHeard = false;
   const fail = (problem: string) => {
-    // The end of the process does not matter once its answer is there.
+    // Once the answer has arrived, the exit of the process does not matter.
     if (isHeard) return;
     answer.reject(new GoondanError('E_PROCESS_START', mask(`The process of ${name} ${problem}.`)));
   };
@@ -50,7 +49,7 @@ export async function awaitAnswer<Value, Down extends { readonly type: string },
           const value = hear(message, process);
           if (value === undefined) return;
           isHeard = true;
-          // A cancel still counts while the value is on its way.
+          // A cancel still counts until the value is resolved.
           void Promise.resolve(value).then(answer.resolve, answer.reject);
         } catch (error) {
           answer.reject(error);

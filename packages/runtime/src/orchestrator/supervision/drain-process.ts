@@ -1,4 +1,4 @@
-/** Asks a process to end, and kills it when it does not. */
+/** Asks a process to end, and kills it if it does not. */
 import type { Afterwards, InstanceInput, InstanceState, Phase } from './instance-state.ts';
 import {
   after,
@@ -46,14 +46,14 @@ export interface Grace {
 }
 
 /**
- * Asks a process to end whose turn waits for people. If an answer arrives meanwhile, or the turn does other work, it
- * finishes its turn first.
+ * Asks a process whose turn waits for people to end. If an answer arrives meanwhile, or the turn does other work, the
+ * process finishes its turn first.
  */
 export function leaveUnhurried(state: InstanceState, moment: Moment): InstanceStep {
   return state.phase.name === 'busy' ? leave(state, { graceMs: UNHURRIED_MS }, 'serve', moment) : stay(state);
 }
 
-/** 20 days: close to the longest timer, with room for what the process itself adds. */
+/** 20 days: close to the longest timer, but leaves room for the time that the process itself adds. */
 const UNHURRIED_MS = 1_728_000_000;
 
 /** Asks the process to end. */
@@ -82,14 +82,14 @@ export function leave(
   };
 }
 
-/** Leaves the turn: its work is on disk, and the next process continues it. */
+/** Ends the process without finishing the turn: its work is on disk, and the next process continues it. */
 export function leaveTurn(state: InstanceState): InstanceStep {
   const { phase } = state;
   if (phase.name !== 'draining') return ignore(state, 'turn.left: it was not asked to go');
   return stay(enter(state, { ...phase, hasTurn: false }));
 }
 
-/** Kills a process whose time is over. */
+/** Kills a process whose grace has ended. */
 export function killLate(state: InstanceState, phase: Extract<Phase, { name: 'draining' }>): InstanceStep {
   const { deadline: _, ...leaving } = phase;
   return { state: enter(state, { ...leaving, name: 'killed', why: 'late' }), actions: [kill(state)] };
@@ -103,7 +103,7 @@ export function stop(state: InstanceState): InstanceStep {
   };
 }
 
-/** Handles a second drain: the stricter of both counts. */
+/** Handles a second drain: the stricter of the two applies. */
 function hurry(
   state: InstanceState,
   phase: Extract<Phase, { name: 'draining' }>,

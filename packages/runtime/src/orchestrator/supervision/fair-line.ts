@@ -1,39 +1,40 @@
 /**
  * Decides the order in which waiting instances get a process.
- *
  * Invariants:
- * 1. Instances with input from people come before those with input from agents alone. After `PEOPLE_IN_A_ROW` starts
- *    for people the next start is for an agent's input, if there is any: every wait ends.
- * 2. Among these, the agent with the fewest processes comes first: a long line of one agent does not delay another.
- *    Instances of agents with equally many are served in the order of arrival.
+ * 1. Instances with input from people come before instances with input from agents only. After `PEOPLE_IN_A_ROW` starts
+ * for people, the next start is for an agent's input, if there is any, so that no instance waits forever.
+ * 2. Among these, the agent with the fewest processes comes first: many waiting instances of one agent do not delay
+ * another agent. Agents with equally many processes are served in the order of arrival.
  * 3. Instances that wait for people come last.
  */
 
 export interface LineDemand {
-  /** Keys in the order of arrival. */
+  /** Keys of waiting instances, in the order of arrival. */
   readonly line: ReadonlySet<string>;
-  /** Whether that instance waits for people; absent when none does. */
+  /** Returns true if the instance waits for people; absent when none does. */
   readonly isHeld?: (key: string) => boolean;
-  /** The agent of an instance; absent when every instance has its own agent. */
+  /** Returns the agent of an instance; absent when every instance has its own agent. */
   readonly agentOf?: (key: string) => string;
   /**
-   * Whether input from a person, a client or a connector is pending there; absent when there is only input from agents.
+   * Returns true if the instance has pending input from a client or a connector; absent when all input is from agents.
    */
   readonly isForPerson?: (key: string) => boolean;
-  /** The starts for people since the last one for an agent's input. */
+  /** The number of starts for people since the last start for an agent's input. */
   readonly peopleInARow?: number;
 }
 
 const PEOPLE_IN_A_ROW = 8;
 
-/** An instance in line when its turn comes. */
+/** The next instance that gets a process. */
 export interface Next {
   readonly key: string;
   readonly agent: string;
   readonly isForPerson: boolean;
 }
 
-/** Yields the instances in order. `processes` by agent; each instance that gets its turn is counted there. */
+/**
+ * Yields the instances in order. `processes`: the number of processes by agent; each yielded instance is added to it.
+ */
 export function* inFairOrder(demand: LineDemand, processes: Map<string, number>): Generator<Next, undefined> {
   const { people, agents, patient } = groupLine(demand);
   let inARow = demand.peopleInARow ?? 0;
@@ -46,7 +47,7 @@ export function* inFairOrder(demand: LineDemand, processes: Map<string, number>)
   return undefined;
 }
 
-/** The instances of one agent, and the number that had their turn. */
+/** The waiting instances of one agent, and how many of them were already yielded. */
 interface AgentLine {
   readonly keys: { readonly key: string; readonly place: number }[];
   taken: number;
@@ -77,7 +78,7 @@ function takeFewest(group: Group, processes: Map<string, number>): Omit<Next, 'i
     if (best !== undefined && (count > best.count || (count === best.count && first.place > best.place))) continue;
     best = { agent, own, count, ...first };
   }
-  // A group contains an agent only while one of its instances has not had its turn.
+  // A group contains an agent only while some of its instances are not yielded yet.
   if (best === undefined) throw new Error('Nobody is in line.');
   const { agent, own, count, key } = best;
   own.taken += 1;

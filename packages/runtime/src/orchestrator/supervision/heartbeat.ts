@@ -1,11 +1,10 @@
 /**
  * Checks whether a process still answers.
- *
  * Invariants:
- * 1. A process is dead when `missedPings` pings in a row are unanswered at the time of the next one: by default 15 s
- *    after the first of them.
- * 2. A beat counts one ping, however late the beat comes: after the orchestrator was stopped for an hour, no process
- *    counts as dead.
+ * 1. A process counts as dead when `missedPings` pings in a row are unanswered at the time of the next ping: by default
+ * 15 s after the first of them.
+ * 2. A beat counts as one ping, however late it comes: if the orchestrator was suspended for an hour, no process counts
+ * as dead because of it.
  * 3. Only an answer to a sent ping counts, and an older answer changes nothing.
  */
 
@@ -14,15 +13,17 @@ import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
 export const defaultHeartbeatPolicy: HeartbeatPolicy = { everyMs: 5_000, missedPings: 3 };
 
 export interface Heartbeat {
-  /** The number of the last ping. */
+  /** The number of the last ping sent. */
   readonly sent: number;
-  /** The highest answered number. */
+  /** The number of the last ping answered. */
   readonly answered: number;
 }
 
 export const firstHeartbeat: Heartbeat = { sent: 0, answered: 0 };
 
-/** Sends the next ping or reports death. Call it every `everyMs`, from the start of the process on. */
+/**
+ * Sends the next ping, or reports that the process is dead. Call it every `everyMs`, from the start of the process on.
+ */
 export function beat(
   heartbeat: Heartbeat,
   policy: HeartbeatPolicy,

@@ -1,9 +1,9 @@
 /**
  * Decides when an idle process may end.
- *
  * Invariants:
- * 1. Never while a turn runs or an event waits.
- * 2. After `hibernateAfterSeconds` without work, counted from the end of the last turn, or from readiness.
+ * 1. Never while a turn runs or an event is queued.
+ * 2. After `hibernateAfterSeconds` without work, counted from the end of the last turn, or from the time the process
+ * became ready.
  */
 
 import type { IdlePolicy } from '../../config/swarm-policy.ts';
@@ -13,7 +13,7 @@ export const defaultIdlePolicy: IdlePolicy = { hibernateAfterSeconds: 300 };
 export interface Work {
   readonly isRunning: boolean;
   readonly pending: number;
-  /** The time of the last work, on the monotonic clock. */
+  /** The time at which the last work ended, on the monotonic clock. */
   readonly idleSince: number;
 }
 

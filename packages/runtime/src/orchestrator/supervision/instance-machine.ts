@@ -48,7 +48,7 @@ import {
 } from './start-process.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
-/** Handles one input; `now` is on the monotonic clock. */
+/** Handles one input. `now`: the time on the monotonic clock. */
 export function stepInstance(
   state: InstanceState,
   input: InstanceInput,
@@ -111,7 +111,7 @@ function hear(
   }
 }
 
-/** Handles a timer, which only says that it is time to look: if nothing is due any more, nothing happens. */
+/** Handles a timer, which is only a reminder to check: if nothing is due any more, nothing happens. */
 function ring(state: InstanceState, timer: InstanceTimer, moment: Moment): InstanceStep {
   const { phase } = state;
   const { now, policy } = moment;

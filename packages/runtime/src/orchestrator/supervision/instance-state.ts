@@ -10,55 +10,60 @@ export interface QueuedEvent {
   /** The number of the event in the inbox. */
   readonly seq: number;
   readonly event: AgentEvent;
-  /** The number of processes that died during its turn. */
+  /** The number of processes that died during the event's turn. */
   readonly crashes: number;
-  /** The reason of a cancel. Its turn still has to run, but starts cancelled. */
+  /** The reason of a cancel. The turn still has to run, but starts cancelled. */
   readonly cancelled?: string;
-  /** The store ended its last turn: that does not count as a crash of the event. */
+  /** True if the store ended the event's last turn, which does not count as a crash of the event. */
   readonly isExcused?: true;
 }
 
-/** The plan after the process has ended: `serve` more work, or `stop` for good. */
+/** What follows when the process has ended: `serve` continues with further work, `stop` starts no other process. */
 export type Afterwards = 'serve' | 'stop';
 
-/** Times are on the monotonic clock. */
+/** The phases of an instance. Times are on the monotonic clock. */
 export type Phase =
-  /** No process, no work. */
+  /** The instance has no process and no work. */
   | { readonly name: 'absent' }
-  /** Work, but no start before `until`. */
+  /** The instance has work, but must not start before `until`. */
   | { readonly name: 'backoff'; readonly until: number }
-  /** The last start failed with an error that a retry alone does not change: waits for `work` or `forgive`. */
+  /** The last start failed with an error that a retry alone does not change. It waits for `work` or `forgive`. */
   | { readonly name: 'doesNotStart' }
-  /** Work, and a slot was requested. */
+  /** The instance has work and has requested a slot. */
   | { readonly name: 'inLine' }
   | { readonly name: 'starting'; readonly deadline: number }
   | { readonly name: 'ready'; readonly readySince: number; readonly idleSince: number }
-  /** The turn of the first queued event runs. */
+  /** The turn of the first queued event is running. */
   | { readonly name: 'busy'; readonly readySince: number }
-  /** Asked to end; it may finish its turn until `deadline`. */
+  /** The process was asked to end; it may finish its turn until `deadline`. */
   | (Leaving & { readonly name: 'draining'; readonly deadline: number })
-  /** Killed, but not gone yet. */
+  /** The process was killed, but has not exited yet. */
   | (Leaving & { readonly name: 'killed'; readonly why: 'hung' | 'late' | 'startFailed' | 'store' })
   | { readonly name: 'stopped' };
 
 interface Leaving {
-  /** Absent when it never was ready. */
+  /** Absent when the process was never ready. */
   readonly readySince?: number;
-  /** True when the turn of the first queued event runs. */
+  /** True when the turn of the first queued event is running. */
   readonly hasTurn: boolean;
   readonly afterwards: Afterwards;
 }
 
 export interface InstanceState {
   readonly phase: Phase;
-  /** In the order of acceptance. Bounded by the inbox, which rejects further events before they come here. */
+  /**
+   * Events in the order of acceptance. Their number is bounded by the inbox, which rejects further events before they
+   * get here.
+   */
   readonly queue: readonly QueuedEvent[];
   readonly restarts: RestartHistory;
-  /** Failed starts since the last successful one. */
+  /** The number of failed starts since the last successful one. */
   readonly startFailures: number;
-  /** The error of the last failed start, or of a turn that the store ended; until a start succeeds, or a `forgive`. */
+  /**
+   * The error of the last failed start, or of a turn that the store ended. A successful start or `forgive` clears it.
+   */
   readonly startError?: FrameError;
-  /** The number of processes so far, which is the number of the newest. */
+  /** The number of processes started so far, which is also the number of the newest process. */
   readonly spawned: number;
   /** True for an instance that has a process even without work. */
   readonly isKept?: true;
@@ -72,11 +77,14 @@ export const newInstance: InstanceState = {
   spawned: 0,
 };
 
-/** `process` is the number from its `process.spawn`: inputs of an earlier process are ignored. */
+/**
+ * The inputs of the state machine. `process`: the number from `process.spawn`; inputs of an earlier process are
+ * ignored.
+ */
 export type InstanceInput =
   /**
-   * An event was accepted. `crashes` and `cancelled` come from the journal after a restart of the orchestrator: its
-   * crashes so far, and the reason of a cancel.
+   * An event was accepted. After a restart of the orchestrator, `crashes` and `cancelled` come from the journal: the
+   * number of crashes so far, and the reason of a cancel.
    */
   | {
       readonly type: 'work';
@@ -85,54 +93,61 @@ export type InstanceInput =
       readonly crashes?: number;
       readonly cancelled?: string;
     }
-  /** From now on it has a process, even without work. */
+  /** From now on the instance has a process even without work. */
   | { readonly type: 'keep' }
-  /** The caller of that event gave up. */
+  /** The caller of this event gave up. */
   | { readonly type: 'cancel'; readonly eventId: string; readonly reason: string }
   /** `planSlots` chose this instance. */
   | { readonly type: 'slot.granted' }
-  /** `planSlots` wants its slot. Only an idle process ends. */
+  /** `planSlots` wants the slot of this instance. Only an idle process ends. */
   | { readonly type: 'hibernate' }
   /** `planSlots` wants the slot of an instance whose turn waits for people. */
   | { readonly type: 'leave' }
   | { readonly type: 'ready'; readonly process: number }
   /**
-   * The start failed, or the spawn itself; `exited` follows. It is logged before it is posted. A kept process may also
-   * report it after it was ready.
+   * The start failed, or the process could not be spawned; `exited` follows. It is logged before it is posted. A kept
+   * process may also report it after it was ready.
    */
   | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
-  /** The running turn gave no result, and its process ends. */
+  /** The running turn has no result, and its process ends. */
   | { readonly type: 'turn.lost'; readonly process: number; readonly error: FrameError }
-  /** The orchestrator itself cannot read the inbox. Changes nothing while there is a process. */
+  /** The orchestrator itself cannot read the inbox. Has no effect while the instance has a process. */
   | { readonly type: 'damaged'; readonly error: FrameError }
   | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly outcome: TurnOutcome }
-  /** The turn waits for people; the process ends without finishing it. */
+  /** The turn waits for people; the process ends without finishing the turn. */
   | { readonly type: 'turn.left'; readonly process: number }
   | { readonly type: 'heartbeat.missed'; readonly process: number }
   | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null }
-  /** A person, or a reload, allows another try: crashes are forgotten, and the backoff ends. */
+  /** A person, or a reload, allows another attempt: the crash count is reset, and the backoff ends. */
   | { readonly type: 'forgive' }
-  /** The conversation and all its events are deleted. Changes nothing while there is a process. */
+  /** The conversation and all its events were deleted. Has no effect while the instance has a process. */
   | { readonly type: 'discard'; readonly error: FrameError }
   /**
-   * `afterwards: 'serve'` replaces the process between turns. A second drain may shorten the grace, never lengthen it.
+   * With `afterwards: 'serve'`, the process is replaced between turns. A second drain may shorten the grace, but never
+   * lengthens it.
    */
-  /** `cleanUpMs`: the part of the grace for cleaning up, when a turn may take long; the whole rest when absent. */
+  /**
+   * `cleanUpMs`: the part of the grace reserved for cleaning up, if a turn may take long; the whole remaining grace
+   * when absent.
+   */
   | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number; readonly afterwards: Afterwards }
   | { readonly type: 'timer'; readonly timer: InstanceTimer };
 
 export type InstanceTimer = 'backoff' | 'start' | 'idle' | 'grace';
 
 export type InstanceAction =
-  /** Join the line for a process. */
+  /** Request a slot for a process. */
   | { readonly type: 'slot.ask' }
-  /** The instance has no process and is not in line. */
+  /** The instance has no process and is not waiting for one. */
   | { readonly type: 'slot.release' }
   | { readonly type: 'process.spawn'; readonly process: number }
   | { readonly type: 'process.drain'; readonly process: number; readonly graceMs: number; readonly cleanUpMs?: number }
-  /** SIGKILL to its whole group. */
+  /** Send SIGKILL to the whole process group. */
   | { readonly type: 'process.kill'; readonly process: number }
-  /** `deadLetter`: fold the event without running it. `isExcused`: its last interruption does not count as a crash. */
+  /**
+   * `deadLetter`: add the event's input to the conversation without running it. `isExcused`: the last interruption does
+   * not count as a crash.
+   */
   | {
       readonly type: 'turn.send';
       readonly process: number;
@@ -142,10 +157,10 @@ export type InstanceAction =
       readonly isExcused?: true;
     }
   | { readonly type: 'turn.cancel'; readonly process: number; readonly eventId: string; readonly reason: string }
-  /** The event is handled and out of the queue. */
+  /** The event was handled and removed from the queue. */
   | { readonly type: 'turn.finished'; readonly event: AgentEvent; readonly outcome: TurnOutcome }
   | { readonly type: 'event.deadLettered'; readonly event: AgentEvent; readonly crashes: number }
-  /** Tell all waiting callers of this instance the error now. */
+  /** Fail all waiting requests to this instance with this error now. */
   | { readonly type: 'requests.fail'; readonly error: FrameError }
   | { readonly type: 'timer.set'; readonly timer: InstanceTimer; readonly at: number }
   | { readonly type: 'timer.clear'; readonly timer: InstanceTimer }
@@ -156,7 +171,7 @@ export type InstanceAction =
       readonly message: string;
     };
 
-/** Returns the condition of its process for `planSlots`; `undefined` when it has no slot. */
+/** Returns the condition of the instance's process for `planSlots`; `undefined` when the instance has no slot. */
 export function conditionOf(
   { phase }: InstanceState,
   hasOpenRequest: boolean,

@@ -1,4 +1,4 @@
-/** One step of an instance: the next state and the actions. Shared by the files of a step. */
+/** One step of an instance: the next state and the actions. All files of the state machine share it. */
 import type { InstanceAction, InstanceState, InstanceTimer, Phase } from './instance-state.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
@@ -9,7 +9,7 @@ export interface InstanceStep {
 }
 
 export interface Moment {
-  /** The monotonic clock. */
+  /** The time on the monotonic clock. */
   readonly now: number;
   readonly policy: SupervisionPolicy;
 }
@@ -40,7 +40,7 @@ export function hasTurn(phase: Phase): phase is Extract<Phase, { name: 'busy' | 
   return phase.name === 'busy' || ('hasTurn' in phase && phase.hasTurn);
 }
 
-/** Returns the time of readiness, for a phase of an ending process. */
+/** Returns the time at which the process became ready, for the phase of an ending process. */
 export function readySinceOf(phase: Phase): { readonly readySince?: number } {
   if (!('readySince' in phase) || phase.readySince === undefined) return {};
   return { readySince: phase.readySince };
@@ -58,7 +58,7 @@ export function clearTimer(timer: InstanceTimer): InstanceAction {
   return { type: 'timer.clear', timer };
 }
 
-/** Clears the timer of a phase. It has at most one: the timer that would end it. */
+/** Clears the timer of a phase. A phase has at most one timer, which would end the phase. */
 export function clearTimerOf({ name }: Phase): InstanceAction[] {
   const timer = timerOf[name];
   return timer === undefined ? [] : [clearTimer(timer)];

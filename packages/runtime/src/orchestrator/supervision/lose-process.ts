@@ -1,4 +1,4 @@
-/** Handles a process that hangs or is gone: finds the cause, and decides the next step. */
+/** Handles a process that hangs or has exited: determines the cause, and decides the next step. */
 import { afterCrash, afterHealthy, type RestartHistory } from './backoff.ts';
 import { stop } from './drain-process.ts';
 import type { InstanceAction, InstanceInput, InstanceState, Phase, QueuedEvent } from './instance-state.ts';
@@ -36,8 +36,7 @@ export function killHung(state: InstanceState, moment: Moment): InstanceStep {
 }
 
 /**
- * Invariant 12: handles a turn that the store ended. If anything else ended it, its process dies of it, and `exited`
- * handles the rest.
+ * Handles a turn that the store ended (invariant 12). For any other cause, the process exits and `exited` handles it.
  */
 export function loseTurn(state: InstanceState, error: FrameError): InstanceStep {
   const { phase } = state;
@@ -72,7 +71,7 @@ export function loseProcess(
   return after([...gone, ...actions], goOn(blamed, moment));
 }
 
-/** Invariant 9: tells whether the end of a process in this phase is a crash. */
+/** Returns true if the exit of a process in this phase is a crash (invariant 9). */
 function endsInCrash(phase: Phase): boolean {
   if (phase.name === 'draining') return phase.hasTurn;
   return phase.name !== 'killed' || phase.why !== 'late';
@@ -84,7 +83,7 @@ function restartsAfter({ phase, restarts }: InstanceState, isCrash: boolean, { n
   return isCrash ? afterCrash(rested, policy.restart, now) : rested;
 }
 
-/** Counts a crash for the start, if the process never got ready; else for the event of the running turn. */
+/** Counts a crash: of the start, if the process never became ready, otherwise of the running turn's event. */
 function blame(state: InstanceState, how: string, moment: Moment): InstanceStep {
   if (state.phase.name === 'starting') {
     const failed = countFailedStart(state, startError(`it ended ${how}`));
@@ -103,8 +102,8 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
 }
 
 /**
- * Invariant 6: fails the waiting requests when the process ended while it only folded the event, which is then not the
- * cause.
+ * Fails the waiting requests when a process died that was only adding a dead letter to the conversation, because then
+ * the event is not the cause (invariant 6).
  */
 function tellHopeless([running]: readonly QueuedEvent[], how: string, { policy }: Moment): InstanceAction[] {
   if (running === undefined || running.crashes <= policy.crashesBeforeDeadLetter) return [];
@@ -117,18 +116,18 @@ function countCrash([running, ...others]: readonly QueuedEvent[]): readonly Queu
   return [{ ...rest, crashes: running.crashes + 1 }, ...others];
 }
 
-/** Invariant 12: marks the running event, so that it counts no crash. */
+/** Marks the running event, so that this exit does not count as its crash (invariant 12). */
 function excuse([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {
   return running === undefined ? [] : [{ ...running, isExcused: true }, ...others];
 }
 
-/** Announces the dead letter once, when the limit is reached. */
+/** Logs the dead letter once, when the limit is reached. */
 function announceDeadLetter([running]: readonly QueuedEvent[], { policy }: Moment): InstanceAction[] {
   if (running === undefined || running.crashes !== policy.crashesBeforeDeadLetter) return [];
   return [{ type: 'event.deadLettered', event: running.event, crashes: running.crashes }];
 }
 
-/** Decides the next step without a process. */
+/** Decides what follows when the instance has no process. */
 function goOn(state: InstanceState, moment: Moment): InstanceStep {
   const { phase } = state;
   if ('afterwards' in phase && phase.afterwards === 'stop') return stop(state);
@@ -137,7 +136,10 @@ function goOn(state: InstanceState, moment: Moment): InstanceStep {
   return stay(enter(state, { name: 'absent' }));
 }
 
-/** Invariants 11 and 14. A process that was asked to end during its start did not fail. */
+/**
+ * Returns true if a start failed for good (invariants 11 and 14). A process that was asked to end during its start did
+ * not fail.
+ */
 function failedForGood({ phase, startError: error, isKept }: InstanceState): boolean {
   if (isKept === true || phase.name !== 'killed' || error === undefined || !isFinal(error)) return false;
   return phase.why === 'startFailed' || phase.why === 'store';

@@ -1,12 +1,11 @@
 /**
- * Named timers, for machines that request them by the actions `timer.set` and `timer.clear`.
- *
- * Invariants: 1. A name has at most one timer; setting it again moves it. 2. It never fires early, even if the time is
- * further away than the clock can count at once. 3. Nothing fires after `clearAll`.
+ * Named timers, for state machines that request them by the actions `timer.set` and `timer.clear`.
+ * Invariants: 1. A name has at most one timer; setting it again moves it. 2. A timer never fires early, even if its
+ * time is beyond the longest delay of a system timer. 3. No timer fires after `clearAll`.
  */
 import type { Clock } from '../../ports/clock.ts';
 
-/** The longest wait of a system timer; a longer one would fire at once. */
+/** The longest delay of a system timer; a longer one would fire at once. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
 export class NamedTimers<Name extends string> {
@@ -19,7 +18,7 @@ export class NamedTimers<Name extends string> {
     this.#ring = ring;
   }
 
-  /** Sets a timer; `at` is on the monotonic clock. */
+  /** Sets a timer. `at`: the time on the monotonic clock. */
   set(name: Name, at: number): void {
     this.clear(name);
     const wait = Math.min(Math.max(0, at - this.#clock.elapsed()), LONGEST_WAIT_MS);

@@ -1,22 +1,22 @@
 /**
- * Decides which instances get a process when `maxProcesses` are not enough.
- *
+ * Decides which instances get a process when there are more instances than `maxProcesses`.
  * Invariants:
- * 1. Free slots go to the line in its order (`fair-line.ts`); the only exception is 4.
- * 2. Only idle processes are hibernated to free a slot, and no more than the line needs. The longest idle goes first,
- *    among agents that have several processes, then among the last ones of their agents.
+ * 1. Free slots go to the waiting instances in the order of `fair-line.ts`; the only exception is 4.
+ * 2. Only idle processes are hibernated to free a slot, and no more than needed. The process that has been idle longest
+ * is chosen first: among agents that have several processes, and then among those that have one.
  * 3. There are at most `maxProcesses` processes, except for 4.
- * 4. When every process waits for the answer of another agent, the first awaited instance in line starts beyond the
- *    limit. There is always one: the wait-for graph has no circle (`calls/wait-graph.ts`), so it ends at an instance
- *    without a process, in line or in backoff. So callers that hold all slots cannot block their callees, and the limit
- *    is exceeded only when nothing else can continue. A process beyond the limit is hibernated as soon as it is idle
- *    and the line is not empty.
- * 5. An instance that waits for people comes last in line. Its process ends for others when no idle process does. Its
- *    turn is left and continues in the next process.
- * 6. The line is bounded where input is accepted (`refuseWhenLineFull`); accepted input always finds its place.
- * 7. The last process of an agent does not end for an agent that has its share already, unless nothing else can
- *    continue. The share is an equal part of the slots; if a person or an agent waits for an answer, it is one more
- *    than half of them.
+ * 4. When every process waits for the answer of another agent, the first waiting instance that is awaited starts beyond
+ * the limit. There is always one: the wait-for graph has no cycle (`calls/wait-graph.ts`), so it ends at an instance
+ * without a process, either waiting for a slot or in backoff. So callers that hold all slots cannot block their
+ * callees, and the limit is exceeded only when nothing else can continue. A process beyond the limit is hibernated as
+ * soon as it is idle and other instances wait.
+ * 5. An instance that waits for people gets a slot last. If no idle process can be ended, the process of such an
+ * instance ends for others. Its turn is left and continues in the next process.
+ * 6. The number of waiting instances is bounded where input is accepted (`refuseWhenLineFull`); accepted input always
+ * gets its place.
+ * 7. The last process of an agent does not end for an agent that already has its share, unless nothing else can
+ * continue. The share is an equal part of the slots; if a person or an agent waits for an answer, it is one more than
+ * half of the slots.
  */
 import { GoondanError } from '@goondan/types';
 import { inFairOrder, itself, type LineDemand, type Next } from './fair-line.ts';
@@ -26,31 +26,31 @@ export type ProcessCondition = 'starting' | 'working' | 'waiting' | 'held' | 'id
 export interface SlotHolder {
   readonly key: string;
   /**
-   * `waiting`: its turn has an open request, so that it may depend on an instance in line. `held`: its turn waits for
-   * people, itself or through an agent it asked.
+   * `waiting`: the turn has an open request, so it may depend on an instance that waits for a slot. `held`: the turn
+   * waits for people, itself or through an agent it called.
    */
   readonly condition: ProcessCondition;
-  /** Set for an idle process. */
+  /** The time since which the process is idle; set only for an idle process. */
   readonly idleSince?: number;
 }
 
 export interface SlotPlan {
-  /** Instances that leave the line and get a process now. */
+  /** Instances that get a process now. */
   readonly start: readonly string[];
-  /** Instances whose process is asked to end; the slot is free when it is gone. */
+  /** Instances whose process is asked to end; the slot is free when the process has exited. */
   readonly hibernate: readonly string[];
-  /** Instances whose process is asked to end and leave its turn, which waits for people. */
+  /** Instances whose process is asked to end and to leave its turn, which waits for people. */
   readonly leave: readonly string[];
 }
 
 export interface SlotDemand extends LineDemand {
   readonly holders: readonly SlotHolder[];
-  /** Whether there is an open request to that instance. */
+  /** Returns true if a request to this instance is open. */
   readonly isAwaited: (key: string) => boolean;
   readonly maxProcesses: number;
 }
 
-/** Plans starts and ends. Call it whenever an instance joins the line, a process ends, or its condition changes. */
+/** Plans starts and ends. Call it whenever an instance requests a slot, a process exits, or its condition changes. */
 export function planSlots(demand: SlotDemand): SlotPlan {
   const { holders, line, maxProcesses } = demand;
   const free = Math.max(0, maxProcesses - holders.length);
@@ -58,7 +58,7 @@ export function planSlots(demand: SlotDemand): SlotPlan {
   if (free === 0 && holders.every(({ condition }) => condition === 'waiting')) {
     return { start: firstAwaited(demand), hibernate: [], leave: [] };
   }
-  // The line may be long: skip it while nothing can be done for it.
+  // Many instances may wait, so the order is not computed while no slot can be freed.
   if (free === 0 && !holders.some(canGiveWay)) return { start: [], hibernate: [], leave: [] };
 
   const processes = countProcesses(demand);
@@ -71,7 +71,7 @@ function canGiveWay({ condition }: SlotHolder): boolean {
   return condition === 'idle' || condition === 'held';
 }
 
-/** Counts the processes that stay, by agent. */
+/** Returns the number of processes that stay, by agent. */
 function countProcesses({ holders, agentOf = itself }: SlotDemand): Map<string, number> {
   const processes = new Map<string, number>();
   for (const { key, condition } of holders) {
@@ -82,7 +82,7 @@ function countProcesses({ holders, agentOf = itself }: SlotDemand): Map<string, 
   return processes;
 }
 
-/** Takes the next ones. Unlike `take`, it leaves the rest of the order for later. */
+/** Takes the next entries. Unlike `take`, it does not close the generator, so that later calls continue it. */
 function* takeNext(order: Generator<Next, undefined>, count: number): Generator<Next> {
   for (let taken = 0; taken < count; taken++) {
     const { value } = order.next();
@@ -92,8 +92,8 @@ function* takeNext(order: Generator<Next, undefined>, count: number): Generator<
 }
 
 /**
- * Chooses idle processes for the line. If there are too few, adds processes that wait for people, for the instances in
- * line that do not.
+ * Chooses idle processes to end for waiting instances. If there are too few, also chooses processes that wait for
+ * people, for instances that do not wait for people themselves.
  */
 function makeRoom(
   demand: SlotDemand,
@@ -104,7 +104,7 @@ function makeRoom(
   const { holders, line, isHeld, maxProcesses } = demand;
   const excess = Math.max(0, holders.length - maxProcesses);
   const stopping = holders.filter(({ condition }) => condition === 'stopping').length;
-  // A process that is ending already counts for the excess first, then for the first in line.
+  // A process that is already ending reduces the excess first, and then frees a slot for the first waiting instance.
   const beyond = Math.max(0, excess - stopping);
   const served = [...takeNext(order, Math.max(0, stopping - excess))].length;
   const waiting = Math.min(line.size - started - served, holders.length);
@@ -119,14 +119,14 @@ function makeRoom(
   return { hibernate: isStuck ? longestIdle(holders) : hibernate, leave: leave.map(({ key }) => key) };
 }
 
-/** Tells whether its slot may become free by itself. */
+/** Returns true if the slot may become free by itself. */
 function moves(condition: ProcessCondition): boolean {
   return condition === 'starting' || condition === 'working' || condition === 'stopping';
 }
 
 /**
- * Rejects when the line is full. Call it before an event is accepted for an instance that has no process and is not in
- * line.
+ * Throws when too many instances wait. Call it before an event is accepted for an instance that has no process and does
+ * not wait for one.
  */
 export function refuseWhenLineFull(waiting: number, maxWaiting: number): void {
   if (waiting < maxWaiting) return;
@@ -144,7 +144,7 @@ function firstAwaited({ line, isAwaited, isHeld }: SlotDemand): string[] {
   ];
 }
 
-/** Chooses one idle process per entry, if one may end for it; `undefined` means a process beyond the limit. */
+/** Chooses one idle process per entry, if one may end for it. `undefined` stands for a process beyond the limit. */
 function chooseIdle(
   demand: SlotDemand,
   processes: Map<string, number>,
@@ -168,7 +168,7 @@ function chooseIdle(
   return chosen;
 }
 
-/** Invariant 7: tells whether the last process of an agent may end for `next`. `processes` already counts that one. */
+/** Returns true if the last process of an agent may end for `next` (invariant 7). `processes` already counts `next`. */
 function mayTakeLast(demand: SlotDemand, processes: Map<string, number>, next: Next | undefined): boolean {
   if (next === undefined) return true;
   const { maxProcesses, isAwaited } = demand;

@@ -1,4 +1,4 @@
-/** The queue of an instance: events come in, go to the process one at a time, and go out. */
+/** The queue of an instance: events are added, sent to the process one at a time, and removed when handled. */
 import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
 import {
   after,
@@ -40,7 +40,7 @@ export function acceptWork(
   }
 }
 
-/** Tells whether a try is running, which reports its own end. */
+/** Returns true if an attempt to start is running, which reports its own end. */
 function isBeingTried({ phase: { name }, startError: error }: InstanceState): boolean {
   const isTried = name === 'inLine' || name === 'starting' || name === 'draining';
   return isTried && error !== undefined && isFinal(error);
@@ -65,7 +65,7 @@ export function becomeReady(state: InstanceState, moment: Moment): InstanceStep 
   return after([clearTimer('start')], takeNext({ ...rest, startFailures: 0 }, moment, moment.now));
 }
 
-/** Invariant 3: takes a finished event out of the queue. */
+/** Removes a finished event from the queue (invariant 3). */
 export function finishTurn(
   state: InstanceState,
   { eventId, outcome }: Extract<InstanceInput, { type: 'turn.done' }>,
@@ -79,7 +79,7 @@ export function finishTurn(
   return { state: { ...state, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
 }
 
-/** Invariant 3: takes all events out of the queue. Their crashes are forgotten with them. */
+/** Removes all events from the queue, together with their crash counts (invariant 3). */
 export function discard(state: InstanceState, { error }: Extract<InstanceInput, { type: 'discard' }>): InstanceStep {
   const { phase, queue, spawned } = state;
   if (hasProcess(phase)) return ignore(state, 'discard: it has a process');
@@ -103,7 +103,7 @@ function watchIdle({ now, policy }: Moment, idleSince: number): InstanceAction[]
   return [setTimer('idle', verdict.type === 'lookAgain' ? verdict.at : now)];
 }
 
-/** Invariant 2: sends a turn. No other code does. */
+/** The only place that sends a turn (invariant 2). */
 function sendNext(state: InstanceState, { policy }: Moment, readySince: number): InstanceStep {
   const [next] = state.queue;
   if (next === undefined) return stay(state);
@@ -112,7 +112,7 @@ function sendNext(state: InstanceState, { policy }: Moment, readySince: number):
   const deadLetter = next.crashes >= policy.crashesBeforeDeadLetter;
   const excused = isExcused === undefined ? {} : { isExcused };
   const actions: InstanceAction[] = [{ type: 'turn.send', process, seq, event, deadLetter, ...excused }];
-  // Before the turn: a cancelled turn must not begin its work first.
+  // Sent before the turn, so that a cancelled turn does not begin its work.
   if (cancelled !== undefined) actions.unshift({ type: 'turn.cancel', process, eventId: event.id, reason: cancelled });
   return { state: enter(state, { name: 'busy', readySince }), actions };
 }

@@ -1,11 +1,11 @@
-/** The meaning of an error code for the next start, and for the running event. */
+/** Classifies error codes: what an error means for the next start, and for the running event. */
 import type { ErrorCode } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 
 /** The conversation on disk is damaged, or belongs to another instance. */
 const DAMAGE: readonly ErrorCode[] = ['E_STORE_CORRUPT', 'E_STORE_FORMAT', 'E_STORE_INSTANCE'];
 
-/** The store failed for now. It may work later: space is freed, a lock is released, answers are fetched. */
+/** The store failed temporarily. It may work later, when space is freed, a lock is released, or answers are fetched. */
 const TROUBLE: readonly ErrorCode[] = [
   'E_DISK_FULL',
   'E_FENCED',
@@ -15,7 +15,9 @@ const TROUBLE: readonly ErrorCode[] = [
   'E_STORE_WRITE',
 ];
 
-/** The parts of the agent are wrong: the same files and the same environment fail the same way. */
+/**
+ * The parts of the agent are wrong: with the same files and the same environment, the next start fails the same way.
+ */
 const WRONG_PARTS: readonly ErrorCode[] = [
   'E_CASSETTE_FILE',
   'E_ENV_MISSING',
@@ -42,17 +44,17 @@ const WRONG_PARTS: readonly ErrorCode[] = [
 const FINAL: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...WRONG_PARTS]);
 const STORE: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...TROUBLE]);
 
-/** Tells whether a retry alone changes nothing: a file has to change, or a request has to come. */
+/** Returns true if a retry alone cannot succeed: a file has to change, or a request has to come. */
 export function isFinal({ code, retryable }: FrameError): boolean {
   return FINAL.has(code) && retryable !== true;
 }
 
-/** Tells whether the store failed, so that no event counts a crash. */
+/** Returns true if the store failed, so that it does not count as a crash of an event. */
 export function isStoreFault({ code }: FrameError): boolean {
   return STORE.has(code);
 }
 
-/** Tells whether the conversation on disk cannot be used. */
+/** Returns true if the conversation on disk cannot be used. */
 export function isDamage({ code }: FrameError): boolean {
   return DAMAGE.includes(code);
 }

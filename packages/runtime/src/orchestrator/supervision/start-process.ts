@@ -1,4 +1,4 @@
-/** From work without a process to a process that starts, or does not. */
+/** The steps from work without a process to a process that starts, or fails to. */
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { InstanceAction, InstanceState } from './instance-state.ts';
 import { backoffMs, noCrashes } from './backoff.ts';
@@ -18,7 +18,7 @@ import {
 import { isFinal, isStoreFault } from './start-failure.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
-/** Invariant 5: asks for a process, after the backoff. No other code does. */
+/** The only place that requests a process, after the backoff (invariant 5). */
 export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep {
   const { notBefore } = state.restarts;
   if (notBefore > now) {
@@ -27,7 +27,7 @@ export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep
   return { state: enter(state, { name: 'inLine' }), actions: [{ type: 'slot.ask' }] };
 }
 
-/** Invariant 14: gives an instance a process even without work. */
+/** Gives an instance a process even without work (invariant 14). */
 export function keep(state: InstanceState, moment: Moment): InstanceStep {
   return state.phase.name === 'absent' ? seekProcess({ ...state, isKept: true }, moment) : stay(state);
 }
@@ -40,14 +40,14 @@ export function forgive(state: InstanceState, moment: Moment): InstanceStep {
   return after(clearTimerOf(state.phase), seekProcess(forgiven, moment));
 }
 
-/** Invariant 11: tries the start once more, because a request came. */
+/** Tries the start once more, because a request came (invariant 11). */
 export function tryAgain(state: InstanceState, moment: Moment): InstanceStep {
   const step = seekProcess(state, moment);
   return step.state.phase.name === 'backoff' ? after(tellWaiting(state, moment), step) : step;
 }
 
 /**
- * Invariant 11, without a process: marks an instance whose inbox cannot be read. The same problem is not logged again.
+ * Marks an instance without a process whose inbox cannot be read (invariant 11). The same problem is not logged again.
  */
 export function standDamaged(state: InstanceState, error: FrameError): InstanceStep {
   const { phase, startError: known } = state;
@@ -61,10 +61,10 @@ export function standDamaged(state: InstanceState, error: FrameError): InstanceS
   return { state: enter({ ...state, startError: error }, { name: 'doesNotStart' }), actions };
 }
 
-/** Invariant 1: spawns the process. No other code does. */
+/** The only place that spawns the process (invariant 1). */
 export function takeSlot(state: InstanceState, { now, policy }: Moment): InstanceStep {
   if (state.phase.name !== 'inLine') {
-    // The instance stopped meanwhile. If it has a process, it keeps its slot.
+    // The instance stopped meanwhile. If it has a process, the process keeps the slot.
     return { state, actions: hasProcess(state.phase) ? [] : [{ type: 'slot.release' }] };
   }
   const spawned = state.spawned + 1;
@@ -92,7 +92,7 @@ export function countFailedStart(state: InstanceState, error: FrameError): Insta
   return { ...state, startFailures: state.startFailures + 1, startError: error };
 }
 
-/** Invariants 10, 11 and 12: fails the waiting requests when no start is likely to help soon. */
+/** Fails the waiting requests when no start is likely to succeed soon (invariants 10, 11 and 12). */
 export function tellWaiting(state: InstanceState, { policy }: Moment): InstanceAction[] {
   const { startError: error } = state;
   if (error === undefined || !isHopeless(error, state, policy)) return [];
@@ -105,7 +105,9 @@ function isHopeless(error: FrameError, { startFailures, restarts }: InstanceStat
   return startFailures >= policy.startAttempts;
 }
 
-/** Returns the longest wait that is worth it: the time that a start may take, at most the longest backoff. */
+/**
+ * Returns how long callers should wait at most: as long as a start may take, but not longer than the longest backoff.
+ */
 function patienceMs({ startTimeoutMs, restart }: SupervisionPolicy): number {
   return Math.min(startTimeoutMs, restart.maxMs);
 }
@@ -114,7 +116,7 @@ export function startError(problem: string): FrameError {
   return { code: 'E_AGENT_START', message: `The agent's process could not start: ${problem}.` };
 }
 
-/** Adds a report to a failed start that its process did not log. */
+/** Adds a log line to a failed start that its process did not log. */
 export function reportStart({ state, actions }: InstanceStep): InstanceStep {
   const { startFailures, startError: error } = state;
   const message = `Start ${startFailures} in a row failed: ${error?.code} ${error?.message}`;

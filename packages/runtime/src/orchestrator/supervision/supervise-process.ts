@@ -1,6 +1,6 @@
 /**
- * One process of an agent or a connector, from its first frame to its last: its messages, and whether it still answers.
- * `SupervisedProcess` decides what follows.
+ * Supervises one process of an agent or a connector, from its first frame to its last: its messages, and whether it
+ * still answers. `SupervisedProcess` decides what follows.
  */
 import type { JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
@@ -22,7 +22,7 @@ export interface Pong {
   readonly n: number;
 }
 
-/** Receives everything that happens, in order; `exited` comes once and last. None may throw. */
+/** Receives everything that happens, in order; `exited` is called once and last. No method may throw. */
 export interface ProcessListener<Up> {
   /** Receives every message except answers to pings. */
   message(message: Up): void;
@@ -31,25 +31,25 @@ export interface ProcessListener<Up> {
   /** Called when the process did not answer in time. */
   hung(): void;
   exited(exit: ChildExit): void;
-  /** Called when the process closed its channel and lives on. */
+  /** Called when the process closed its channel but did not exit. */
   cutOff(): void;
-  /** Called when a message of this type could not be sent, although the process lives. */
+  /** Called when a message of this type could not be sent, although the process is running. */
   unsent(type: string, problem: string, thrown: unknown): void;
 }
 
-/** The time that a process may live with a closed channel. */
+/** The time in which a process must exit after its channel was closed. */
 const WITHOUT_CHANNEL_MS = 1_000;
 
 export interface RunningProcess<Down> {
   readonly pid: number;
   say(message: Down | Upkeep): void;
-  /** Sends SIGKILL to its whole group. */
+  /** Sends SIGKILL to the whole process group. */
   kill(): void;
 }
 
 /**
- * Supervises a process. `start` is the first message and identifies the process. The heartbeat's policy is read at
- * every beat.
+ * Supervises a process. `start`: the first message, which identifies the process. The heartbeat policy is read at every
+ * beat.
  */
 export function superviseProcess<Down extends { readonly type: string }, Up extends { readonly type: string }>(
   child: ChildProcess<Down | Upkeep, Up | Pong>,
@@ -67,7 +67,7 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
     else listener.message(message);
   });
   channel.onRefused(({ code, message }) => listener.refused(`${code}: ${message}`));
-  // A process that ends closes its channel on the way. One that lives on without a channel cannot be reached.
+  // A process that exits also closes its channel. A process that keeps running without a channel cannot be reached.
   channel.onClose(() => {
     callOffKill = clock.after(WITHOUT_CHANNEL_MS, () => listener.cutOff());
   });
@@ -82,7 +82,7 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
 
   function say(message: Down | Upkeep): void {
     channel.send(message).catch((error: unknown) => {
-      // A process that is gone needs no message: `exited` reports its end.
+      // A process that has exited needs no message: `exited` reports its end.
       if (channel.isClosed) return;
       const { type } = message;
       listener.unsent(type, `${type}: ${error instanceof Error ? error.message : String(error)}`, error);

@@ -1,6 +1,7 @@
 /**
- * Gives the machine of this room the inputs of one process, and performs its actions. The machine makes all decisions.
- * An agent instance and a connection are each a supervised process, with their own work and messages.
+ * Connects the state machine of this folder to one process: passes inputs to the machine and carries out its actions.
+ * The machine makes all decisions. An agent instance and a connection are each a supervised process, with their own
+ * work and messages.
  */
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -18,10 +19,10 @@ import { hasProcess } from './instance-step.ts';
 import type { ProcessListener, RunningProcess } from './supervise-process.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
-/** Actions that are not about the process or its timers. */
+/** Actions that do not concern the process or its timers. */
 export type OwnAction = Exclude<InstanceAction, { readonly type: `process.${string}` | `timer.${string}` }>;
 
-/** Methods that a subclass implements must not throw, except `spawn`. */
+/** The base class of instances and connections. Methods that a subclass implements must not throw, except `spawn`. */
 export abstract class SupervisedProcess<Down, Up> {
   readonly #clock: Clock;
   readonly #timers: NamedTimers<InstanceTimer>;
@@ -45,12 +46,12 @@ export abstract class SupervisedProcess<Down, Up> {
     return this.#process?.pid;
   }
 
-  /** Sends to its process, if it has one. */
+  /** Sends a message to the process, if there is one. */
   say(message: Down): void {
     this.#process?.say(message);
   }
 
-  /** Handles one input; called only from the queue of inputs, see `post`. */
+  /** Handles one input. Called only from the queue of inputs; see `post`. */
   step(input: InstanceInput): void {
     const before = this.#state;
     const { state, actions } = stepInstance(before, input, this.#clock.elapsed(), this.policy());
@@ -59,24 +60,24 @@ export abstract class SupervisedProcess<Down, Up> {
     for (const action of actions) this.#perform(action);
   }
 
-  /** Kills its process without an action of the machine, which learns of its end. */
+  /** Kills the process without an action of the machine, which gets the exit as an input. */
   protected kill(): void {
     this.#process?.kill();
   }
 
-  /** Adds an input to the queue of inputs: no step runs inside another step. */
+  /** Adds an input to the queue, so that no step runs inside another step. */
   protected abstract post(input: InstanceInput): void;
-  /** Read at every step: a reload may change it. */
+  /** Called at every step, because a reload may change the policy. */
   protected abstract policy(): SupervisionPolicy;
-  /** May throw `E_PROCESS_START`. */
+  /** Starts a process. May throw `E_PROCESS_START`. */
   protected abstract spawn(process: number, listener: ProcessListener<Up>): RunningProcess<Down>;
-  /** Called after every step, before its actions are performed. */
+  /** Called after every step, before its actions are carried out. */
   protected abstract stepped(before: InstanceState, input: InstanceInput): void;
   protected abstract perform(action: OwnAction): void;
   protected abstract heard(process: number, message: Up): void;
-  /** Called when its process is gone. */
+  /** Called when the process has exited. */
   protected abstract lost(): void;
-  /** A message of this type could not be sent to its process, although the process lives. */
+  /** Called when a message of this type could not be sent to the process, although it is running. */
   protected abstract unsent(process: number, type: string, problem: string, thrown: unknown): void;
   protected abstract report(level: LogLevel, event: string, message: string): void;
 

@@ -1,17 +1,20 @@
 import { defaultRestartPolicy } from './backoff.ts';
 import { defaultIdlePolicy } from './idle.ts';
 
-/** The numbers of one instance's supervision. */
+/** The settings for supervising one instance. */
 export const defaultSupervisionPolicy = {
   restart: defaultRestartPolicy,
   idle: defaultIdlePolicy,
-  /** Processes that may die during the turn of one event; then the event is a dead letter. */
+  /** The number of processes that may die during the turn of one event; after that the event is a dead letter. */
   crashesBeforeDeadLetter: 3,
-  /** The time from the spawn to `ready`. */
+  /** The time limit from the spawn of a process to `ready`. */
   startTimeoutMs: 60_000,
-  /** Failed starts in a row after which requests to the instance fail instead of waiting for the next start. */
+  /**
+   * The number of failed starts in a row after which requests to the instance fail instead of waiting for the next
+   * start.
+   */
   startAttempts: 3,
-  /** For a process that hibernates: it has no turn, but extensions to clean up. */
+  /** The grace for a process that hibernates: it has no turn, but its extensions clean up. */
   hibernateGraceMs: 10_000,
 };
 

@@ -1,6 +1,6 @@
 /**
  * Delivers an event and waits for the end of its turn, for clients of the swarm and connectors. The event is accepted
- * the normal way; the wait changes nothing.
+ * as without the wait.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
@@ -9,15 +9,15 @@ import { turnIdOf } from '../../ports/ids.ts';
 import type { SwarmAgents } from './swarm-agents.ts';
 
 export interface AskAgentOptions {
-  /** Aborting it cancels the turn; the call still waits for its end. */
+  /** Aborting it cancels the turn; the call still waits for the end of the turn. */
   readonly cancel?: AbortSignal | undefined;
   /** The reason of the cancel. */
   readonly reason: string;
-  /** Called when a cancel is durable, or there was nothing left to cancel. */
+  /** Called when a cancel is durable, or the turn had already ended. */
   readonly onCancelled?: (() => void) | undefined;
-  /** Aborting it ends the wait: rejects with its reason. */
+  /** Aborting it ends the wait, which rejects with the signal's reason. */
   readonly left?: AbortSignal | undefined;
-  /** Called once, before anything else, when the event is on disk. */
+  /** Called once, when the event is on disk, before any other callback. */
   readonly onAccepted?: ((acceptance: Acceptance) => void) | undefined;
   /** Receives notices of this turn only. */
   readonly onNotice?: ((notice: SwarmNotice) => void) | undefined;
@@ -26,8 +26,8 @@ export interface AskAgentOptions {
 }
 
 /**
- * Asks an agent. **Errors** — those of `SwarmAgents.accept`, `E_CALLS_FULL`, and the reason why the end of the turn
- * cannot be known.
+ * Delivers the event and waits. **Errors** — those of `SwarmAgents.accept`, `E_CALLS_FULL`, and the reason why the end
+ * of the turn cannot be known.
  */
 export async function askAgent(
   swarm: SwarmAgents,
@@ -35,12 +35,12 @@ export async function askAgent(
   event: AgentEvent,
   { cancel, reason, left, onCancelled, onAccepted, onNotice, types }: AskAgentOptions,
 ): Promise<TurnEnd> {
-  // Before the acceptance: its turn may be over by then.
+  // Registered before the event is accepted, because its turn may have ended by then.
   const waiter = swarm.waiters.wait(to, event.id);
   const filter = { ...toInstanceAddress(to), eventId: event.id, ...(types && { types }) };
   const unwatch = onNotice === undefined ? () => undefined : swarm.watchers.add(filter, onNotice);
   const gone = Promise.withResolvers<never>();
-  // A caller that left before the acceptance gets no rejection.
+  // If the caller left before the event was accepted, nothing handles this rejection.
   gone.promise.catch(() => undefined);
   const leave = () => gone.reject(left?.reason);
   const giveUp = () => void swarm.cancel(to, event.id, reason).then(() => onCancelled?.());

@@ -1,6 +1,6 @@
 /**
- * The agents of a swarm and the parts between them: delivery, processes, calls, watchers. They are put together here;
- * each part decides for itself.
+ * The agents of a swarm and the parts between them: delivery, processes, calls, watchers. This file connects the parts;
+ * each part makes its own decisions.
  */
 import type { AgentAddress, AgentEvent, AgentInstance, JsonValue } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
@@ -53,9 +53,9 @@ export interface SwarmDeps {
   readonly store: AgentStart['store'];
   readonly telemetry?: SwarmTelemetry;
   readonly startChild: AgentChildren['start'];
-  /** Secrets are masked already. Must not throw. */
+  /** Receives log lines, with secrets already masked. Must not throw. */
   log(line: LogLine): void;
-  /** Called when an agent got ready, with its description. Must not throw. */
+  /** Called when an agent became ready, with its description. Must not throw. */
   described(agentName: string, description: AgentDescription): void;
 }
 
@@ -66,7 +66,7 @@ export class SwarmAgents {
   readonly approvals: Approvals;
   readonly #deps: SwarmDeps;
   readonly #events: Required<SwarmListener>;
-  /** Called in this order: a calling agent gets an answer before clients and watchers do. */
+  /** Called in this order: a calling agent gets an answer before clients and watchers get it. */
   readonly #listeners: readonly SwarmListener[];
   readonly #broker: CallBroker;
   readonly #mailboxes: Mailboxes;
@@ -127,7 +127,7 @@ export class SwarmAgents {
     return this.#deps.currentPlan.value.names;
   }
 
-  /** Accepts an event. The only way in; see `Mailboxes`. */
+  /** Accepts an event. It is the only way in; see `Mailboxes`. */
   accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     return this.#mailboxes.accept(to, event, isAwaited);
   }
@@ -138,8 +138,8 @@ export class SwarmAgents {
   }
 
   /**
-   * Removes the instance with its events: `remove` deletes it from the disk while it has no process and accepts
-   * nothing.
+   * Removes an instance with its events. `remove` deletes it from the disk; it runs while the instance has no process
+   * and accepts no input.
    */
   async discard<Value>(address: AgentAddress, grace: Grace, remove: () => Promise<Value>): Promise<Value> {
     const takeOff = async () => {
@@ -156,7 +156,7 @@ export class SwarmAgents {
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
   }
 
-  /** Adds an instance: `make` creates it on disk while it has no process and accepts nothing. */
+  /** Adds an instance. `make` creates it on disk; it runs while the instance has no process and accepts no input. */
   async admit<Value>(address: AgentAddress, grace: Grace, make: () => Promise<Value>): Promise<Value> {
     const takeIn = async () => {
       const made = await make();
@@ -167,21 +167,21 @@ export class SwarmAgents {
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeIn));
   }
 
-  /** Resets the instance: `reset` runs while it has no process. */
+  /** Resets an instance. `reset` runs while the instance has no process. */
   async resetInstance(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
     await this.instances.whileAsleep(address, grace, async () => {
       await reset();
-      // A restarted turn asks for its approvals again.
+      // The turn starts again and makes its approval requests again.
       this.approvals.drop(address);
       this.#tellChange(address, 'reset');
-      // The state that kept it from starting may be gone.
+      // The state that prevented the instance from starting may have been removed.
       await this.forgive(address);
     });
   }
 
   /**
-   * Handles inputs accepted before this orchestrator started, or before these agents were declared. Returns the number
-   * of events.
+   * Handles inputs that were accepted before this orchestrator started, or before these agents were declared. Returns
+   * the number of events.
    */
   async wake(only?: ReadonlySet<string>): Promise<number> {
     let woken = 0;
@@ -206,15 +206,13 @@ export class SwarmAgents {
     return woken;
   }
 
-  /** Allows another try, after a person's restart or a reload. */
+  /** Allows another attempt to start, after a person's restart or a reload. */
   async forgive(address: AgentAddress): Promise<void> {
     this.instances.post(address, { type: 'forgive' });
     await this.#unread.tryAgain(address);
   }
 
-  /**
-   * Ends all instances; see `drainInstances`. Nothing is accepted any more, and no caller gets an answer afterwards.
-   */
+  /** Ends all instances; see `drainInstances`. Nothing more is accepted, and callers get no answers afterwards. */
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#mailboxes.close();
     const callersOf = (address: AgentAddress) => this.#broker.callersOf(address);
@@ -271,7 +269,7 @@ export class SwarmAgents {
     return superviseProcess(child, start, { heartbeat: () => settings.heartbeat, clock }, listener);
   }
 
-  /** Makes the notices for people and programs outside of the swarm. */
+  /** Returns the listener that makes the notices for people and programs outside of the swarm. */
   #ownListener(): SwarmListener {
     return {
       heard: (at, frame) => this.#heard(at, frame),
@@ -302,14 +300,14 @@ export class SwarmAgents {
           payload: frame.payload,
         }));
       case 'log':
-        // The channel identifies the owner of the line.
+        // The channel determines which instance the line belongs to.
         return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
       case 'dropped': {
         const { delta, log, 'runtime.event': events } = frame.counts;
         const message = `Not told: ${delta} deltas, ${log} log lines, ${events} events.`;
         return this.report('warn', 'frames.dropped', message, at);
       }
-      // All other frames are for the calls and the approvals.
+      // All other frames are handled by the calls and the approvals.
       default:
     }
   }
@@ -334,7 +332,7 @@ export class SwarmAgents {
     this.#events.requestsFailed(address, error);
   }
 
-  /** Sends the present list of agents to every process. */
+  /** Sends the current list of agents to every process. */
   tellAgents(): void {
     const { cards } = this.#deps.currentPlan.value;
     for (const instance of this.instances.all()) instance.say({ type: 'agents.changed', agents: cards });
@@ -363,5 +361,5 @@ function eventKey(at: AgentAddress, eventId: string): string {
   return JSON.stringify([addressKey(at), eventId]);
 }
 
-/** The length of a list that a model reads and a frame carries. */
+/** The maximum length of the list, which a model reads and a frame contains. */
 const MOST_LISTED = 1_000;

@@ -1,7 +1,6 @@
 /**
- * The notices of running turns so far, for a watcher that begins in the middle of one: the beginning, the tools, and
- * the output of the present step. A finished turn is removed, because its messages can be read.
- *
+ * The notices of running turns so far, for a watcher that connects in the middle of a turn: the start, the tools, and
+ * the output of the current step. A finished turn is removed, because its messages can be read from the conversation.
  * Bounded: one turn per busy instance, and for each turn the limits below.
  */
 import type { AgentAddress, JsonObject, TurnDelta } from '@goondan/types';
@@ -10,9 +9,9 @@ import type { DeltaNotice, InstanceAddress, RuntimeEventNotice, SwarmNotice } fr
 import { addressKey } from '../address/address-key.ts';
 import type { AgentFrame, SwarmListener } from '../instances/swarm-listener.ts';
 
-/** Characters of text, and of reasoning, that one step has written. Above this the end is kept. */
+/** The maximum number of characters of text, and of reasoning, in one step. Above it, only the end is kept. */
 const LONGEST_TEXT = 256 * 1024;
-/** Runtime events of one turn. Above this the newest are kept. */
+/** The maximum number of runtime events of one turn. Above it, only the newest are kept. */
 const MOST_EVENTS = 200;
 const KEPT_EVENTS = /^(?:turn\.started|step\.started|tool\.|approval\.)/;
 
@@ -47,7 +46,7 @@ export class TurnBacklog implements SwarmListener {
     this.over(at);
   }
 
-  /** Removes the turn, because another process begins it again. */
+  /** Removes the turn of an exited process, because another process starts the turn again. */
   processGone(at: AgentAddress): void {
     this.over(at);
   }
@@ -62,7 +61,7 @@ export class TurnBacklog implements SwarmListener {
     const { written } = turn.step;
     const { text, isCut } = written[delta.type];
     const longer = text + delta.text;
-    // Not with every delta: cutting costs as much as the rest is long.
+    // Not cut at every delta, because cutting copies the whole remaining text.
     const isTooLong = longer.length > 2 * LONGEST_TEXT;
     written[delta.type] = { text: isTooLong ? longer.slice(-LONGEST_TEXT) : longer, isCut: isCut || isTooLong };
   }
@@ -71,7 +70,7 @@ export class TurnBacklog implements SwarmListener {
     if (!KEPT_EVENTS.test(name)) return;
     if (name === 'turn.started') this.over(at);
     const turn = this.#turnOf(at);
-    // The output of the step before is a message by now.
+    // The output of the previous step is a message by now.
     if (name === 'step.started') turn.step = undefined;
     turn.events.push({ type: 'runtime.event', at: turn.at, name, payload });
     if (turn.events.length > 2 * MOST_EVENTS) turn.events = turn.events.slice(-MOST_EVENTS);
@@ -81,7 +80,7 @@ export class TurnBacklog implements SwarmListener {
     this.#turns.delete(addressKey(at));
   }
 
-  /** Yields the notices turn by turn, in their order. */
+  /** Yields the notices turn by turn, each in its original order. */
   *notices(): Generator<SwarmNotice> {
     for (const { at, events, step } of this.#turns.values()) {
       yield* events.slice(-MOST_EVENTS);

@@ -1,4 +1,4 @@
-/** Callers that wait for the end of a turn, by instance and event. Each is answered once. */
+/** Callers that wait for the end of a turn, by instance and event. Each gets one answer. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
 import type { TurnEnd } from '../../control/swarm.ts';
@@ -8,7 +8,7 @@ const MOST_WAITING = 10_000;
 export class TurnWaiters {
   readonly #waiters = new Map<string, Map<string, Set<PromiseWithResolvers<TurnEnd>>>>();
   #count = 0;
-  /** The reason why no caller is answered any more. */
+  /** The reason why waiting is no longer possible. */
   #over: { readonly error: unknown } | undefined;
 
   /** Waits for the end of a turn. `forget` ends the wait without an answer. **Errors** — `E_CALLS_FULL`. */
@@ -22,7 +22,7 @@ export class TurnWaiters {
     const ofEvent = ofInstance.get(eventId) ?? new Set();
     ofInstance.set(eventId, ofEvent);
     const waiter = Promise.withResolvers<TurnEnd>();
-    // A caller that forgets the wait does not handle its rejection.
+    // A caller that called `forget` does not handle the rejection.
     waiter.promise.catch(() => undefined);
     if (this.#over !== undefined) waiter.reject(this.#over.error);
     ofEvent.add(waiter);
@@ -41,7 +41,7 @@ export class TurnWaiters {
     for (const waiter of this.#take(addressKey(at), end.eventId)) waiter.resolve(end);
   }
 
-  /** Rejects all waits for this instance: no answer will come soon. */
+  /** Rejects all waits for this instance, because no answer will come soon. */
   failed(at: AgentAddress, error: unknown): void {
     const key = addressKey(at);
     for (const eventId of [...(this.#waiters.get(key)?.keys() ?? [])]) {
@@ -49,7 +49,7 @@ export class TurnWaiters {
     }
   }
 
-  /** Rejects all waits, and all later ones. */
+  /** Rejects all current and later waits. */
   failAll(error: unknown): void {
     this.#over = { error };
     for (const [key, ofInstance] of [...this.#waiters]) {

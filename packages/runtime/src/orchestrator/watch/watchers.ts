@@ -1,4 +1,4 @@
-/** The watchers of a swarm. Check `isWatched` before building a notice: without watchers none is built. */
+/** The watchers of a swarm. Check `isWatched` before building a notice; without watchers, no notice is built. */
 import type { SwarmNotice, WatchFilter } from '../../control/swarm.ts';
 import { eventIdOf } from '../../ports/ids.ts';
 
@@ -6,7 +6,7 @@ export class Watchers {
   readonly #watchers = new Set<{ readonly filter: WatchFilter; readonly listener: (notice: SwarmNotice) => void }>();
   readonly #soFar: () => Iterable<SwarmNotice>;
 
-  /** Takes the backlog, `soFar`, for watchers that ask for it. */
+  /** `soFar`: returns the backlog, for watchers that ask for it. */
   constructor(soFar: () => Iterable<SwarmNotice>) {
     this.#soFar = soFar;
   }
@@ -15,7 +15,7 @@ export class Watchers {
     return this.#watchers.size > 0;
   }
 
-  /** Returns a function that ends the watch. The backlog is delivered before it returns. */
+  /** Adds a watcher, and delivers the backlog before it returns. Returns a function that ends the watch. */
   add(filter: WatchFilter, listener: (notice: SwarmNotice) => void): () => void {
     const watcher = { filter, listener };
     if (filter.soFar === true) for (const notice of this.#soFar()) if (fits(filter, notice)) listener(notice);
