@@ -114,7 +114,7 @@ describe('an approval', () => {
     const [question] = await asked(control);
     expect(question).toMatchObject({
       ...book,
-      reason: 'No rule is about it, and its effects are external, or not declared.',
+      reason: 'No rule matches this call, and its effects are external, or not declared.',
     });
     expect(runs()).toEqual([]);
     const another = await connectSwarm(place());

@@ -28,7 +28,9 @@ test.each([
     expect(collector.requests.length).toBeGreaterThan(0);
     const warnings = saidBy(office).filter((line) => line.startsWith('warn'));
     // Two processes each report once that it does not work, and once how many spans were dropped.
-    const dropping = warnings.filter((line) => line.includes(`dropped until they can (${why})`));
+    const dropping = warnings.filter((line) =>
+      line.includes(`dropped until the collector accepts them again (${why})`),
+    );
     expect(dropping).toHaveLength(2);
     expect(warnings.filter((line) => /: \d+ spans were not exported\.$/.test(line))).toHaveLength(2);
     expect(warnings).toHaveLength(4);
@@ -76,7 +78,7 @@ test('R-08 a collector that repeats its key in an answer: the log does not show 
   expect(await ask(office)).toEqual(answered);
   await office.stop();
   expect(saidBy(office)).toContainEqual(
-    expect.stringContaining('(the collector did not take them: *** may not write)'),
+    expect.stringContaining('(the collector did not accept them: *** may not write)'),
   );
   expect(JSON.stringify(office.lines)).not.toContain(key);
 });

@@ -64,7 +64,7 @@ test('E_CURRENT_FOLDER and exit 3 when the current folder no longer exists', asy
     stderr: 'pipe',
   });
   expect(await shell.stderr.text()).toBe(
-    'E_CURRENT_FOLDER: The current folder is not there any more.\nChange to another folder and run the command there.\n',
+    'E_CURRENT_FOLDER: The current folder no longer exists.\nChange to another folder and run the command there.\n',
   );
   expect(await shell.stdout.text()).toBe('');
   expect(await shell.exited).toBe(3);

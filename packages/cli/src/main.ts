@@ -25,7 +25,7 @@ function enter(folder: string, terminal: Terminal): ExitCode | undefined {
     process.chdir(folder);
     return undefined;
   } catch (error) {
-    const what = folder === '' ? 'The current folder is not there any more.' : `"${folder}" cannot be entered.`;
+    const what = folder === '' ? 'The current folder no longer exists.' : `"${folder}" cannot be entered.`;
     return reportError(new GoondanError('E_CURRENT_FOLDER', what, { cause: error }), terminal);
   }
 }

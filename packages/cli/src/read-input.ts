@@ -10,7 +10,7 @@ const LONGEST = 16_000_000;
  */
 export async function readInput(input: string, { canAsk, printError }: Terminal): Promise<string> {
   if (input !== '-') return input;
-  if (canAsk) printError('Type the input; a line with nothing but Ctrl-D ends it.\n');
+  if (canAsk) printError('Type the input, then press Ctrl-D on an empty line.\n');
   return readAll(Bun.stdin.stream());
 }
 

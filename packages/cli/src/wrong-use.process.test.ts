@@ -236,7 +236,7 @@ describe('input', () => {
 
   test('from a person: how to end it', async () => {
     const { screen, exitCode } = await place.runOnTerminal(run, [{ whenSeen: 'Ctrl-D', keys: 'Hello\n\x04' }]);
-    expect(screen).toContain('Type the input; a line with nothing but Ctrl-D ends it.\n');
+    expect(screen).toContain('Type the input, then press Ctrl-D on an empty line.\n');
     expect(screen).toContain('You said: Hello');
     expect(exitCode).toBe(0);
   });

@@ -19,6 +19,6 @@ export async function readFolderPlan({ bundleFolder, ...choice }: SwarmFolder): 
 export async function readPlanAgain(folder: SwarmFolder, workspaceId: string): Promise<SwarmPlan> {
   const { plan, workspaceId: other } = await readFolderPlan(folder);
   if (other === workspaceId) return plan;
-  const message = `Swarm "${plan.name}" names another workspace now, and it keeps its own for as long as it runs.`;
+  const message = `Swarm "${plan.name}" now names another workspace, but a running swarm cannot change its workspace.`;
   throw new GoondanError('E_RELOAD_SWARM', message);
 }

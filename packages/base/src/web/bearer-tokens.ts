@@ -48,7 +48,7 @@ function clientOf(name: string, token: string): string {
       'E_CONNECTOR_CONFIG',
       `The secret "${name}" must have at least ${SHORTEST} characters, and no spaces.`,
       {
-        suggestion: 'Make one up with `openssl rand -hex 32`.',
+        suggestion: 'Generate one with `openssl rand -hex 32`.',
       },
     );
   }

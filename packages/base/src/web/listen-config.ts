@@ -33,7 +33,10 @@ export function checkExposure(
     throw new GoondanError('E_CONNECTOR_CONFIG', `\`insecure: true\` and the secret "${name}" exclude each other.`);
   }
   if (insecure && !isLoopback(host)) {
-    throw new GoondanError('E_CONNECTOR_CONFIG', `\`insecure: true\` needs a host of this machine alone, not ${host}.`);
+    throw new GoondanError(
+      'E_CONNECTOR_CONFIG',
+      `\`insecure: true\` needs a host that only this machine can reach, not ${host}.`,
+    );
   }
 }
 

@@ -75,7 +75,7 @@ function checkLocal(request: Request): void {
   const { hostname = '' } = URL.parse(`http://${request.headers.get('host') ?? ''}`) ?? {};
   const isOurs = isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
   if (isOurs && !request.headers.has('origin')) return;
-  throw new Refusal(403, 'E_HTTP_ORIGIN', 'Without a token only programs of this machine are answered.');
+  throw new Refusal(403, 'E_HTTP_ORIGIN', 'Without a token, only programs on this machine are answered.');
 }
 
 function fullError(most: number): Refusal {

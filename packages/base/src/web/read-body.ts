@@ -54,6 +54,6 @@ function refuseBody(...[status, message, headers]: Parameters<RefuseBody>): Refu
 }
 
 function displaced(): Refusal {
-  const message = 'The body of the request was still coming when others needed its place.';
+  const message = 'The body of the request arrived too slowly, and another request needed its slot.';
   return refuseBody(408, message, { Connection: 'close' });
 }

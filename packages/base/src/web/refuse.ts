@@ -34,5 +34,5 @@ export function statusOfCode(code: string | undefined): number {
 /** Replaces an error without a code: its message may contain anything and must not reach the client. */
 export function toCoded(thrown: unknown): GoondanError {
   if (GoondanError.is(thrown)) return thrown;
-  return new GoondanError('E_CONNECTOR_ENDED', 'The connector failed to answer; its log says why.');
+  return new GoondanError('E_CONNECTOR_ENDED', 'The connector failed to answer; its log has the reason.');
 }

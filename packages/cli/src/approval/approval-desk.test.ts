@@ -108,8 +108,8 @@ describe('the desk of a person at a terminal', () => {
     tell('withdrawn', call('three'));
     await settle();
     expect(told).toEqual([
-      'one needs no answer any more: denied by ann.',
-      'three needs no answer any more: its turn is over.',
+      'one no longer needs an answer: denied by ann.',
+      'three no longer needs an answer: its turn is over.',
     ]);
     expect(given).toEqual([]);
   });
@@ -133,7 +133,7 @@ describe('the desk of a person at a terminal', () => {
     world.fails = new GoondanError('E_CONTROL_CLOSED', 'It is gone.');
     asked[1]?.answer({ isApproved: true });
     await settle();
-    expect(told).toEqual(['one had been answered before.', 'two is not answered. E_CONTROL_CLOSED: It is gone.']);
+    expect(told).toEqual(['one was already answered.', 'two is not answered. E_CONTROL_CLOSED: It is gone.']);
   });
 
   test('asks nothing any more after it was closed', async () => {

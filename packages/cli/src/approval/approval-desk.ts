@@ -79,7 +79,7 @@ export class ApprovalDesk {
     if (state !== 'asked' && this.#asking?.id === approval.id) {
       this.#asking.over.abort();
       const by = outcome?.by === undefined ? '' : ` by ${outcome.by}`;
-      this.#deps.tell(`${approval.id} needs no answer any more: ${outcome?.decision ?? 'its turn is over'}${by}.`);
+      this.#deps.tell(`${approval.id} no longer needs an answer: ${outcome?.decision ?? 'its turn is over'}${by}.`);
     }
     this.look();
   }
@@ -109,6 +109,6 @@ export class ApprovalDesk {
     const { swarm, tell } = this.#deps;
     const reply = { id, by: userInfo().username, ...(note === undefined ? {} : { note }) };
     const isGiven = await (isApproved ? swarm.approve(reply) : swarm.deny(reply));
-    if (!isGiven) tell(`${id} had been answered before.`);
+    if (!isGiven) tell(`${id} was already answered.`);
   }
 }

@@ -54,7 +54,7 @@ function tellWhere(approval: ApprovalSummary, folder: string, terminal: Terminal
 
 function refuse(approval: ApprovalSummary, note: string, terminal: Terminal): PersonAnswer {
   terminal.printError(
-    `A tool call needs approval, and nobody can be asked. It is denied:\n${describeApproval(approval, terminal.errorColors)}`,
+    `A tool call needs approval, but no person can be asked, so it is denied:\n${describeApproval(approval, terminal.errorColors)}`,
   );
   return { isApproved: false, note };
 }

@@ -70,7 +70,7 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
     const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
     const [{ id } = { id: '' }] = await swarm.approvals();
     expect(await swarm.approve({ id, by: 'ann' })).toBe(true);
-    await terminal.see(`${id} needs no answer any more: approved by ann.`);
+    await terminal.see(`${id} no longer needs an answer: approved by ann.`);
     await terminal.see('Put: a cat');
     await terminal.see(/\n>\s*$/);
     expect(await quit()).toBe(0);

@@ -161,7 +161,7 @@ describe('a message', () => {
   test('over the limit of waiting messages stays in the line', () => {
     const { screen, hooks } = open();
     for (let count = 0; count <= 101; count += 1) hooks.sent(`message ${count}`);
-    expect(screen.printed.at(-1)).toContain('100 messages wait');
+    expect(screen.printed.at(-1)).toContain('100 messages are already queued');
     expect(screen.draft).toBe('message 101');
   });
 

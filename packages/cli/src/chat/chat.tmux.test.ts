@@ -242,7 +242,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await place.run('run', 'bundle', '--trust', '--detach');
     await start('--agent', 'helper', '--instance', 'a/b');
     expect(await terminal.screen()).toContain('helper · conversation a/b · ');
-    expect(await terminal.screen()).toContain('The swarm was up already, and keeps running when you leave.');
+    expect(await terminal.screen()).toContain('The swarm was already running, and keeps running when you leave.');
     await say('weather');
     await terminal.see(/✓ weather__get(.*\n)*It is 21 degrees\.\n\n>$/);
     await say('/agent hots');

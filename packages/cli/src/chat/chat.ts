@@ -197,7 +197,7 @@ export class Chat {
     if (input.type === 'command') return void this.#run(input.command, text);
     if (this.#turn === undefined) return void this.#runTurn(input.text);
     if (this.#queue.length < MOST_QUEUED) return void this.#queue.push(input.text);
-    this.#warn(`${MOST_QUEUED} messages wait already. Send it when the turn is over.`);
+    this.#warn(`${MOST_QUEUED} messages are already queued. Send this one when the turn is over.`);
     this.screen.setDraft(text);
   }
 

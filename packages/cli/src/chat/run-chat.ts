@@ -90,7 +90,7 @@ async function talk(
     onOpen(chat);
     chat.screen.open();
     await openConversation(at, chat, deps);
-    if (!opened.isOwn) chat.note('The swarm was up already, and keeps running when you leave.');
+    if (!opened.isOwn) chat.note('The swarm was already running, and keeps running when you leave.');
     chat.note('/help lists what you can type.');
     desk = await askInChat(opened, chat);
     return await chat.ended;

@@ -106,7 +106,7 @@ describe('gdn approve and gdn deny', () => {
       [
         `${call.id}  host (default)  shelf__put`,
         '    {"what":"a book"}',
-        '    No rule is about it, and its effects are external, or not declared.',
+        '    No rule matches this call, and its effects are external, or not declared.',
         `    asked ${call.askedAt}, expires ${call.expiresAt}`,
         '',
       ].join('\n'),

@@ -15,7 +15,7 @@ interface AnswerOptions extends BundleOptions {
 export function addApproveCommands(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const approve = program
     .command('approve')
-    .argument('[id]', 'the id of the call, as the list shows it; without it the list is printed')
+    .argument('[id]', 'the id of the call, as the list shows it; without an id, the list is printed')
     .summary('list the tool calls that wait for approval, or approve one')
     .description(
       'Approves one waiting tool call of a running swarm: this call, once, with the arguments shown. Without an ' +
@@ -24,7 +24,7 @@ export function addApproveCommands(program: Command, terminal: Terminal, finish:
     .option('--note <text>', 'a note for the record');
   const deny = program
     .command('deny')
-    .argument('[id]', 'the id of the call, as `gdn approve` shows it; without it the list is printed')
+    .argument('[id]', 'the id of the call, as `gdn approve` shows it; without an id, the list is printed')
     .summary('deny a tool call that waits for approval')
     .description('Denies one waiting tool call of a running swarm. The agent reads the denial and continues.')
     .option('--reason <text>', 'the reason, which the agent reads');

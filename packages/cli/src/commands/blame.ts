@@ -18,7 +18,7 @@ export function addBlameCommand(program: Command, terminal: Terminal, finish: (c
     .summary('show where each message of a conversation comes from')
     .description(
       'Shows where each message of a conversation comes from: a person, another agent, a model, a tool or an ' +
-        'extension. It also shows the turn, the step, the time and the event, and the messages that it replaced.',
+        'extension. For each message, it also shows the turn, step, time and event, and the earlier messages that this message replaced.',
     )
     .option(
       '--at <event>',

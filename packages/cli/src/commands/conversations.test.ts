@@ -109,7 +109,7 @@ describe('gdn instance delete', () => {
     await place.run('run', 'bundle', '--trust', '--input', 'Hi');
     const silent = await gdn('instance delete host default');
     expect(silent.stderr).toBe(
-      'E_USAGE: To delete conversation "default" of host (2 messages) for good, say so.\n' +
+      'E_USAGE: To delete conversation "default" of host (2 messages) for good, confirm it.\n' +
         'Type `gdn instance delete host default --yes --bundle bundle`.\n',
     );
     expect({ stdout: silent.stdout, exitCode: silent.exitCode }).toEqual({ stdout: '', exitCode: 2 });

@@ -8,17 +8,17 @@ import type { Terminal } from '../terminal.ts';
 export function addDeadletterCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
   const group = program
     .command('deadletter')
-    .summary('list, retry or drop inputs that were put aside')
+    .summary('list, retry or drop dead letters')
     .description(
-      'An input that crashes its agent again and again is put aside as a dead letter. These commands list dead ' +
-        'letters, try them again or drop them. The swarm must be running.',
+      'An input that crashes its agent repeatedly becomes a dead letter. These commands list, retry or drop dead ' +
+        'letters. The swarm must be running.',
     )
     .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm');
 
   const list = group
     .command('list')
-    .summary('list inputs that were put aside')
-    .description('Lists the inputs that were put aside, with the reason.')
+    .summary('list dead letters')
+    .description('Lists the dead letters, each with the reason of its crashes.')
     .option('--agent <name>', 'only those of this agent')
     .option('--instance <key>', 'only those of this conversation');
   addBundleOptions(list)
@@ -28,8 +28,13 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
       finish(exitCodes.ok);
     });
 
-  addOrder('retry', 'try an input again', 'Accepts the input again, as if it had just come in.', 'Accepted again.');
-  addOrder('drop', 'drop an input', 'Drops the input. Its turn stays in the conversation as failed.', 'Forgotten.');
+  addOrder('retry', 'try an input again', 'Delivers the input again, as a new event.', 'Accepted again.');
+  addOrder(
+    'drop',
+    'drop an input',
+    'Deletes the dead letter. Its failed turn stays in the conversation.',
+    'Forgotten.',
+  );
 
   function addOrder(name: keyof typeof orders, summary: string, description: string, done: string): void {
     const command = group

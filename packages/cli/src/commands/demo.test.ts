@@ -186,10 +186,10 @@ describe('gdn demo asks a person before it books', () => {
 
   test('without a person to ask, the call is denied at once', async () => {
     const { stdout, stderr, exitCode } = await gdn(...book);
-    expect(stderr).toStartWith('A tool call needs approval, and nobody can be asked. It is denied:\n');
+    expect(stderr).toStartWith('A tool call needs approval, but no person can be asked, so it is denied:\n');
     expect(stderr).toContain('{"city":"Lisbon"}');
     expect(stdout).toContain(
-      '\nAgent  A person denied this call of "picnic__book". They say: Nobody can be asked here',
+      '\nAgent  A person denied this call of "picnic__book". They say: No person can be asked here',
     );
     expect(exitCode).toBe(0);
   });

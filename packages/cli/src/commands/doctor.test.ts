@@ -84,7 +84,7 @@ describe('gdn doctor', () => {
       const on = await examine({ PATH, OTEL_EXPORTER_OTLP_ENDPOINT: url, ...key });
       expect(on.of('telemetry')).toMatchObject({
         status: 'ok',
-        detail: `spans go to ${url}/v1/traces, which takes them`,
+        detail: `spans go to ${url}/v1/traces, which accepts them`,
       });
       expect(on.stdout).not.toContain('a-key-of-the-collector');
       expect(heard).toEqual(['/v1/traces', 'a-key-of-the-collector', { resourceSpans: [] }]);
@@ -95,7 +95,7 @@ describe('gdn doctor', () => {
     expect(gone).toMatchObject({ healthy: true, exitCode: 0 });
     expect(gone.of('telemetry')).toMatchObject({
       status: 'warning',
-      detail: expect.stringContaining('takes no spans'),
+      detail: expect.stringContaining('accepts no spans'),
     });
     expect(await of({ OTEL_EXPORTER_OTLP_ENDPOINT: 'nowhere' })).toMatchObject({
       status: 'warning',

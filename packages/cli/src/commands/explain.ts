@@ -31,7 +31,7 @@ export function addExplainCommand(program: Command, terminal: Terminal, finish: 
     .description(description)
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--load', 'load the agent now, which runs the modules of its tools and extensions')
-    .option('--trust', 'with --load: run its code without asking, this time');
+    .option('--trust', 'with --load: run its code without asking, for this run only');
   addBundleOptions(command)
     .addHelpText('after', examples)
     .action(async (argument: string | undefined, options: ExplainCommandOptions) => {

@@ -20,7 +20,7 @@ export function addHistoryCommand(program: Command, terminal: Terminal, finish: 
     .summary('list the events of a conversation, or show it at a moment')
     .description(
       'Lists the turns of a conversation and every event that changed it: its number, time, author and change. ' +
-        'With --at it prints the conversation after that event. The swarm may run or not.',
+        'With --at it prints the conversation after that event. The swarm does not have to run.',
     )
     .option(
       '--at <event>',
@@ -32,7 +32,7 @@ export function addHistoryCommand(program: Command, terminal: Terminal, finish: 
     .addHelpText('after', '\nExample:\n  $ gdn history assistant default --at 2 --bundle my-swarm')
     .action(async (agentName: string, instanceKey: string, options: HistoryOptions) => {
       const pages = options.limit !== undefined || options.before !== undefined;
-      if (options.at !== undefined && pages) command.error("option '--at' shows one moment: it takes no pages");
+      if (options.at !== undefined && pages) command.error("option '--at' cannot be used with '--limit' or '--before'");
       const show = options.at === undefined ? showPage : showMoment;
       await show({ agentName, instanceKey }, options, terminal);
       finish(exitCodes.ok);

@@ -20,8 +20,8 @@ export function addInstanceDeleteCommand(group: Command, terminal: Terminal, fin
     .argument('<instance>', 'its key')
     .summary('delete a conversation for good')
     .description(
-      'Deletes a conversation for good, with its history, extension states, dead letters and scratch folder. A ' +
-        'running swarm does it between turns. It asks first, or needs --yes. The next input begins a new ' +
+      'Deletes a conversation for good, with its history, extension states, dead letters and scratch folder. A running swarm ' +
+        'deletes the conversation between turns. It asks first, or needs --yes. The next input begins a new ' +
         'conversation. To keep the history, use `gdn restart --fresh`.',
     )
     .option('--yes', 'do not ask')
@@ -65,7 +65,7 @@ async function confirm(
     const { optionsAgain } = await import('../swarm/options-again.ts');
     const words = ['gdn instance delete', quoteForShell(agentName), quoteForShell(instanceKey), '--yes'];
     const suggestion = `Type \`${[...words, ...optionsAgain(options)].join(' ')}\`.`;
-    throw new GoondanError('E_USAGE', `To delete ${what} for good, say so.`, { suggestion });
+    throw new GoondanError('E_USAGE', `To delete ${what} for good, confirm it.`, { suggestion });
   }
   const { askYesOrNo } = await import('../ask-yes-or-no.ts');
   const question = `Delete ${what} for good, with its history and its scratch folder?`;

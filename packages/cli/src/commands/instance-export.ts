@@ -21,7 +21,7 @@ export function addInstanceExportCommand(group: Command, terminal: Terminal, fin
     .summary('write a conversation as JSON')
     .description(
       'Prints a whole conversation as JSON: messages, extension states, waiting inputs and dead letters. With ' +
-        '--history it adds every turn that is still kept. The swarm may run or not. A damaged part is left out or ' +
+        '--history it adds every turn that is still kept. The swarm does not have to run. A damaged part is left out or ' +
         'taken from the history; then a warning is printed and the exit code is 1.',
     )
     .option('--output <file>', 'write to a file that only you can read')

@@ -11,7 +11,7 @@ export function addInstanceCommand(program: Command, terminal: Terminal, finish:
   const group = program
     .command('instance')
     .summary('list, print, export or delete conversations')
-    .description('These commands read conversations from disk. The swarm may run or not.')
+    .description('These commands read conversations from disk. The swarm does not have to run.')
     .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm');
 
   const list = group

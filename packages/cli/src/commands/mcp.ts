@@ -28,9 +28,13 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
         '${GOONDAN_BUNDLE} and ${GOONDAN_WORKDIR} are its folders.',
     )
     .option('--url <url>', 'the address of a server over HTTP')
-    .option('--env <NAME=value>', 'a variable for its process; NAME alone is ${NAME}. You can repeat it', collect)
-    .option('--header <NAME=value>', 'a header for --url. You can repeat it', collect)
-    .option('--cwd <folder>', 'the folder it runs in (default: the folder of the bundle)')
+    .option(
+      '--env <NAME=value>',
+      'a variable for the process of the server; NAME alone stands for NAME=${NAME}. You can repeat this option',
+      collect,
+    )
+    .option('--header <NAME=value>', 'a header for --url. You can repeat this option', collect)
+    .option('--cwd <folder>', 'the folder that the server runs in (default: the folder of the bundle)')
     .option('--force', 'replace a server with the same name');
   addBundleOptions(add)
     .addHelpText(
@@ -71,7 +75,7 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
 
   const test = group
     .command('test')
-    .argument('<name>', 'the name of the extension at its agent, or a server of .mcp.json')
+    .argument('<name>', 'the name of the extension in its agent, or a server of .mcp.json')
     .summary('connect to a server and list its tools')
     .description(
       'Starts a server as its agent would, lists its tools, calls one with --call, and ends it. The time limits ' +
@@ -81,7 +85,7 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
     .option('--agent <name>', 'the agent whose config and environment to use, when several use the name')
     .option('--call <tool>', 'a tool to call')
     .option('--args <json>', 'its arguments, a JSON object (default: {})')
-    .option('--trust', 'start the server without asking, this time');
+    .option('--trust', 'start the server without asking, for this run only');
   addBundleOptions(test)
     .addHelpText(
       'after',
@@ -97,7 +101,7 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
 
   const approve = group
     .command('approve')
-    .argument('<name>', 'the name of the extension at its agent')
+    .argument('<name>', 'the name of the extension in its agent')
     .argument('[tool...]', 'the tools to approve')
     .summary('approve tools that are withheld')
     .description(

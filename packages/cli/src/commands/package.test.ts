@@ -163,11 +163,13 @@ describe('gdn package add', () => {
     await tools({ scripts: { postinstall: `touch ${mark}` } });
     await packPackage(place, 'tools-1.0.0');
     const { stdout, stderr, exitCode } = await gdn('add ./tools-1.0.0/acme-tools-1.0.0.tgz');
-    expect(stderr).toBe('There was no package.json in the bundle, so one was made; it lists the installed packages.\n');
+    expect(stderr).toBe(
+      'There was no package.json in the bundle, so one was created; it lists the installed packages.\n',
+    );
     expect(stdout).toBe(
       [
         'Added @acme/tools 1.0.0. No script of a package was run.',
-        'Not run: what @acme/tools would run when installed. Look at it first; `gdn package add ./tools-1.0.0/acme-tools-1.0.0.tgz --allow-scripts` runs it.',
+        'Not run: what @acme/tools would run at its installation. Look at it first; `gdn package add ./tools-1.0.0/acme-tools-1.0.0.tgz --allow-scripts` runs it.',
         'It offers:',
         `  Tool/weather  ${reference}`,
         'Put the text in braces where the reference belongs, such as in `tools` of an agent.',

@@ -65,7 +65,7 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
 }
 
 function addTrustOption(command: Command): Command {
-  return command.option('--trust', 'use the .npmrc of a folder that is not trusted yet, this time');
+  return command.option('--trust', 'use the .npmrc of a folder that is not trusted yet, for this command only');
 }
 
 function addFolderOptions(command: Command): Command {

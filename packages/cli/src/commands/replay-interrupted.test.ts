@@ -98,7 +98,7 @@ describe('gdn replay of a cancelled turn', () => {
       '1 step, 1 model reply, 0 tool results served from the recording, 0 called',
       '',
       'No divergence: 3 layers behaved as recorded.',
-      'It was cancelled at step 0 › toolCall shelf__wait, as it was then.',
+      'It was cancelled at step 0 › toolCall shelf__wait, as in the recording.',
       '',
     ]);
     expect(await replayJson('--swap', 'Extension/tag=other/tag.ts')).toMatchObject({

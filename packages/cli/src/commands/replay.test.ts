@@ -285,6 +285,9 @@ describe('gdn replay refuses', () => {
     await keep((line) => !line.includes('"type":"end"'));
     expect(await refusal()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_UNFINISHED/) });
     await Bun.write(path, [...lines, '{"type":"cut"}'].join('\n'));
-    expect(await refusal()).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('its file is full') });
+    expect(await refusal()).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('its file reached the size limit'),
+    });
   });
 });

@@ -15,9 +15,9 @@ interface ReplayOptions extends BundleOptions {
 
 const description =
   'Runs a recorded turn again without calling a model, a tool or another agent. Their answers, the clock, ids and ' +
-  'random numbers come from the recording. Only the layers run, in their present version. The first layer that ' +
+  'random numbers come from the recording. Only the layers run, in their current version. The first layer that ' +
   'behaves differently is shown, and the exit code is 1. With --swap and --without you change the extensions. The ' +
-  'conversation is not changed, and the swarm may run or not.';
+  'conversation is not changed, and the swarm does not have to run.';
 
 const examples = `
 Examples:
@@ -33,7 +33,7 @@ export function addReplayCommand(program: Command, terminal: Terminal, finish: (
     .description(description)
     .option('--swap <extension=file>', 'use this file instead of an extension; you can repeat it', addSwap)
     .option('--without <extension>', 'leave an extension out; you can repeat it', addWithout)
-    .option('--trust', "run the bundle's extensions without asking, this time");
+    .option('--trust', "run the bundle's extensions without asking, for this run only");
   addBundleOptions(command)
     .addHelpText('after', examples)
     .action(async (turn: string | undefined, options: ReplayOptions) => {

@@ -18,11 +18,11 @@ interface RunOptions extends InstanceOptions {
 }
 
 const description =
-  'With --input, asks an agent once, prints its answer and ends. The conversation is kept, and the next run ' +
-  'continues it. Connections are not started then, and need no secrets, unless you add --connections. Without ' +
+  'With --input, sends one input to an agent, prints the answer and exits. The conversation is kept, and the next run ' +
+  'continues it. With --input, connections are not started and need no secrets, unless you add --connections. Without ' +
   '--input at a terminal, opens a chat: Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
-  '--json, runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. If the swarm is already running, ' +
-  'that one is used. The first run of a folder asks whether you trust its code, or needs --trust.';
+  '--json, runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. If the swarm is already running, the ' +
+  'command uses it. The first run of a folder asks whether you trust its code, or needs --trust.';
 
 const examples = `
 Examples:
@@ -38,11 +38,11 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
     .argument('[folder]', 'the folder of the bundle (default: the current one)')
     .summary('run a bundle: chat, ask once, or serve')
     .description(description)
-    .option('--input <text>', 'the question; - reads standard input', checkInput)
+    .option('--input <text>', 'the input; - reads standard input', checkInput)
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
     .option('--connections', 'with --input: start the connections too, as without --input')
-    .option('--trust', 'run its code without asking, this time')
+    .option('--trust', 'run its code without asking, for this run only')
     .option('--detach', 'run the swarm in the background')
     .option('--watch', 'watch the files of the bundle and reload on changes, as `gdn reload` does');
   addBundleOptions(addFlockOption(command))
@@ -99,7 +99,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
 function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {
   if (json === true) return printJson(served, terminal);
   terminal.printError(`${what}: swarm "${served.swarm}", process ${served.pid}. Its logs: ${served.workspace}/logs\n`);
-  for (const { connection, problem = 'it has not said why' } of served.waiting ?? []) {
+  for (const { connection, problem = 'it has not reported a reason' } of served.waiting ?? []) {
     terminal.printError(`Connection/${connection} does not listen yet: ${problem}\n`);
   }
 }

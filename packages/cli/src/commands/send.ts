@@ -17,14 +17,14 @@ export function addSendCommand(program: Command, terminal: Terminal, finish: (co
     .command('send')
     .summary('send an input to a running swarm')
     .description(
-      'Sends an input to an agent of a running swarm. The command ends as soon as the input is on disk; after ' +
-        'that it is handled, even across crashes. With --wait it prints the answer, as `gdn run` does, and Ctrl-C ' +
+      'Sends an input to an agent of a running swarm. The command returns as soon as the input is on disk; from then on ' +
+        'the input will be handled, even after a crash. With --wait it prints the answer, as `gdn run` does, and Ctrl-C ' +
         'cancels the turn.',
     )
     .requiredOption('--input <text>', 'the input; - reads standard input', checkInput)
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
-    .option('--id <id>', 'an id for the input; the same id again is handled only once')
+    .option('--id <id>', 'an id for the input; inputs with the same id are handled only once')
     .option('--wait', 'wait for the answer');
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait')

@@ -12,7 +12,11 @@ export function addStopCommand(program: Command, terminal: Terminal, finish: (co
       'Lets running turns finish, then stops the swarm; waiting inputs are handled at the next start. The command ' +
         'ends when every process of the swarm has ended. Run it again to stop without waiting for turns.',
     )
-    .option('--grace <seconds>', 'the time for running turns (default: that of the swarm, else 30)', readSeconds);
+    .option(
+      '--grace <seconds>',
+      'the time that running turns may take (default: the setting of the swarm, else 30)',
+      readSeconds,
+    );
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn stop --bundle my-swarm --grace 5')
     .action(async (options: BundleOptions & { readonly grace?: number }) => {

@@ -17,7 +17,7 @@ export function addStudioCommand(program: Command, terminal: Terminal, finish: (
     .description(
       'Serves a page that shows swarms: their agents, their conversations now and in the past, every layer of a ' +
         'turn, and tool calls that wait for approval. Without a bundle it shows everything in the state root. ' +
-        'Studio listens on this machine only, and needs the link that it prints. It does not run a bundle. Ctrl-C ' +
+        'Studio listens on this machine only, and needs the link that it prints. Studio does not run code of a bundle. Ctrl-C ' +
         'ends it.',
     )
     .option('--port <number>', 'the port (default: a free one)', numberUpTo(65_535))

@@ -11,10 +11,10 @@ interface TraceOptions extends InstanceOptions {
 }
 
 const description =
-  'Shows what every layer of a turn did, in the asked agent and in the agents it called: its own time, its ' +
-  'changes, and how it ended. Without an id it lists the latest turns. The id is that of a turn or a trace, or ' +
-  'its beginning, as `gdn run --json` and `gdn send --json` print it. `last` is the latest turn that no other ' +
-  'agent asked for. The swarm may run or not.';
+  'Shows the own time, the changes and the outcome of every layer of a turn, in called ' +
+  'agents too. Without an id it lists the latest turns. The id is the id of a turn or a trace, or the ' +
+  'beginning of one, as `gdn run --json` and `gdn send --json` print it. `last` is the latest turn that no other ' +
+  'agent asked for. The swarm does not have to run.';
 
 const examples = `
 Examples:

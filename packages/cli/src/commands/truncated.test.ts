@@ -22,7 +22,7 @@ const usage = { input: 20, output: 3, cached: 0 };
 const cut = { reply: { text: ['Once ', 'upon'], isTruncated: true, usage } };
 const gdn = (...args: string[]) => place.runWith({ env: noProviders }, ...args, '--bundle', 'bundle');
 const ask = ['run', '--trust', '--input', 'A story'];
-const warning = "warn: The answer was cut off at the model's limit of tokens (params.maxTokens).\n";
+const warning = "warn: The answer reached the model's token limit (params.maxTokens) and is incomplete.\n";
 
 async function writeBundle(provider: string, model: string, server: WireServer, more = ''): Promise<void> {
   const spec = `provider: ${provider}\n  model: ${model}\n  apiKey: { value: none }\n  endpoint: ${server.url}/v1\n`;
@@ -58,7 +58,7 @@ test('Y-09 a reply with finish_reason length: the terminal, --json, trace, histo
   expect(JSON.parse(turnsJson ?? '')[0]).toMatchObject({ truncated: true });
   expect(history).toMatch(/answered, truncated\n[^]*Once upon \[truncated\]\n/);
   expect(shown).toEndWith('assistant  Once upon [truncated]\n');
-  expect(logs).toContain('was cut off at its limit of tokens (params.maxTokens)');
+  expect(logs).toContain('reached its token limit (params.maxTokens) and is incomplete');
 
   const studio = new StudioPlace({ stateRoot: place.stateRoot });
   await studio.enter();

@@ -57,7 +57,7 @@ export async function runDemo(options: DemoOptions, terminal: Terminal, signal: 
 
 /** If no person can be asked, calls are denied, because a demo must not wait. */
 function deskOf({ control }: DemoSwarm) {
-  const refusal = 'Nobody can be asked here; run it at a terminal to answer.';
+  const refusal = 'No person can be asked here; run the demo at a terminal to answer.';
   return { swarm: control, folder: demoBundle, isAlone: true, refusal };
 }
 

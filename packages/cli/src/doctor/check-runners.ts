@@ -13,7 +13,7 @@ export function checkRunners(runners: readonly string[], sources: string): Check
   const build = 'Run `npm run build` in a checkout; else install @goondan/runtime again.';
   const absent = runners.filter((path) => statSync(path, { throwIfNoEntry: false }) === undefined);
   if (absent.length > 0) return missing(name, `not there: ${absent.join(', ')}`, build);
-  if (sources.split(sep).includes('node_modules')) return ok(name, 'there, as they were installed');
+  if (sources.split(sep).includes('node_modules')) return ok(name, 'as they were installed');
   const builtAt = Math.min(...runners.map((path) => statSync(path).mtimeMs));
   const newer = sourcesIn(sources).find((path) => statSync(path).mtimeMs > builtAt);
   if (newer === undefined) return ok(name, 'built, and as new as their sources');

@@ -13,5 +13,8 @@ export function describeProbe({ endpoint, hasContent, problems }: CollectorProbe
   if (problems.length > 0) {
     return warning(name, [where, ...problems].join('\n'), 'Start the collector, or correct the OTEL_… variables.');
   }
-  return ok(name, endpoint === undefined ? 'off: no OTEL_EXPORTER_OTLP_ENDPOINT is set' : `${where}, which takes them`);
+  return ok(
+    name,
+    endpoint === undefined ? 'off: no OTEL_EXPORTER_OTLP_ENDPOINT is set' : `${where}, which accepts them`,
+  );
 }

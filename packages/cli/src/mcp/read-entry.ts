@@ -29,7 +29,7 @@ export function readEntry(name: string, command: readonly string[], options: Add
     if (env.length > 0 || cwd !== undefined)
       throw usage('--env and --cwd are for a command, not for --url.', 'Use --header.');
     if (!url.includes('${') && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
-      throw usage(`"${url}" is no http(s) URL.`, 'Write it out, for example https://mcp.example.com/mcp.');
+      throw usage(`"${url}" is no http(s) URL.`, 'Write the full URL, for example https://mcp.example.com/mcp.');
     }
     return { type: 'http', url, ...pairs('headers', header, /^[\w!#$%&'*+.^`|~-]+$/) };
   }

@@ -45,7 +45,7 @@ export function addPackage(addition: Addition): Promise<AddedPackage> {
   });
 }
 
-const packageJsonMade = 'There was no package.json in the bundle, so one was made; it lists the installed packages.';
+const packageJsonMade = 'There was no package.json in the bundle, so one was created; it lists the installed packages.';
 
 /**
  * Creates a `package.json` if there is none; otherwise npm would install into a project above the bundle. Returns true

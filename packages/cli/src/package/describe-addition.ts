@@ -15,8 +15,8 @@ export function describeAddition(
   const look = `Look at it first; \`gdn package add ${quoteForShell(typed)} --allow-scripts\` runs it.`;
   const lines = [
     `Added ${name} ${version}.${allowScripts ? '' : ' No script of a package was run.'}`,
-    ...(heldBack.length === 0 ? [] : [`Not run: what ${heldBack.join(', ')} would run when installed. ${look}`]),
-    ...(offers.length === 0 ? ['It offers nothing to refer to.'] : ['It offers:']),
+    ...(heldBack.length === 0 ? [] : [`Not run: what ${heldBack.join(', ')} would run at its installation. ${look}`]),
+    ...(offers.length === 0 ? ['It has no resources to refer to.'] : ['It offers:']),
     ...offers.map((each) => `  ${each.identity.padEnd(widest)}  ${referenceText(each, name)}`),
     ...(offers.length === 0
       ? []

@@ -111,7 +111,7 @@ function describeStop(place: readonly string[]): string {
 
 function describeCancel({ place, layer, error = '' }: NonNullable<ReplayReport['halted']>): string {
   const isLate = error.startsWith('E_TURN_TIMEOUT');
-  return `${isLate ? 'Its time was up' : 'It was cancelled'} at ${describePlace(place, layer)}, as it was then.`;
+  return `${isLate ? 'Its time was up' : 'It was cancelled'} at ${describePlace(place, layer)}, as in the recording.`;
 }
 
 /** Describes one of the runs of a turn that was continued in another process. */

@@ -22,7 +22,7 @@ export async function askForReport(
   delivery: Delivery,
   { asksAgain = false, holdQuit, ...options }: ReportOptions,
 ): Promise<TurnReport> {
-  if (options.signal?.aborted === true) throw new GoondanError('E_CANCELLED', 'Cancelled before anything was asked.');
+  if (options.signal?.aborted === true) throw new GoondanError('E_CANCELLED', 'Cancelled before the input was sent.');
   let accepted: Acceptance | undefined;
   const onAccepted = (acceptance: Acceptance) => {
     accepted = acceptance;

@@ -9,6 +9,6 @@ export function describeLimits(
     ...(finishReason === 'max_steps'
       ? [`The turn was ended after ${steps} steps, its limit (policy.maxStepsPerTurn).`]
       : []),
-    ...(truncated === true ? ["The answer was cut off at the model's limit of tokens (params.maxTokens)."] : []),
+    ...(truncated === true ? ["The answer reached the model's token limit (params.maxTokens) and is incomplete."] : []),
   ];
 }

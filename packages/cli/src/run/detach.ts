@@ -55,7 +55,7 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
   }
   if (line === undefined) end(pid);
   if (signal.aborted) throw new GoondanError('E_CANCELLED', 'The swarm was not started.');
-  const why = line === undefined ? `took no input within ${START_MS} ms` : 'ended before it took input';
+  const why = line === undefined ? `did not accept input within ${START_MS} ms` : 'ended before it accepted input';
   throw new GoondanError('E_PROCESS_START', `The process of the swarm ${why}.${lastWords(logFile)}`);
 }
 

@@ -20,7 +20,7 @@ export async function followBundle(
     stateRoot: run.stateRoot,
     reload: () => swarm.reload(),
     onReloaded: (changes) => terminal.printError(`${describeChanges(changes)}\n`),
-    onTakenBack: () => terminal.printError('The bundle has no errors any more; nothing has changed.\n'),
+    onTakenBack: () => terminal.printError('The bundle no longer has errors; nothing has changed.\n'),
     // The log, which the terminal shows, already contains why a reload was refused. It does not contain that watching
     // ended.
     onRefused: (error) => {

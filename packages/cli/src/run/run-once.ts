@@ -63,7 +63,7 @@ function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReportedHere {
   };
 }
 
-const leftOver = 'Some messages to other agents are not handled yet; the next run continues with them.';
+const leftOver = 'Some messages to other agents are not handled yet; the next run handles them.';
 
 interface Patience {
   readonly graceMs: number;

@@ -48,7 +48,7 @@ describe('notices for a page', () => {
     const { page, socket } = fakePage();
     page.reads = false;
     for (let n = 0; n < 300; n += 1) socket.tell({ n }, undefined);
-    expect(page.closedWith).toEqual([1013, 'This page does not keep up.']);
+    expect(page.closedWith).toEqual([1013, 'This page reads too slowly.']);
     expect(socket.left.aborted).toBe(true);
     socket.tell({ n: 'late' }, undefined);
     socket.drained();

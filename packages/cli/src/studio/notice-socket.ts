@@ -48,7 +48,7 @@ export class NoticeSocket {
 
   tell(notice: object, lossy: LossyKind | undefined): void {
     if (this.left.aborted) return;
-    if (!this.#queue.offer(encode(notice), lossy)) this.refuse('This page does not keep up.');
+    if (!this.#queue.offer(encode(notice), lossy)) this.refuse('This page reads too slowly.');
   }
 
   /** Closes the socket with a reason; the page may connect again. */
@@ -69,7 +69,7 @@ export class NoticeSocket {
 
   /** Called when the page sends something. Closes the socket, because a page must not send anything. */
   heard(): void {
-    this.#socket?.close(SAYS_SOMETHING, 'Nothing is taken here.');
+    this.#socket?.close(SAYS_SOMETHING, 'Studio accepts no messages here.');
     this.closed();
   }
 

@@ -21,7 +21,7 @@ export class SharedReads {
     // The cast is safe: reads with equal keys have equal types.
     if (running !== undefined) return running as Promise<Value>;
     if (this.#line.length >= MOST_WAITING) {
-      throw new GoondanError('E_STUDIO_BUSY', `${MOST_WAITING} requests wait for their turn.`, { retryable: true });
+      throw new GoondanError('E_STUDIO_BUSY', `${MOST_WAITING} requests are already waiting.`, { retryable: true });
     }
     const reading = this.#inTurn(read).finally(() => this.#running.delete(key));
     this.#running.set(key, reading);

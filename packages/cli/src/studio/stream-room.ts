@@ -15,7 +15,7 @@ export class StreamRoom {
     if (this.#open >= MOST_STREAMS) {
       throw new GoondanError(
         'E_STUDIO_BUSY',
-        `Studio is open in ${MOST_STREAMS} windows, and this is one more: close some.`,
+        `Studio is open in ${MOST_STREAMS} windows, which is the limit: close some.`,
         { retryable: true },
       );
     }

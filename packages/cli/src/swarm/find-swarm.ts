@@ -74,7 +74,7 @@ async function severalRan(known: readonly KnownSwarm[], { folder, stateRoot }: W
   const running = namesOf(await onlyRunning(known, stateRoot));
   const names = namesOf(known);
   const listed = names.map((name) => (running.includes(name) ? `${name} (running)` : name)).join(', ');
-  const suggestion = `Say which one is meant, as in \`--swarm ${running[0] ?? names[0] ?? ''}\`.`;
+  const suggestion = `Name one of them, as in \`--swarm ${running[0] ?? names[0] ?? ''}\`.`;
   return new GoondanError('E_SWARM_UNKNOWN', `Several swarms ran from "${folder}": ${listed}.`, { suggestion });
 }
 

@@ -9,7 +9,7 @@ export interface SwarmPolicy extends Partial<TurnPolicy> {
   readonly idle?: { readonly hibernateAfterSeconds?: number | null };
   readonly heartbeat?: Partial<HeartbeatPolicy>;
   readonly shutdown?: { readonly gracePeriodSeconds?: number };
-  /** The time from the start of a process until it is ready. */
+  /** The time that a process may take from its start until it is ready. */
   readonly startTimeoutMs?: number;
   /** The number of processes started in advance, so that a first message does not wait for one: 0 or 1. */
   readonly spares?: number;

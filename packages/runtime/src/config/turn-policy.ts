@@ -4,7 +4,7 @@ export interface TurnPolicy {
   readonly maxStepsPerTurn: number;
   /** Tries after the first, for one step. */
   readonly maxStepRetries: number;
-  /** The wait before the first retry; it doubles each time. An error's own `retryAfterMs` counts instead. */
+  /** The delay before the first retry; the delay doubles each time. An error's own `retryAfterMs` counts instead. */
   readonly retryBaseMs: number;
   readonly retryMaxMs: number;
   /**

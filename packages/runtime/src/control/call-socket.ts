@@ -117,6 +117,6 @@ function connectionError({ path, what }: ControlSocket, error: unknown, signal: 
   if (['EACCES', 'EPERM', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) {
     return new GoondanError('E_CONTROL_PATH', `${path} cannot be opened: ${code}.`, { cause: error });
   }
-  const message = `${what} went away before it answered; what it did is unknown.`;
+  const message = `${what} closed the connection before it answered; whether the request took effect is unknown.`;
   return new GoondanError('E_CONTROL_CLOSED', message, { cause: error });
 }

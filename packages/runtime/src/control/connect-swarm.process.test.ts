@@ -259,7 +259,7 @@ describe('the errors of a client', () => {
       const other = await connectSwarm({ path });
       expect(await errorOf(other.instances())).toMatchObject({
         code: 'E_CONTROL_CLOSED',
-        message: `The swarm at ${path} went away before it answered; what it did is unknown.`,
+        message: `The swarm at ${path} closed the connection before it answered; whether the request took effect is unknown.`,
       });
       expect(await codeOf(other.ask({}))).toBe('E_CONTROL_CLOSED');
       const watch = await other.watch({}, () => undefined);

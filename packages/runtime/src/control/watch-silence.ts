@@ -7,7 +7,7 @@ import type { ControlSocket } from './control-socket.ts';
  */
 export function watchSilence({ clock, silenceMs, what }: ControlSocket, patient: boolean) {
   const controller = new AbortController();
-  const message = `${what} has said nothing for ${silenceMs} ms.`;
+  const message = `${what} has sent nothing for ${silenceMs} ms.`;
   let hasLeft = false;
   const arm = () => {
     if (patient) return () => undefined;

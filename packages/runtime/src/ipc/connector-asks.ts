@@ -33,7 +33,7 @@ export class ConnectorAsker {
     channel.onMessage((message) => this.#hear(message));
     channel.onClose(() =>
       this.refuseAll(
-        new GoondanError('E_IPC_CLOSED', 'The orchestrator is gone: ask again with the same id to get the answer.'),
+        new GoondanError('E_IPC_CLOSED', 'The orchestrator has exited: ask again with the same id to get the answer.'),
       ),
     );
   }

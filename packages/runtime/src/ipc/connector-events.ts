@@ -19,7 +19,7 @@ export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): 
   });
   channel.onClose(() => {
     pending.refuseAll(
-      new GoondanError('E_IPC_CLOSED', 'The orchestrator is gone: whether the event was accepted is unknown.'),
+      new GoondanError('E_IPC_CLOSED', 'The orchestrator has exited: whether the event was accepted is unknown.'),
     );
   });
   return async (id, event) => {

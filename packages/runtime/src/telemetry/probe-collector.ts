@@ -34,5 +34,5 @@ export async function probeCollector(environment: Environment): Promise<Collecto
 }
 
 function problemOf(outcome: PostOutcome): string | undefined {
-  return outcome.type === 'taken' ? undefined : `the collector takes no spans (${outcome.why})`;
+  return outcome.type === 'taken' ? undefined : `the collector accepts no spans (${outcome.why})`;
 }

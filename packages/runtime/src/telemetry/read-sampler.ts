@@ -17,7 +17,7 @@ export function readSampler(environment: Environment, warn: (warning: string) =>
     case 'traceidratio':
       return { share: readShare(environment, warn), asksCaller };
     default:
-      warn(`${NAME} is "${name.slice(0, 40)}", which is not there; parentbased_always_on counts.`);
+      warn(`${NAME} is "${name.slice(0, 40)}", which is not supported; parentbased_always_on is used.`);
       return { share: 1, asksCaller: true };
   }
 }
@@ -29,6 +29,6 @@ function readShare(environment: Environment, warn: (warning: string) => void): n
   if (text === undefined) return 1;
   const share = Number(text);
   if (share >= 0 && share <= 1) return share;
-  warn(`${SHARE} is not a number from 0 to 1; 1 counts.`);
+  warn(`${SHARE} is not a number from 0 to 1; 1 is used.`);
   return 1;
 }

@@ -77,7 +77,7 @@ function warnAboutProtocol(environment: Environment, warn: Warn): void {
   if (protocol === undefined || protocol === 'http/json') return;
   warn(
     `${name} is "${protocol.slice(0, 40)}", but only http/json is supported, so that is sent. ` +
-      'A collector takes it at its HTTP port, usually 4318.',
+      'A collector accepts http/json at its HTTP port, usually 4318.',
   );
 }
 
@@ -110,7 +110,7 @@ function timeoutOf(environment: Environment, warn: Warn): number {
   if (text === undefined) return DEFAULT_TIMEOUT_MS;
   const timeoutMs = Number(text);
   if (timeoutMs > 0) return Math.min(timeoutMs, LONGEST_TIMEOUT_MS);
-  warn(`${name} is not a number of milliseconds above 0; ${DEFAULT_TIMEOUT_MS} count.`);
+  warn(`${name} is not a number of milliseconds above 0; ${DEFAULT_TIMEOUT_MS} is used.`);
   return DEFAULT_TIMEOUT_MS;
 }
 

@@ -110,7 +110,7 @@ describe('while the collector is away', () => {
     await clock.advance(1_000);
     expect([posts.length, exporter.dropped]).toEqual([1, 3]);
     expect(said).toEqual([
-      'warn Spans cannot be exported and are dropped until they can (it is not there). Turns are not affected.',
+      'warn Spans cannot be exported, and are dropped until the collector accepts them again (it is not there). Turns are not affected.',
     ]);
     exporter.add(source(4));
     await clock.advance(60_000);

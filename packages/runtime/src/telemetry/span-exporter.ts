@@ -73,7 +73,7 @@ export class SpanExporter {
   add(source: SpanSource): void {
     const { mostWaiting, gatherMs } = this.#limits;
     const isFull = this.#gatheredSpans + this.#waiting.length + source.count > mostWaiting;
-    if (isFull || this.#finished !== undefined) return this.#drop(source.count, 'too many wait to be sent');
+    if (isFull || this.#finished !== undefined) return this.#drop(source.count, 'too many spans are queued');
     this.#gathered.push(source);
     this.#gatheredSpans += source.count;
     this.#callOff ??= this.#deps.clock.after(gatherMs, () => this.#start());
@@ -115,7 +115,7 @@ export class SpanExporter {
         const spans = source.spans().map((span) => JSON.stringify(span));
         const length = lengthOf(spans);
         const isTooMuch = this.#waitingLength + length > this.#limits.longestWaiting;
-        if (isTooMuch) this.#drop(spans.length, 'too much waits to be sent');
+        if (isTooMuch) this.#drop(spans.length, 'the queue of spans is full');
         else this.#waiting.push(...spans);
         this.#waitingLength += isTooMuch ? 0 : length;
       } catch (error) {
@@ -166,7 +166,7 @@ export class SpanExporter {
   }
 
   #taken({ rejected, why }: Extract<PostOutcome, { type: 'taken' }>): void {
-    if (rejected > 0) return this.#drop(rejected, `the collector did not take them: ${why}`);
+    if (rejected > 0) return this.#drop(rejected, `the collector did not accept them: ${why}`);
     if (this.#isAway) this.#deps.report('info', `Spans are exported again; ${this.#dropped} were not.`);
     this.#isAway = false;
   }
@@ -177,7 +177,7 @@ export class SpanExporter {
     this.#isAway = true;
     this.#deps.report(
       'warn',
-      `Spans cannot be exported and are dropped until they can (${why}). Turns are not affected.`,
+      `Spans cannot be exported, and are dropped until the collector accepts them again (${why}). Turns are not affected.`,
     );
   }
 }

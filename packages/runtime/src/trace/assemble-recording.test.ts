@@ -164,9 +164,9 @@ test('the recording of a halted run leaves out later records and shows the stage
 describe('the problem names the missing part', () => {
   const { outcome: _, ...long } = effect;
   test.each<[string, readonly TraceLine[], string]>([
-    ['the start', [], 'its beginning is not there'],
-    ['the beginning', whole.filter((line) => line !== beginning), 'a version of goondan'],
-    ['records after the file was full', [...whole, { type: 'cut' }], 'its file is full'],
+    ['the start', [], 'its beginning is missing'],
+    ['the beginning', whole.filter((line) => line !== beginning), 'an older version of Goondan'],
+    ['records after the file was full', [...whole, { type: 'cut' }], 'its file reached the size limit'],
     ['dropped records', [...whole, { type: 'dropped', count: 3 }], '3 records'],
     ['chains', [start, beginning, chain, { ...end, chainsMore: 1 }], 'more chains and layers'],
     [
@@ -178,17 +178,17 @@ describe('the problem names the missing part', () => {
     [
       'where it was cancelled, which earlier versions did not keep',
       [start, beginning, chain, { ...end, finishReason: 'error', error: 'E_CANCELLED: no' }],
-      'it was cancelled or out of time, and where was not recorded then',
+      'it was cancelled or timed out, and the point was not recorded',
     ],
     [
       'what it went on from, which earlier versions did not keep',
       [...whole.slice(0, -1), { ...start, resumed: true }, beginning, chain, end],
-      'went on in another process, and from what was not recorded then',
+      'from a state that was not recorded',
     ],
     [
       'what it went on from, which was too long',
       [...whole.slice(0, -1), { ...start, resumed: true }, beginning, { type: 'resume' }, chain, end],
-      'from more than can be kept',
+      'from a state that is too long to keep',
     ],
     [
       'any run of it',
@@ -197,7 +197,7 @@ describe('the problem names the missing part', () => {
         { ...start, resumed: true },
         { ...end, finishReason: 'error', error: 'E_DEAD_LETTER: no' },
       ],
-      'put aside as a dead letter',
+      'became a dead letter',
     ],
   ])('%s', (_name, lines, problem) => {
     expect(assembleRecording(lines)).toEqual({ problem: expect.stringContaining(problem) });

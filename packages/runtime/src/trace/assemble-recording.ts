@@ -32,7 +32,7 @@ export interface TurnRuns {
 export function assembleRecording(lines: readonly TraceLine[]): TurnRuns | NoRecording {
   const runs = splitRuns(lines);
   const [final, ...before] = runs.toReversed();
-  if (final === undefined) return { problem: 'its beginning is not there' };
+  if (final === undefined) return { problem: 'its beginning is missing' };
   const recording = assembleRun(final, true);
   if ('problem' in recording) return recording;
   const earlier = before.toReversed().map((run): RecordedRun => {
@@ -55,24 +55,25 @@ function splitRuns(lines: readonly TraceLine[]): readonly (readonly TraceLine[])
 function assembleRun(written: readonly TraceLine[], isLast: boolean): Recording | NoRecording {
   const { finishReason, error } = summarise(written) ?? {};
   if (isLast && finishReason === undefined) {
-    return { problem: 'nothing is recorded of its end: it runs, or a crash interrupted it', isUnfinished: true };
+    return { problem: 'its end is not recorded: it is running, or a crash interrupted it', isUnfinished: true };
   }
   const run = haltRun(written, finishReason === undefined ? undefined : (error ?? ''));
   if ('problem' in run) return run;
   const { lines, halt } = run;
   const turn = assembleTurn(lines);
-  if (turn === undefined) return { problem: 'its beginning is not there' };
+  if (turn === undefined) return { problem: 'its beginning is missing' };
   const { turnId, startedAt, chain, missing } = turn;
   if (error?.startsWith('E_DEAD_LETTER') === true) {
-    return { problem: 'it was put aside as a dead letter, and nothing of it was run again' };
+    return { problem: 'it became a dead letter and was not run again' };
   }
-  if (missing.isCut) return { problem: 'its file is full, and what came after is missing' };
+  if (missing.isCut) return { problem: 'its file reached the size limit, so later records are missing' };
   if (missing.lines > 0) return { problem: `${missing.lines} records are missing or damaged` };
   if (missing.chains > 0 || hasMoreLayers(chain)) {
     return { problem: 'it had more chains and layers than are recorded' };
   }
   const beginning = lines.find((line) => line.type === 'beginning');
-  if (beginning === undefined) return { problem: 'a version of goondan recorded it that could not replay' };
+  if (beginning === undefined)
+    return { problem: 'an older version of Goondan recorded it without the data for a replay' };
   const resumePoint = resumePointOf(lines);
   if ('problem' in resumePoint) return resumePoint;
   const effects = lines.filter((line) => line.type === 'effect');
@@ -95,10 +96,10 @@ function resumePointOf(lines: readonly TraceLine[]): Pick<Recording, 'resumePoin
   if (startOf(lines)?.resumed !== true) return {};
   const line = resumeOf(lines);
   if (line === undefined) {
-    return { problem: 'it was interrupted and went on in another process, and from what was not recorded then' };
+    return { problem: 'another process resumed it, from a state that was not recorded' };
   }
   if (line.point === undefined) {
-    return { problem: 'it was interrupted and went on in another process, from more than can be kept' };
+    return { problem: 'another process resumed it, from a state that is too long to keep' };
   }
   return { resumePoint: line.point };
 }

@@ -24,7 +24,7 @@ export function haltRun(
   const halt = lines[at] as LineOf<'halt'> | undefined;
   if (error === undefined) return halt === undefined ? crashed(lines) : halted(lines, at, halt, 'left');
   if (!/^(E_CANCELLED|E_TURN_TIMEOUT)\b/.test(error)) return { lines };
-  if (halt?.error === undefined) return { problem: 'it was cancelled or out of time, and where was not recorded then' };
+  if (halt?.error === undefined) return { problem: 'it was cancelled or timed out, and the point was not recorded' };
   return halted(lines, at, halt, 'cancelled');
 }
 

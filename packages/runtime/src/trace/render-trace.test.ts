@@ -194,8 +194,8 @@ test('missing records are named: the end, runs before a crash, records over a li
   });
   expect(renderTrace(turn).split('\n').slice(1)).toEqual([
     '│ ✗ E_CANCELLED: no more',
-    '│ … went on after 2 crashes: what was not written down before is missing',
-    '│ … its file is full: what came after is missing',
+    '│ … went on after 2 crashes: records that were not written before are missing',
+    '│ … its file reached the size limit: later records are missing',
     '│ … 4 records are missing or damaged',
     '│ … 3 more chains, not recorded',
     '│ slow own 1.00 ms',

@@ -118,8 +118,8 @@ class Renderer {
     const { resumes, missing, chain, error, truncated, ending, extensions = [] } = turn;
     const times = resumes === 1 ? 'a crash' : `${resumes} crashes`;
     const notes = [
-      ...(resumes === 0 ? [] : [`went on after ${times}: what was not written down before is missing`]),
-      ...(missing.isCut ? ['its file is full: what came after is missing'] : []),
+      ...(resumes === 0 ? [] : [`went on after ${times}: records that were not written before are missing`]),
+      ...(missing.isCut ? ['its file reached the size limit: later records are missing'] : []),
       ...(missing.lines === 0
         ? []
         : [`${missing.lines} ${missing.lines === 1 ? 'record is' : 'records are'} missing or damaged`]),

@@ -22,7 +22,7 @@ export function ApprovalCard({ approval, workspaceId }: { readonly approval: App
       const said = note.trim() === '' ? {} : { note: note.trim() };
       const { done } = await postTo<Done>(addressOf(workspaceId, 'approval'), { id, decision, ...said });
       setState(done ? (decision === 'approve' ? 'approved' : 'denied') : 'over');
-      if (!done) setProblem(new Error('It does not wait any more: somebody else answered, or its turn ended.'));
+      if (!done) setProblem(new Error('This call is no longer waiting: somebody else answered, or its turn ended.'));
     } catch (error) {
       setState('open');
       setProblem(error instanceof Error ? error : new Error(String(error)));

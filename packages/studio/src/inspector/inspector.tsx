@@ -27,7 +27,7 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Event
     if (isThere && !isTyping(document.activeElement)) first?.focus();
   }, [box, turn, isThere]);
   return (
-    <aside className="inspector" aria-label="The turn that is looked into" ref={box}>
+    <aside className="inspector" aria-label="The inspected turn" ref={box}>
       <header className="inspector-head">
         <Tabs names={tabNames} chosen={tab} choose={setTab} />
         <span className="quiet inspector-says">

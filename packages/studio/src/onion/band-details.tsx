@@ -8,9 +8,9 @@ import { ChangeList } from './change-list.tsx';
 
 const outcomes: Readonly<Record<LayerRecord['outcome'], string>> = {
   passed: '',
-  running: 'It was running when this was written down.',
-  short_circuit: 'It did not call next(): what is inside did not run.',
-  skipped: 'It failed and was skipped: the chain went on without it.',
+  running: 'It was still running when this was recorded.',
+  short_circuit: 'It did not call next(): everything inside it was skipped.',
+  skipped: 'It failed and was skipped: the chain continued without it.',
   failed: 'It failed.',
 };
 

@@ -24,8 +24,8 @@ export function ConnectionNotice({ streamProblem, error }: ConnectionNoticeProps
     <div className="connection" role="status">
       {!isFine && isLate && (
         <p>
-          <strong>{error?.message ?? (streamProblem || 'The connection to Studio is gone.')}</strong> What you see may
-          be old. <InlineText text={error?.suggestion ?? 'It is tried again.'} />
+          <strong>{error?.message ?? (streamProblem || 'The connection to Studio was lost.')}</strong> What you see may
+          be old. <InlineText text={error?.suggestion ?? 'Reconnecting.'} />
         </p>
       )}
     </div>

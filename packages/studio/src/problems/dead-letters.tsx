@@ -58,7 +58,7 @@ function LetterCard({ letter, isAsked, problem, act }: LetterCardProps) {
   const card = useBorrowedFocus<HTMLElement>('.composer textarea, .dead-letter button');
   const { agent, instanceKey, crashes, deadAt, reason, input } = letter;
   return (
-    <section ref={card} className="dead-letter" aria-label={`An input of ${agent} that was put aside`}>
+    <section ref={card} className="dead-letter" aria-label={`A dead letter of ${agent}`}>
       <header>
         <strong>Put aside</strong> after {counted(crashes, 'crash', 'crashes')} of {agent} {instanceKey}
         <span className="quiet">{describeMoment(deadAt)}</span>

@@ -12,7 +12,7 @@ export class ErrorBoundary extends Component<{ readonly children: ReactNode }, {
   override render(): ReactNode {
     const { error } = this.state;
     if (error === undefined) return this.props.children;
-    const suggestion = 'Reload the page. The swarm does not notice; please report what you did.';
-    return <Problem error={{ message: `The page made a mistake: ${error.message}`, suggestion }} isWhole />;
+    const suggestion = 'Reload the page. The swarm is not affected; please report what you did.';
+    return <Problem error={{ message: `An error in the page: ${error.message}`, suggestion }} isWhole />;
   }
 }

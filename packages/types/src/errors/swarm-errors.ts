@@ -26,7 +26,7 @@ export const swarmErrors = {
   },
   E_AGENT_REQUEST: {
     meaning: 'A request or send to another agent has an invalid parameter.',
-    suggestion: 'Correct the parameter the message names.',
+    suggestion: 'Correct the parameter that the message names.',
   },
   E_AGENT_START: {
     forPrograms: true,

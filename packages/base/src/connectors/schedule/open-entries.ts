@@ -20,7 +20,7 @@ const MOST_MS = 366 * units.d;
 export function openEntries({ entries, timeZone = 'UTC', catchUp = 'none' }: ScheduleConfig): OpenEntry[] {
   const names = entries.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw problem(twice, 'there are two of this name');
+  if (twice !== undefined) throw problem(twice, 'another entry has this name');
   return entries.map((entry) => {
     const zone = entry.timeZone ?? timeZone;
     return {

@@ -70,7 +70,7 @@ describe('a cron expression', () => {
     ['* * L * *', 'the day of the month "l" is not between 1 and 31'],
     ['0 0 30 feb *', 'there is no such day in any of its months'],
     ['0 0 31 4,6,9,11 *', 'there is no such day in any of its months'],
-    ['@reboot', 'there is no "@reboot"'],
+    ['@reboot', '"@reboot" is unknown'],
   ])('%s is rejected: %s', (text, problem) => {
     expect(() => parseCron(text)).toThrow(expect.objectContaining({ message: expect.stringContaining(problem) }));
   });

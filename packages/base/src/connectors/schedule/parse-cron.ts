@@ -53,7 +53,7 @@ export function parseCron(text: string): CronTimes {
   const given = text.trim().toLowerCase();
   const expression = macros[given] ?? given;
   if (expression.startsWith('@')) {
-    throw new CronProblem(`there is no "${given}"; there are ${Object.keys(macros).join(', ')}`);
+    throw new CronProblem(`"${given}" is unknown; use one of ${Object.keys(macros).join(', ')}`);
   }
   const parts = expression.split(/\s+/);
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = parts;

@@ -235,7 +235,7 @@ describe('a schedule refuses to start', () => {
   });
 
   test('with two entries of one name', () => {
-    expect(() => openEntries({ entries: [daily, daily] })).toThrow('there are two of this name');
+    expect(() => openEntries({ entries: [daily, daily] })).toThrow('another entry has this name');
   });
 });
 

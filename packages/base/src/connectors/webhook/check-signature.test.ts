@@ -54,8 +54,8 @@ describe('a connection is rejected', () => {
     ['`insecure: true` and `signature` exclude each other', { insecure: true, signature: 'github' }],
     ['could send it again for ever', { signature: { header } }],
     ['could send it again for ever', { signature: { header }, id: { header: 'x-id' } }],
-    ['must have `{body}` in it, once', { signature: { header, signed: '{id}' }, allowReplays: true }],
-    ['must have `{body}` in it, once', { signature: { header, signed: '{body}{body}' }, allowReplays: true }],
+    ['must contain `{body}` exactly once', { signature: { header, signed: '{id}' }, allowReplays: true }],
+    ['must contain `{body}` exactly once', { signature: { header, signed: '{body}{body}' }, allowReplays: true }],
     ['need each other', { signature: { header, signed: '{timestamp}{body}' }, allowReplays: true }],
     ['need each other', { signature: { header, signed: '{body}', timestamp: { header: 'x-time' } } }],
   ])('%s: %j', (problem, config) => {

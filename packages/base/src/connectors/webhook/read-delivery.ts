@@ -77,7 +77,7 @@ function propertiesOf(values: object, { properties }: DeliveryScheme): JsonObjec
 function parse(request: Request, bytes: Uint8Array): unknown {
   const [type = ''] = (request.headers.get('content-type') ?? '').split(';');
   if (!/^application\/(?:[\w.-]+\+)?json$/i.test(type.trim())) {
-    throw new Refusal(415, 'E_HTTP_TYPE', 'The body must be JSON, and say so in its Content-Type.');
+    throw new Refusal(415, 'E_HTTP_TYPE', 'The body must be JSON, with the Content-Type application/json.');
   }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

@@ -46,7 +46,7 @@ export function deliveryScheme(config: WebhookConfig): DeliveryScheme {
   }
   const common = { ...(id && { id }), ...(eventHeader !== undefined && { eventHeader }), properties };
   if (insecure) return { ...common, hasLooseId: false };
-  if (signature === undefined) throw refuse('`signature` is missing: say how deliveries are signed.');
+  if (signature === undefined) throw refuse('`signature` is missing: describe how deliveries are signed.');
   const scheme = hmacScheme(signature);
   const hasLooseId = isLoose(scheme, id);
   if (scheme.timestamp === undefined && (id === undefined || hasLooseId) && !allowReplays) {
@@ -59,7 +59,7 @@ export function deliveryScheme(config: WebhookConfig): DeliveryScheme {
 
 function hmacScheme({ header, timestamp, ...given }: HmacSignature): SignatureScheme {
   const signed = given.signed ?? (timestamp === undefined ? '{body}' : '{timestamp}.{body}');
-  if (signed.split('{body}').length !== 2) throw refuse('`signature.signed` must have `{body}` in it, once.');
+  if (signed.split('{body}').length !== 2) throw refuse('`signature.signed` must contain `{body}` exactly once.');
   if (signed.includes('{timestamp}') !== (timestamp !== undefined)) {
     throw refuse(
       '`signature.timestamp` and `{timestamp}` in `signature.signed` need each other: a time that is not signed proves nothing.',

@@ -356,7 +356,7 @@ describe('a webhook refuses to start', () => {
     ['at least 16 characters', { signature: 'github' }, { secret: '' }],
     ['Unknown secret "token"', { signature: 'github' }, { token: secret }],
     ['exclude each other', { insecure: true }, { secret }],
-    ['a host of this machine alone', { insecure: true, host: '0.0.0.0' }, {}],
+    ['a host that only this machine can reach', { insecure: true, host: '0.0.0.0' }, {}],
     ['`signature` is missing', {}, { secret }],
   ])('%s', async (problem, config, secrets) => {
     const start = runConnector(webhook, { config: { port: 0, ...config }, secrets });

@@ -81,7 +81,7 @@ function readSecrets(secrets: Readonly<Record<string, string>>): string[] {
       'E_CONNECTOR_CONFIG',
       `The secret "${name}" must have at least ${SHORTEST_SECRET} characters.`,
       {
-        suggestion: 'Make one up with `openssl rand -hex 32`.',
+        suggestion: 'Generate one with `openssl rand -hex 32`.',
       },
     );
   });

@@ -123,7 +123,7 @@ describe('allow, ask, deny', () => {
     });
     expect(judgeCall(rules, undefined, { ...call, toolName: 'file__write' })).toEqual({
       verdict: 'ask',
-      reason: 'No rule is about it, and its effects are local.',
+      reason: 'No rule matches this call, and its effects are local.',
       dependsOnArguments: true,
     });
   });

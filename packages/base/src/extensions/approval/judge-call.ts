@@ -37,6 +37,6 @@ function defaultFor(defaults: ApprovalConfig['default'], effects: Effects): Verd
 }
 
 function reasonFor(isByRule: boolean, effects: Effects): string {
-  if (isByRule) return 'A rule of this swarm says so.';
-  return `No rule is about it, and its effects are ${effects === 'external' ? 'external, or not declared' : effects}.`;
+  if (isByRule) return 'A rule of this swarm decided so.';
+  return `No rule matches this call, and its effects are ${effects === 'external' ? 'external, or not declared' : effects}.`;
 }

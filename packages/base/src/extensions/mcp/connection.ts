@@ -76,7 +76,7 @@ export class Connection {
     this.#target = target;
     this.#deps.health.aimedAt(describeTarget(target));
     if (isNew) return;
-    this.#deps.logger.info('mcp.moved: its transport has changed.');
+    this.#deps.logger.info('mcp.moved: the transport of the server has changed.');
     this.#failures = 0;
     this.#lastFailure = undefined;
     await this.release();

@@ -70,7 +70,7 @@ const LONGEST_NAME = 40;
 export function readSettings(config: McpConfig, name: string): McpSettings {
   const { transport, fromFile, attach = {}, expose = {}, timeouts = {} } = config;
   if (attach.scope === 'agent') {
-    throw new GoondanError('E_MCP_SCOPE', `Extension/${name}: attach.scope "agent" is not there yet.`);
+    throw new GoondanError('E_MCP_SCOPE', `Extension/${name}: attach.scope "agent" is not supported.`);
   }
   if (transport !== undefined && fromFile !== undefined) {
     throw new GoondanError('E_EXT_CONFIG', `Extension/${name} has both transport and fromFile.`, {
@@ -78,7 +78,7 @@ export function readSettings(config: McpConfig, name: string): McpSettings {
     });
   }
   if (name.length > LONGEST_NAME) {
-    const message = `Extension/${name} has ${name.length} characters, and with more than ${LONGEST_NAME} its tools would have no names.`;
+    const message = `Extension/${name} has ${name.length} characters; with more than ${LONGEST_NAME} there is no room for the names of its tools.`;
     throw new GoondanError('E_EXT_CONFIG', message, { suggestion: 'Give it a shorter name with `as`.' });
   }
   const { tools = true, resources = false, prompts = false } = expose;

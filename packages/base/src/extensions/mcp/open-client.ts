@@ -201,8 +201,8 @@ class SupervisedClient implements McpClient {
     if (SdkHttpError.isInstance(thrown)) {
       const { status } = thrown;
       const isLost = (status === 400 || status === 404) && this.#client.transport?.sessionId !== undefined;
-      if (isLost) return failed('session-lost', 'it does not know this session any more.');
-      if (status === 401 || status === 403) return failed('refused', `it wants other credentials (HTTP ${status}).`);
+      if (isLost) return failed('session-lost', 'it has lost this session.');
+      if (status === 401 || status === 403) return failed('refused', `it rejected the credentials (HTTP ${status}).`);
       return failed(status !== undefined && status < 500 ? 'refused' : 'broken');
     }
     if (SdkError.isInstance(thrown)) {

@@ -207,7 +207,7 @@ describe('server-everything', () => {
     expect(await call('echo', { message: 'one' })).toBe('Echo: one');
     for (const session of sessions) if (session !== '') forgotten.add(session);
     expect(await call('echo', { message: 'two' })).toBe('Echo: two');
-    expect(logged('lost')[0]?.message).toContain('does not know this session any more');
+    expect(logged('lost')[0]?.message).toContain('has lost this session');
   });
 
   test('B-06 a long call reports progress, which extends its deadline', async () => {

@@ -149,6 +149,6 @@ describe('the config', () => {
   });
 
   test('B-06 a name that leaves no room for tool names is rejected', () => {
-    expect(() => readSettings({}, 'a'.repeat(41))).toThrow('no names');
+    expect(() => readSettings({}, 'a'.repeat(41))).toThrow('no room for the names');
   });
 });

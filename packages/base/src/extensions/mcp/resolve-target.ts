@@ -37,7 +37,7 @@ export async function resolveTarget(
 async function readTransport(path: string, server: string): Promise<TransportConfig> {
   const file = await readMcpFile(path);
   if (file === undefined) {
-    throw new GoondanError('E_MCP_FILE', `There is no ${path}, which should say where the server "${server}" is.`);
+    throw new GoondanError('E_MCP_FILE', `There is no ${path}, which should describe the server "${server}" is.`);
   }
   const servers = serversOf(file);
   if (!Object.hasOwn(servers, server)) {
@@ -90,6 +90,6 @@ function complete(transport: TransportConfig, folder: string, around: Surroundin
 function checkUrl(url: string): void {
   if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return;
   throw new GoondanError('E_MCP_FILE', 'The url of the MCP server is not an http(s) URL.', {
-    suggestion: 'Write it out, for example https://mcp.example.com/mcp.',
+    suggestion: 'Write the full URL, for example https://mcp.example.com/mcp.',
   });
 }

@@ -39,13 +39,13 @@ function registerResources(deps: SharedDeps): string[] {
   const { settings, extension } = deps;
   return [
     register(deps, 'list_resources', {
-      description: `Lists the resources of the MCP server "${extension}", and the templates of those that have to be named.`,
+      description: `Lists the resources of the MCP server "${extension}", and the templates for resources whose URI has parameters.`,
       run: (client, _input, options) => client.listResources(options),
       show: (listed) => new Budget(settings.maxResultCharacters).cutJson(withoutIcons(listed)),
     }),
     register(deps, 'read_resource', {
       description: `Reads a resource of the MCP server "${extension}".`,
-      parameters: texts({ uri: 'As list_resources gives it, or made from a template.' }),
+      parameters: texts({ uri: 'The URI, as list_resources returns it, or built from a template.' }),
       run: (client, { uri }, options) => client.readResource(asText(uri), options),
       show: ({ contents }) => {
         const budget = new Budget(settings.maxResultCharacters);
@@ -64,11 +64,11 @@ function registerPrompts(deps: SharedDeps): string[] {
       show: (listed) => new Budget(settings.maxResultCharacters).cutJson(withoutIcons(listed)),
     }),
     register(deps, 'get_prompt', {
-      description: `Gives the messages of a prompt of the MCP server "${extension}".`,
+      description: `Returns the messages of a prompt of the MCP server "${extension}".`,
       parameters: {
         type: 'object',
         properties: {
-          name: { type: 'string', description: 'As list_prompts gives it.' },
+          name: { type: 'string', description: 'The name, as list_prompts returns it.' },
           arguments: { type: 'object', additionalProperties: { type: 'string' } },
         },
         required: ['name'],

@@ -122,7 +122,7 @@ export class ToolOffer {
     const list = (tools: readonly string[]) => tools.map((tool) => names.of(tool)).join(', ');
     const parts = [
       ...(added.length === 0 ? [] : [`offered: ${list(added)}`]),
-      ...(removed.length === 0 ? [] : [`not any more: ${list(removed)}`]),
+      ...(removed.length === 0 ? [] : [`no longer: ${list(removed)}`]),
     ];
     logger.info(`mcp.tools: ${parts.join('; ')}.`);
   }

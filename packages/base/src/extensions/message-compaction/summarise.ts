@@ -35,7 +35,7 @@ export async function summarise(layer: Layer, { messages, summaryTokens, config 
     const before = summary === '' ? '' : `The summary of what came before:\n${summary}\n\n`;
     const question = `${config.prompt ?? defaultPrompt}\n\n${before}The conversation:\n${piece}`;
     summary = cutTo(summaryTokens, (await ask(layer, question, summaryTokens, config)).trim());
-    if (summary === '') throw new Error('the summary that came back is empty');
+    if (summary === '') throw new Error('the model returned an empty summary');
   }
   return `Summary of the earlier conversation:\n${summary}`;
 }

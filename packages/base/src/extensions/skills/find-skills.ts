@@ -43,8 +43,7 @@ export class SkillFinder {
       if ('problem' in parsed) problems.push(`${file}: ${parsed.problem}`);
       else if (skills.has(parsed.skill.name))
         problems.push(`${file}: another skill "${parsed.skill.name}" was found first`);
-      else if (skills.size >= MOST_SKILLS)
-        problems.push(`${file}: it is one more than the ${MOST_SKILLS} there may be`);
+      else if (skills.size >= MOST_SKILLS) problems.push(`${file}: there are more than ${MOST_SKILLS} skills`);
       else skills.set(parsed.skill.name, { ...parsed.skill, folder: realpathSync(path) });
     }
     this.#known = seen;

@@ -23,13 +23,13 @@ const LONGEST_CATALOG = 8_000;
 export function skillTools(skills: readonly Skill[], shelf: SkillShelf): SkillTool[] {
   return [
     {
-      item: { name: 'skills__list', description: 'Lists the skills there are.', ...parameters({}), annotations },
+      item: { name: 'skills__list', description: 'Lists all skills.', ...parameters({}), annotations },
       handler: () => ({ skills: shelf.all().map(({ name, description }) => ({ name, description })) }),
     },
     {
       item: {
         name: 'skills__open',
-        description: `Opens a skill: its instructions are there from your next step on. With file, reads a file of it instead.\n${describeCatalog(skills)}`,
+        description: `Opens a skill: you get its instructions from your next step on. With file, reads a file of the skill instead.\n${describeCatalog(skills)}`,
         ...parameters({
           name: { type: 'string', description: 'Which skill.' },
           file: { type: 'string', description: 'A file of the skill, as the skill or its list of files names it.' },
@@ -49,7 +49,7 @@ export function skillTools(skills: readonly Skill[], shelf: SkillShelf): SkillTo
     {
       item: {
         name: 'skills__close',
-        description: 'Closes a skill that is not needed any more.',
+        description: 'Closes a skill that is no longer needed.',
         ...parameters({ name: { type: 'string', description: 'Which skill.' } }),
         annotations,
       },

@@ -58,8 +58,8 @@ function searchTool(maxResults: number): ToolCatalogItem {
   return {
     name: SEARCH,
     description:
-      'Looks for tools by what they do. The ones that are found are offered to you in the next step, and the others ' +
-      'no longer are; search again to get others.',
+      'Searches for tools by what they do. In the next step you get only the tools that were found; search again to get ' +
+      'others.',
     parameters: {
       type: 'object',
       additionalProperties: false,
@@ -71,7 +71,7 @@ function searchTool(maxResults: number): ToolCatalogItem {
           maxLength: 500,
           description: 'The purpose of the tool, in a few words.',
         },
-        limit: { type: 'integer', minimum: 1, maximum: maxResults, description: 'How many at most.' },
+        limit: { type: 'integer', minimum: 1, maximum: maxResults, description: 'The maximum number of tools.' },
       },
     },
     annotations: { readOnly: true, idempotent: true, effects: 'none' },
@@ -81,7 +81,7 @@ function searchTool(maxResults: number): ToolCatalogItem {
 function noteOn(found: number): string {
   return found === 0
     ? 'Nothing matches; the offered tools have not changed. Try other words.'
-    : 'These are offered from the next step on.';
+    : 'You get these tools from the next step on.';
 }
 
 /** Returns `undefined` before the first search. */

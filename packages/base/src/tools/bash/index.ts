@@ -17,7 +17,7 @@ const exec: ToolHandler = async (ctx, input) => {
   const sandbox = await chooseSandbox(config.sandbox, config.network);
   if (!sandbox.works && shared.hasWarned !== true) {
     shared.hasWarned = true;
-    ctx.logger.warn(`bash: unsandboxed: ${sandbox.why}. Commands can do what this user can.`);
+    ctx.logger.warn(`bash: unsandboxed: ${sandbox.why}. Commands can do everything that this user can do.`);
   }
   return runCommand(
     // The cast is safe: the input was checked against the schema in tools.yaml.
@@ -43,5 +43,5 @@ async function chooseSandbox(wanted: 'auto' | 'required' | 'off', network: boole
   sandboxes.set(network, known);
   const sandbox = await known;
   if (sandbox.works || wanted === 'auto') return sandbox;
-  throw new GoondanError('E_COMMAND_SANDBOX', `No command is run without a sandbox here, and ${sandbox.why}.`);
+  throw new GoondanError('E_COMMAND_SANDBOX', `Commands run only in a sandbox here, but ${sandbox.why}.`);
 }

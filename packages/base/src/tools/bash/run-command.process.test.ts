@@ -194,7 +194,7 @@ describe('a command that is not started', () => {
     ['the folder is above', { command: 'true', cwd: '..' }, '".." is not inside the working folder'],
     ['the folder is elsewhere', { command: 'true', cwd: '/etc' }, '"/etc" is not inside the working folder'],
     ['a link leads out', { command: 'true', cwd: 'out' }, '"out" is not inside the working folder'],
-    ['it holds a NUL', { command: 'echo \0' }, 'a command cannot hold a NUL'],
+    ['it contains a NUL', { command: 'echo \0' }, 'a command cannot hold a NUL'],
   ])('%s: E_COMMAND_START', async (_title, ask, problem) => {
     await Bun.write(join(workdir, 'file'), '');
     const refused = await run(ask).catch((error: unknown) => error);

@@ -22,7 +22,7 @@ export function editText(ask: EditAsk, bounds: WriteBounds) {
   const found = pieces.length - 1;
   if (found === 0) throw noMatch(ask, 'is not in it', hintFor(before, ask.old));
   if (found > 1 && ask.all !== true) throw noMatch(ask, `is in it ${found} times`, severalTimes);
-  if (ask.old === ask.new) throw noMatch(ask, 'is the same as `new`', 'Say what to change it to.');
+  if (ask.old === ask.new) throw noMatch(ask, 'is the same as `new`', 'Give a different text as `new`.');
   const bytes = Buffer.from(pieces.join(ask.new));
   checkWritable(ask.path, bytes.length, bounds);
   replaceFile(walked, ask.path, bytes);
@@ -33,7 +33,7 @@ function readWhole(walked: Walked, path: string, limit: number): string {
   const descriptor = openRegular(walked.found, path);
   try {
     const size = walked.found?.stats.size ?? 0;
-    if (size > limit) throw fileError('E_FILE_LIMIT', path, `has ${size} bytes, and ${limit} is the most`);
+    if (size > limit) throw fileError('E_FILE_LIMIT', path, `has ${size} bytes; at most ${limit} are allowed`);
     // Decoding is fatal, because replacement characters would be written back to the file.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(descriptor));
   } catch (error) {
@@ -44,7 +44,7 @@ function readWhole(walked: Walked, path: string, limit: number): string {
   }
 }
 
-const severalTimes = 'Give more of the text around it, so that it is there once, or set `all`.';
+const severalTimes = 'Include more of the surrounding text, so that it occurs only once, or set `all`.';
 
 function hintFor(text: string, old: string): string {
   if (text.includes(old.replaceAll(/\r?\n/g, '\r\n'))) return 'The lines of this file end with \\r\\n.';

@@ -211,7 +211,9 @@ describe('the tool file-system', () => {
 
   test('a NUL is rejected before the system is asked', () => {
     const tried = tryAll('inside.txt\0');
-    expect(tried).toEqual(tried.map(() => expect.stringContaining('E_FILE_OUTSIDE "inside.txt\\u0000" holds a NUL')));
+    expect(tried).toEqual(
+      tried.map(() => expect.stringContaining('E_FILE_OUTSIDE "inside.txt\\u0000" contains a NUL')),
+    );
   });
 
   test('a search from the top does not follow a link out', () => {

@@ -12,7 +12,7 @@ export function outside(path: string): GoondanError {
 
 const problems: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ENOENT: ['E_FILE_MISSING', 'does not exist'],
-  ENOTDIR: ['E_FILE_KIND', 'is not a folder, or a part of it is not'],
+  ENOTDIR: ['E_FILE_KIND', 'is not a folder, or a part of the path is not a folder'],
   EISDIR: ['E_FILE_KIND', 'is a folder'],
   ENOTEMPTY: ['E_FILE_KIND', 'is a folder'],
   ENAMETOOLONG: ['E_FILE_FAILED', 'is too long a name'],

@@ -93,8 +93,8 @@ describe('read', () => {
     ['folder/nowhere/x', 'E_FILE_MISSING', 'does not exist'],
     ['folder', 'E_FILE_KIND', 'is a folder, not a file'],
     ['binary', 'E_FILE_TEXT', 'is not a text file'],
-    ['text/inside', 'E_FILE_KIND', 'is not a folder, or a part of it is not'],
-    ['text/', 'E_FILE_KIND', 'is not a folder, or a part of it is not'],
+    ['text/inside', 'E_FILE_KIND', 'is not a folder, or a part of the path is not a folder'],
+    ['text/', 'E_FILE_KIND', 'is not a folder, or a part of the path is not a folder'],
     ['x'.repeat(256), 'E_FILE_FAILED', 'is too long a name'],
   ])('%s is rejected', async (path, code, problem) => {
     mkdirSync(join(workdir, 'folder'));
@@ -135,7 +135,7 @@ describe('write', () => {
     expect(await call('write', { path: 'folder', text: 'x' })).toMatchObject({ code: 'E_FILE_KIND' });
     expect(await call('write', { path: 'big', text: 'x'.repeat(11) }, { fileLimit: 10 })).toMatchObject({
       code: 'E_FILE_LIMIT',
-      message: '"big" would have 11 bytes, and 10 is the most.',
+      message: '"big" would have 11 bytes; at most 10 are allowed.',
     });
     for (const name of ['write', 'edit'] as const) {
       const input = { path: 'x/y', text: 'x', old: 'a', new: 'b' };
@@ -168,7 +168,7 @@ describe('edit', () => {
     ['is missing', { old: 'nothing', new: 'x' }, '`old` is not in it', 'Read the file'],
     ['is there twice', { old: 'a', new: 'x' }, '`old` is in it 2 times', 'or set `all`'],
     ['has other line ends', { old: 'a\nb', new: 'x' }, '`old` is not in it', String.raw`end with \r\n`],
-    ['is the same', { old: 'b', new: 'b' }, '`old` is the same as `new`', 'Say what'],
+    ['is the same', { old: 'b', new: 'b' }, '`old` is the same as `new`', 'Give a different text'],
   ])('a text that %s changes nothing', async (_title, input, problem, suggestion) => {
     write('f', 'a\r\nb\r\na');
     expect(await call('edit', { path: 'f', ...input })).toEqual({

@@ -95,7 +95,7 @@ function follow(trail: Trail, roots: string[], path: string, todo: string[], opt
       return trail.ended(name, step);
     } else {
       step.close();
-      throw fileError('E_FILE_KIND', path, 'is not a folder, or a part of it is not');
+      throw fileError('E_FILE_KIND', path, 'is not a folder, or a part of the path is not a folder');
     }
   }
 }
@@ -114,7 +114,8 @@ function makeFolder(reach: string): void {
  * path.
  */
 function namesOf(roots: readonly string[], path: string, asked = path): string[] {
-  if (path.includes('\0')) throw fileError('E_FILE_OUTSIDE', asked, 'holds a NUL, which no path does');
+  if (path.includes('\0'))
+    throw fileError('E_FILE_OUTSIDE', asked, 'contains a NUL character, which a path cannot have');
   if (Buffer.byteLength(path) > LONGEST_PATH) throw fileError('E_FILE_FAILED', asked, 'is too long a path');
   if (!isAbsolute(path)) return path.split('/');
   for (const start of roots) {

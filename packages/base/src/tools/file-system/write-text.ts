@@ -26,7 +26,7 @@ export function writeText({ path, text }: WriteAsk, bounds: WriteBounds) {
 export function checkWritable(path: string, bytes: number, { readOnly, fileLimit }: WriteBounds): void {
   if (readOnly) throw fileError('E_FILE_READ_ONLY', path, 'cannot be written: this tool only reads');
   if (bytes > fileLimit) {
-    throw fileError('E_FILE_LIMIT', path, `would have ${bytes} bytes, and ${fileLimit} is the most`);
+    throw fileError('E_FILE_LIMIT', path, `would have ${bytes} bytes; at most ${fileLimit} are allowed`);
   }
 }
 

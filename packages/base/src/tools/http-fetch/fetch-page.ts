@@ -108,7 +108,7 @@ function nextHop(hop: Hop, { statusCode = 0, headers: { location } }: IncomingMe
   if (isHarmless) return { ...hop, url, headers };
   if (statusCode < 307) return { url, headers, method: 'GET', body: undefined };
   if (isSameOrigin) return { ...hop, url };
-  const problem = `${shown(hop.url.href)} sends what was posted on to another host`;
+  const problem = `${shown(hop.url.href)} redirects the posted body to another host`;
   throw new GoondanError('E_FETCH_REDIRECT', `${problem}.`);
 }
 

@@ -37,6 +37,6 @@ async function unpackerFor(encoding: string | undefined): Promise<Transform | un
   if (name === 'br') return createBrotliDecompress();
   throw new GoondanError(
     'E_FETCH_FAILED',
-    `The answer is packed as ${JSON.stringify(name.slice(0, 50))}, which is not known.`,
+    `The answer is compressed as ${JSON.stringify(name.slice(0, 50))}, which is not known.`,
   );
 }

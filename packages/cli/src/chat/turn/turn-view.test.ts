@@ -146,7 +146,7 @@ describe('a turn', () => {
     const { printed, say, end } = watch();
     say('Once upon');
     end({ ...answer('Once upon'), truncated: true });
-    expect(printed[1]).toBe("The answer was cut off at the model's limit of tokens (params.maxTokens).");
+    expect(printed[1]).toBe("The answer reached the model's token limit (params.maxTokens) and is incomplete.");
   });
 
   test('notices of another version may be incomplete', () => {

@@ -413,7 +413,7 @@ describe('streams', () => {
     await until(() => streams.every(({ notices }) => notices.length > 0));
     expect(place.studio.streams).toBe(64);
     const refused = place.watch('fake');
-    expect(await refused.closed).toBe('Studio is open in 64 windows, and this is one more: close some.');
+    expect(await refused.closed).toBe('Studio is open in 64 windows, which is the limit: close some.');
     expect(refused.notices).toEqual([]);
     streams[0]?.leave();
     await until(() => place.studio.streams === 63);
@@ -438,7 +438,7 @@ describe('streams', () => {
     const stream = place.watch('fake');
     await until(() => swarm.watching === 1);
     stream.say('{"type":"send"}');
-    expect(await stream.closed).toBe('Nothing is taken here.');
+    expect(await stream.closed).toBe('Studio accepts no messages here.');
     await until(() => swarm.watching === 0 && place.studio.streams === 0);
   });
 

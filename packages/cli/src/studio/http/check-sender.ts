@@ -16,10 +16,12 @@ export function checkSender({ headers, method }: Request, port: number, isPage: 
   }
   if (!authorities.includes(host)) throw forbidden(421, `Studio is not ${quote(host)}.`);
   const origin = headers.get('origin');
-  if (origin !== null && origin !== `http://${host}`) throw forbidden(403, `A page of ${quote(origin)} asks.`);
+  if (origin !== null && origin !== `http://${host}`)
+    throw forbidden(403, `The request comes from a page of ${quote(origin)}.`);
   const site = headers.get('sec-fetch-site');
   // A browser sends `Sec-Fetch-Site` with every request to this machine, and no page can change it.
-  if (site !== null && !isFromHere(site, headers, isPage)) throw forbidden(403, 'A page of somebody else asks.');
+  if (site !== null && !isFromHere(site, headers, isPage))
+    throw forbidden(403, 'The request comes from a page of another site.');
   if (method === 'POST' && origin === null && site !== 'same-origin') {
     throw forbidden(403, 'The request does not say which page it comes from.');
   }

@@ -13,7 +13,7 @@ const MOST_LISTED = 100;
 
 const message: Record<string, JsonSchema> = {
   target: { type: 'string', minLength: 1, description: 'The name of the agent, as agents__catalog gives it.' },
-  input: { type: 'string', description: 'The message for it. It sees nothing of this conversation.' },
+  input: { type: 'string', description: 'The message for the agent, which does not see this conversation.' },
   instanceKey: {
     type: 'string',
     minLength: 1,
@@ -25,7 +25,8 @@ const message: Record<string, JsonSchema> = {
 const timeoutMs: JsonSchema = {
   type: 'integer',
   minimum: 1,
-  description: 'How many milliseconds the answer may take; as long as a turn of that agent may take when absent.',
+  description:
+    'The time limit for the answer, in milliseconds; when absent, the time limit of the turns of that agent.',
 };
 
 export const agentsTool: ToolDeclaration = {
@@ -44,7 +45,7 @@ export const agentsTool: ToolDeclaration = {
     {
       // Not parallel, so that an agent gets its messages in the order they were sent.
       name: 'send',
-      description: 'Leaves a message with another agent and does not wait for an answer.',
+      description: 'Sends a message to another agent and does not wait for an answer.',
       parameters: parametersOf(message, ['target']),
       effects: 'external',
       idempotent: true,

@@ -20,7 +20,9 @@ export class IpcApprover implements Approver {
     this.#channel = channel;
     this.#ids = ids;
     channel.onClose(() => {
-      this.#questions.refuseAll(new GoondanError('E_IPC_CLOSED', 'The orchestrator is gone: no answer will come.'));
+      this.#questions.refuseAll(
+        new GoondanError('E_IPC_CLOSED', 'The orchestrator has exited, so no answer will come.'),
+      );
     });
   }
 

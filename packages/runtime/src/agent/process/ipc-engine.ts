@@ -53,7 +53,7 @@ export class IpcEngine implements Engine {
     this.#clock = clock;
     this.#ids = ids;
     channel.onClose(() => {
-      const gone = new GoondanError('E_IPC_CLOSED', 'The orchestrator is gone: no answer will come.');
+      const gone = new GoondanError('E_IPC_CLOSED', 'The orchestrator has exited, so no answer will come.');
       this.#calls.refuseAll(gone);
       this.#lists.refuseAll(gone);
     });

@@ -125,7 +125,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps): P
   }
 
   function reportLate(wasAwaited: boolean, callId: string): void {
-    if (!wasAwaited) log.write('debug', 'answer.late', `An answer to ${callId} came when nobody waited for it.`);
+    if (!wasAwaited) log.write('debug', 'answer.late', `An answer to ${callId} arrived, but no caller waits for it.`);
   }
 
   return {
@@ -205,7 +205,7 @@ function recordEvents(
     open: async () => (await journal.open()).openRuntimeEvents(journal.address),
     clock,
     noteOf: (count, time) => ({ time, name: 'events.dropped', payload: { count } }),
-    report: (problem) => log.write('warn', 'events.not_written', `Runtime events cannot be written down: ${problem}`),
+    report: (problem) => log.write('warn', 'events.not_written', `Runtime events cannot be written: ${problem}`),
   });
   agent.parts.bus.watch((name, told) => {
     // Safe: payloads are JSON objects.
@@ -229,7 +229,7 @@ function recordTraces(
     clock,
     extensions,
     statuses: () => statuses.all(),
-    report: (problem) => log.write('warn', 'traces.not_written', `Traces cannot be written down: ${problem}`),
+    report: (problem) => log.write('warn', 'traces.not_written', `Traces cannot be written: ${problem}`),
   });
   bus.on(STATUS_EVENT, (status) => traces.statusChanged(status as ExtensionStatusChanged));
   return traces;

@@ -787,7 +787,7 @@ describe('traces', () => {
     expect((await agent.first('turn.done', 2)).result).toMatchObject({ finishReason: 'text_response' });
     await drained(agent);
     const said = agent.lines().filter(({ event: name }) => name === 'traces.not_written');
-    expect(said.map(({ message }) => message)).toEqual(['Traces cannot be written down: no room']);
+    expect(said.map(({ message }) => message)).toEqual(['Traces cannot be written: no room']);
   });
 
   test('say that a turn was resumed after a crash, and keep the earlier lines', async () => {

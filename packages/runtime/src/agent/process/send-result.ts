@@ -16,7 +16,7 @@ export async function sendResult(
   } catch (error) {
     if (!GoondanError.is(error) || !(error.code === 'E_IPC_FRAME' || error.code === 'E_IPC_SIZE')) throw error;
     const { turnId } = answer.result;
-    const message = `The turn is committed, but its answer cannot be handed on. ${error.message}`;
+    const message = `The turn is committed, but its answer cannot be delivered. ${error.message}`;
     await channel.send({ ...answer, result: { turnId, finishReason: 'error', error: { code: error.code, message } } });
   }
 }

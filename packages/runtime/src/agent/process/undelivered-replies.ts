@@ -56,7 +56,7 @@ export class UndeliveredReplies {
         await sendResult(channel, { type: 'reply', eventId: key.slice(PREFIX.length), result: reply.result });
       }
     } catch (error) {
-      report('Answers of an earlier process could not be sent; they stay in the outbox', error);
+      report('Answers of an earlier process could not be delivered; they stay in the outbox', error);
     }
   }
 

@@ -182,7 +182,7 @@ function isTruncated({ metadata }: StepResult): boolean {
 }
 
 function warnOfTruncation({ agent }: TurnIdentity, { stepIndex, modelRef }: RunningStep): void {
-  const message = `The reply of ${modelRef} in step ${stepIndex} was cut off at its limit of tokens (params.maxTokens).`;
+  const message = `The reply of ${modelRef} in step ${stepIndex} reached its token limit (params.maxTokens) and is incomplete.`;
   agent.log('warn', message, { event: 'reply.truncated' });
 }
 

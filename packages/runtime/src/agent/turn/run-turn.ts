@@ -147,7 +147,7 @@ function refuseDeadLetter(
   if (crashes < agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
   // The orchestrator counts crashes too, including those that left nothing in the log.
   const times = isDeadLetter ? 'too often' : `${crashes} times`;
-  throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and was put aside.`);
+  throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and became a dead letter.`);
 }
 
 /** Runs the steps. Every turn layer has run up to its `next()`: from now on their events count, also after a crash. */

@@ -62,7 +62,7 @@ describe('a turn whose last reply was truncated', () => {
     expect(agent.logs.filter(({ event }) => event === 'reply.truncated')).toMatchObject([
       {
         level: 'warn',
-        message: 'The reply of Model/scripted in step 0 was cut off at its limit of tokens (params.maxTokens).',
+        message: 'The reply of Model/scripted in step 0 reached its token limit (params.maxTokens) and is incomplete.',
       },
     ]);
     expect(agent.told.at(-1)).toMatchObject({ name: 'turn.completed', payload: { truncated: true } });

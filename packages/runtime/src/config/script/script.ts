@@ -3,7 +3,7 @@ import type { ErrorCode, JsonObject } from '@goondan/types';
 
 /** `Model.spec.options` of `provider: scripted`. */
 export interface ScriptedModelOptions {
-  /** Tried in order; the first that matches answers. */
+  /** The rules, tried in order; the first rule that matches answers. */
   script: ScriptedRule[];
   /** The delay before the first token. Default 0. */
   latencyMs?: number;

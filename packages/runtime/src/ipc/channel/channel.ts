@@ -232,5 +232,5 @@ function tell<Value>(listener: (value: Value) => void, value: Value): void {
 }
 
 function closedError(): GoondanError {
-  return new GoondanError('E_IPC_CLOSED', 'The other process is gone, or this channel was closed.');
+  return new GoondanError('E_IPC_CLOSED', 'The other process has exited, or this channel was closed.');
 }

@@ -102,7 +102,7 @@ export class Approvals implements SwarmListener {
   ask(at: AgentAddress, during: AgentEvent | undefined, frame: AskFrame): void {
     const refuse = (error: FrameError) => this.#refuse(at, frame.callId, error);
     if (during === undefined) {
-      return refuse({ code: 'E_APPROVAL_REQUEST', message: 'A question to a person outside of any turn.' });
+      return refuse({ code: 'E_APPROVAL_REQUEST', message: 'A question to a person was asked outside of a turn.' });
     }
     const { clock, ids } = this.#deps;
     const asked = { at, during, frame, now: clock.now(), mask: this.#deps.maskFor(at.agentName) };

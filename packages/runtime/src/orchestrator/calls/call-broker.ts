@@ -61,7 +61,8 @@ export class CallBroker {
       return [report('warn', 'call.ignored', `${caller.agentName} uses the callId ${frame.callId} twice.`)];
     }
     const end = (outcome: CallOutcome) => [endOf(caller, frame.callId, outcome)];
-    if (during === undefined) return end(failed('E_AGENT_REQUEST', 'A call to another agent outside of any turn.'));
+    if (during === undefined)
+      return end(failed('E_AGENT_REQUEST', 'A call to another agent was made outside of a turn.'));
 
     const known = this.#finished.get(stampId(caller, frame));
     if (known !== undefined) return end(known);

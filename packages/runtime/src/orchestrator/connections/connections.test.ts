@@ -298,9 +298,9 @@ describe('an event that a connection receives', () => {
     expect(lines.map(({ event: what, message }) => [what, message])).toEqual([
       [
         'event.refused',
-        'The event "message" was not accepted: E_INGRESS_RULE: No ingress rule fits the event "message".',
+        'The event "message" was not accepted: E_INGRESS_RULE: No ingress rule matches the event "message".',
       ],
-      ['event.refused', expect.stringMatching(/fits the event "message"\. \(and 49 events before it\)$/)],
+      ['event.refused', expect.stringMatching(/matches the event "message"\. \(and 49 events before it\)$/)],
     ]);
   });
 

@@ -104,7 +104,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     },
 
     async deleteInstance({ agent, instanceKey, ...options }) {
-      if (isStopping) throw stopped('nothing is deleted any more');
+      if (isStopping) throw stopped('conversations can no longer be deleted');
       const at = toAgentAddress({ agent, instanceKey });
       const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
       // Checked before, because otherwise the instance's process would be ended first, and then the same error thrown.
@@ -113,7 +113,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     },
 
     async forkInstance({ agent, instanceKey, ...options }) {
-      if (isStopping) throw stopped('nothing is forked any more');
+      if (isStopping) throw stopped('conversations can no longer be forked');
       const to = toAgentAddress({ agent, instanceKey: options.as });
       refuseKey(to.instanceKey);
       // Checked before, because otherwise the existing instance's process would be ended first, and then the same error
@@ -150,7 +150,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     async dropDeadLetter({ eventId, ...instance }) {
       const at = checkAddress(instance);
       const isDropped = await takeLetter(at, eventId);
-      if (isDropped) swarm.report('info', 'event.dropped', `Event ${eventId}, which was put aside, was dropped.`, at);
+      if (isDropped) swarm.report('info', 'event.dropped', `The dead letter of event ${eventId} was dropped.`, at);
       return isDropped;
     },
 
@@ -164,7 +164,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     },
 
     async reload() {
-      if (isStopping) throw stopped('nothing is changed any more');
+      if (isStopping) throw stopped('nothing can be changed');
       return deps.reload();
     },
 
@@ -180,7 +180,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   };
 
   function open(delivery: Delivery): ReturnType<typeof makeEvent> {
-    if (isStopping) throw stopped('nothing is accepted any more');
+    if (isStopping) throw stopped('no more input is accepted');
     return makeEvent(delivery, deps.entryAgent(), deps);
   }
 
@@ -278,5 +278,5 @@ function summaryOf(at: AgentAddress, { event, crashes, reason, deadAt }: DeadLet
 }
 
 function stopped(what: string): GoondanError {
-  return new GoondanError('E_SWARM_STOPPED', `The swarm is being stopped: ${what}.`);
+  return new GoondanError('E_SWARM_STOPPED', `The swarm is stopping: ${what}.`);
 }

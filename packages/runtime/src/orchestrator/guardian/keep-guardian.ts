@@ -38,7 +38,7 @@ export async function keepGuardian(
   async function keep(guardian: Guardian): Promise<void> {
     await guardian.exited;
     while (!state.isStoodDown) {
-      warn('The guardian is gone; another one takes its place.');
+      warn('The guardian process exited; starting a new one.');
       const next = await start(options).catch(() => undefined);
       if (next !== undefined) return take(next);
       await sleep(clock, RETRY_MS);

@@ -65,7 +65,7 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
       const report = await waitAtMost(clock, STAND_DOWN_MS, line.next());
       // Safe: the guardian is our own program.
       if (report !== undefined) return report as GuardianReport;
-      throw new GoondanError('E_IPC_CLOSED', 'The guardian gave no report: it is gone, or it hangs.');
+      throw new GoondanError('E_IPC_CLOSED', 'The guardian sent no report: it has exited or hangs.');
     },
   };
 }

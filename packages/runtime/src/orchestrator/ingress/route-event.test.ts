@@ -42,7 +42,7 @@ describe('the rules of a connection', () => {
     for (const rules of [[], [{ match: { event: 'other' }, route: {} }]]) {
       expect(problem(route(rules, heard('message')))).toEqual({
         code: 'E_INGRESS_RULE',
-        message: 'No ingress rule fits the event "message".',
+        message: 'No ingress rule matches the event "message".',
       });
     }
   });

@@ -17,7 +17,7 @@ export type RoutedEvent =
 
 export function routeEvent(rules: readonly IngressRule[], event: HeardEvent, entryAgent: string): RoutedEvent {
   const rule = rules.find((candidate) => fits(candidate, event));
-  if (rule === undefined) return refuse('E_INGRESS_RULE', `No ingress rule fits the event "${event.name}".`);
+  if (rule === undefined) return refuse('E_INGRESS_RULE', `No ingress rule matches the event "${event.name}".`);
   const key = keyOf(rule.route, event.properties ?? {});
   if ('problem' in key)
     return refuse('E_INGRESS_KEY', `The event "${event.name}" has no instance key: ${key.problem}.`);

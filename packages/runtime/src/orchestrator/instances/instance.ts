@@ -103,7 +103,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
         return this.report(
           'error',
           'event.dead_lettered',
-          `Event ${action.event.id} ended its process ${action.crashes} times and is put aside.`,
+          `Event ${action.event.id} ended its process ${action.crashes} times and becomes a dead letter.`,
         );
       case 'requests.fail':
         return events.requestsFailed(this.address, action.error);

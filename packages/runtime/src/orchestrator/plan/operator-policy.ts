@@ -7,6 +7,6 @@ export function operatorPolicy(environment: Readonly<Record<string, string | und
   if (trace === '') return {};
   if (trace === 'on' || trace === 'off') return { trace };
   throw new GoondanError('E_SWARM_PLAN', `The variable GOONDAN_TRACE is "${trace}", neither "on" nor "off".`, {
-    suggestion: 'Set it to `off` to write down no traces, or do not set it.',
+    suggestion: 'Set it to `off` to write no traces, or leave it unset.',
   });
 }

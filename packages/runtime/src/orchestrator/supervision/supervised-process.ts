@@ -125,7 +125,7 @@ export abstract class SupervisedProcess<Down, Up> {
         this.post({ type: 'exited', process, code, signal });
       },
       cutOff: () => {
-        this.report('error', 'process.cut_off', 'It closed its channel, lives on, and is killed.');
+        this.report('error', 'process.cut_off', 'It closed its channel but kept running, and is killed.');
         this.kill();
       },
       unsent: (type, problem, thrown) => this.unsent(process, type, problem, thrown),

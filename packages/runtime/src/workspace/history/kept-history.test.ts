@@ -113,7 +113,7 @@ test('a history whose start was deleted by hand is an error, not another history
   await disk.remove(`${messages}/history-start.jsonl`);
   expect(await rejectionOf(blame(journal, coder))).toMatchObject({
     code: 'E_STORE_CORRUPT',
-    message: expect.stringContaining('its first turns are gone'),
+    message: expect.stringContaining('its first turns are missing'),
   });
 });
 
@@ -178,7 +178,7 @@ test('T-03 a missing commit record is an error, not a shorter or empty history',
   const reader = await open(disk, 2);
   expect(await rejectionOf(readHistory(reader, coder))).toMatchObject({
     code: 'E_STORE_CORRUPT',
-    message: expect.stringContaining('it is gone'),
+    message: expect.stringContaining('it is missing'),
   });
 });
 

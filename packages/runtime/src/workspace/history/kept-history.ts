@@ -33,7 +33,7 @@ export async function keptHistory(
     if (first === undefined || first.version === start.version + 1) return { start, turns: from(first, turns) };
     // The oldest turns may have been deleted between the read of the start and the read of the turns.
     await turns.return(undefined);
-    if (attempt >= ATTEMPTS) throw await corruptStore(ports, paths.archive, 'its first turns are gone');
+    if (attempt >= ATTEMPTS) throw await corruptStore(ports, paths.archive, 'its first turns are missing');
   }
 }
 

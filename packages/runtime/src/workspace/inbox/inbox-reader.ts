@@ -58,7 +58,7 @@ export class InboxReader {
     const stat = await this.#ports.fs.stat(this.#path);
     if (!stat) {
       if (handled === 0) return;
-      throw await corruptStore(this.#ports, this.#path, 'it is gone, but events of it were handled');
+      throw await corruptStore(this.#ports, this.#path, 'it is missing, but events from it were handled');
     }
     if (stat.identity !== this.#identity || stat.size < this.#offset) return this.#readAll(stat.identity);
     if (stat.size > this.#offset) await this.#readNew(stat.identity);

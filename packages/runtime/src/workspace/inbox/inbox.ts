@@ -87,7 +87,7 @@ export class Inbox {
     const handled = await handledUpTo(ports, paths);
     const bytes = await ports.fs.read(paths.inbox);
     if (!bytes && handled > 0)
-      throw await corruptStore(ports, paths.inbox, 'it is gone, but events of it were handled');
+      throw await corruptStore(ports, paths.inbox, 'it is missing, but events from it were handled');
     if (!bytes) await writeInbox(ports, paths, { ...address, before: 0, handled: [] }, []);
     const read = readLines(bytes ?? (await ports.fs.read(paths.inbox)) ?? new Uint8Array());
     const contents = readInbox(read);

@@ -196,7 +196,7 @@ export class InstanceWriter {
    */
   commitStates(stateVersion: number, states: Readonly<Record<string, JsonValue>>): Promise<number> {
     return this.#run(async () => {
-      this.refuseInTurn('commit states alone');
+      this.refuseInTurn('commit states');
       const { ports, paths } = this.#context;
       const newest = stateVersionOf(this.#metadata.commit);
       if (newest !== stateVersion) {
@@ -219,7 +219,7 @@ export class InstanceWriter {
    */
   reset(): Promise<void> {
     return this.#run(async () => {
-      this.refuseInTurn('start anew');
+      this.refuseInTurn('start over');
       const { base } = this.#metadata.commit;
       if (base.bytes === 0 && this.#extensions.size === 0 && this.#log.length === 0) return;
       const { ports, paths } = this.#context;
@@ -233,7 +233,8 @@ export class InstanceWriter {
 
   /** Throws while a turn is running. **Errors** — `E_STORE_ORDER`. */
   refuseInTurn(what: string): void {
-    if (this.#turn) throw outOfOrder(`Turn ${this.#turn.turnId} is running: only between turns can it ${what}`);
+    if (this.#turn)
+      throw outOfOrder(`Turn ${this.#turn.turnId} is running: a conversation can ${what} only between turns`);
   }
 
   snapshot(): Promise<ConversationSnapshot> {
@@ -348,7 +349,7 @@ export class InstanceWriter {
     const { ports, paths } = this.#context;
     const bytes = await ports.fs.read(paths.base);
     if (bytes && matches(bytes, this.#metadata.commit.base)) return decodeBase(bytes);
-    throw await corruptStore(ports, paths.base, 'it is not what the last commit made');
+    throw await corruptStore(ports, paths.base, 'it does not match the last commit');
   }
 
   async #putLetter(event: AgentEvent, reason: string): Promise<void> {

@@ -27,15 +27,15 @@ export function planBase(
   if (!turn) return { type: 'damaged', problem: 'nothing was committed yet, but it is not empty' };
   if (turn.base === 'rewrite') {
     if (next && matches(next, commit.base)) return { type: 'rename' };
-    return { type: 'damaged', problem: 'it is not what the last commit made, and neither is base.jsonl.next' };
+    return { type: 'damaged', problem: 'neither it nor base.jsonl.next matches the last commit' };
   }
   const before = base.subarray(0, previous.bytes);
   if (base.length > commit.base.bytes || !matches(before, previous)) {
-    return { type: 'damaged', problem: 'it is neither what the last commit made nor what it started from' };
+    return { type: 'damaged', problem: 'it matches neither the last commit nor the commit before' };
   }
   const bytes = redoAppend(turn.base, log);
   if (!bytes || checksum(bytes, previous.crc) !== commit.base.crc) {
-    return { type: 'damaged', problem: 'it ends before the last commit, and the events to redo it are gone' };
+    return { type: 'damaged', problem: 'it ends before the last commit, and the events to rebuild it are missing' };
   }
   return { type: 'append', from: previous.bytes, bytes };
 }

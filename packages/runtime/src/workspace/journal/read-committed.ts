@@ -60,7 +60,7 @@ export async function readIntact(
       refuseOtherInstance(paths.metadata, address, metadata);
       const { damaged, ...found } = await readAt(ports, paths, metadata.commit);
       if (damaged.length > 0 && attempt < ATTEMPTS) continue;
-      const problems = damaged.map((path) => corruptStore(ports, path, 'it does not fit the last commit'));
+      const problems = damaged.map((path) => corruptStore(ports, path, 'it does not match the last commit'));
       return { ...found, problems: await Promise.all(problems) };
     }
   } catch (error) {

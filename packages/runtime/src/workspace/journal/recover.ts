@@ -85,8 +85,8 @@ async function look(ports: StorePorts, paths: InstancePaths, commit: CommitRecor
   const turn = await readLog(ports, paths.turn);
   const archive = await readTail(fs, paths.archive, 1);
   const baseBytes = await fs.read(paths.base);
-  if (!archive) throw await corruptStore(ports, paths.archive, 'it is gone');
-  if (!baseBytes) throw await corruptStore(ports, paths.base, 'it is gone');
+  if (!archive) throw await corruptStore(ports, paths.archive, 'it is missing');
+  if (!baseBytes) throw await corruptStore(ports, paths.base, 'it is missing');
   if (archive.read.damage) throw await corruptStore(ports, paths.archive, archive.read.damage);
 
   const eventRecords = events.lines.map(readEventLine);
@@ -94,20 +94,20 @@ async function look(ports: StorePorts, paths: InstancePaths, commit: CommitRecor
   const committed = committedLog(commit, eventRecords, turnRecords);
   const open = mergeLog(eventRecords, turnRecords, logStart(commit));
   if (open.damage) throw await corruptStore(ports, paths.events, open.damage);
-  if (archive.last < commit.previous.seq) throw await corruptStore(ports, paths.archive, 'its last turns are gone');
+  if (archive.last < commit.previous.seq) throw await corruptStore(ports, paths.archive, 'its last turns are missing');
   if (archive.last < commit.base.seq && !isWholeLog(commit, committed)) {
-    throw await corruptStore(ports, paths.archive, 'it ends before the last commit, and the events to add are gone');
+    throw await corruptStore(ports, paths.archive, 'it ends before the last commit, and the events to add are missing');
   }
   const base = planBase(baseBytes, await fs.read(nextOf(paths.base)), commit, committed);
   if (base.type === 'damaged') throw await corruptStore(ports, paths.base, base.problem);
   const extensions = await readExtensionFiles(fs, paths, commit);
-  if (extensions.damaged) throw await corruptStore(ports, extensions.damaged, 'its checksum does not fit');
+  if (extensions.damaged) throw await corruptStore(ports, extensions.damaged, 'its checksum does not match');
   return { events, turn, archive, base, extensions, committed, open };
 }
 
 async function readLog(ports: StorePorts, path: string): Promise<ReadLines> {
   const bytes = await ports.fs.read(path);
-  if (!bytes) throw await corruptStore(ports, path, 'it is gone');
+  if (!bytes) throw await corruptStore(ports, path, 'it is missing');
   const read = readLines(bytes);
   if (read.damage) throw await corruptStore(ports, path, read.damage);
   return read;

@@ -13,7 +13,7 @@ export async function openLines(
   path: string,
 ): Promise<{ readonly lines: readonly StoredLine[]; readonly log: AppendLog }> {
   const bytes = await ports.fs.read(path);
-  if (!bytes) throw await corruptStore(ports, path, 'it is gone');
+  if (!bytes) throw await corruptStore(ports, path, 'it is missing');
   const read = readLines(bytes);
   if (read.damage) throw await corruptStore(ports, path, read.damage);
   const log = await AppendLog.open(ports.fs, path);

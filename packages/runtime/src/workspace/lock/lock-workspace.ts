@@ -65,7 +65,7 @@ function open(path: string): number {
 function refuseOtherKind(descriptor: number, path: string): void {
   if (fstatSync(descriptor).isFile()) return;
   throw new GoondanError('E_STATE_ROOT', `${path} is not a regular file.`, {
-    suggestion: 'Remove it while no swarm runs there. The next start makes a new one.',
+    suggestion: 'Stop any swarm that uses this folder, then delete the file. The next start creates a new one.',
   });
 }
 

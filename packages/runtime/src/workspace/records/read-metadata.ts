@@ -10,7 +10,7 @@ export async function readMetadata(ports: StorePorts, path: string): Promise<Ins
   const bytes = await ports.fs.read(path);
   if (!bytes) return undefined;
   const metadata = decodeMetadata(path, bytes);
-  if (!metadata) throw await corruptStore(ports, path, 'its checksum does not fit');
+  if (!metadata) throw await corruptStore(ports, path, 'its checksum does not match');
   return metadata;
 }
 
@@ -21,6 +21,6 @@ export async function readMetadata(ports: StorePorts, path: string): Promise<Ins
 export async function refuseLostMetadata(ports: StorePorts, paths: InstancePaths): Promise<void> {
   for (const path of [paths.base, paths.events, paths.turn, paths.archive]) {
     const stat = await ports.fs.stat(path);
-    if (stat && stat.size > 0) throw await corruptStore(ports, paths.metadata, `it is gone, but ${path} is there`);
+    if (stat && stat.size > 0) throw await corruptStore(ports, paths.metadata, `it is missing, but ${path} exists`);
   }
 }

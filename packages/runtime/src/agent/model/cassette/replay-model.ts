@@ -14,7 +14,10 @@ export function replayModel(entries: readonly CassetteEntry[], name: string): Mo
       request.signal.throwIfAborted();
       const entry = entries[position];
       if (entry === undefined) {
-        throw new GoondanError('E_CASSETTE_END', `The cassette ${name} has ${entries.length} calls; this is one more.`);
+        throw new GoondanError(
+          'E_CASSETTE_END',
+          `The cassette ${name} has ${entries.length} calls; the program made one more.`,
+        );
       }
       const difference = describeDifference(entry.request, toCassetteRequest(request));
       if (difference !== undefined) {

@@ -20,7 +20,7 @@ export interface CallSettings {
 const defaultDeadlines = {
   /** The longest time without a received byte. */
   silenceMs: 120_000,
-  /** The longest time for the whole call. */
+  /** The maximum time for the whole call. */
   totalMs: 600_000,
 };
 const placements: readonly SystemPlacement[] = ['in-place', 'front', 'joined'];

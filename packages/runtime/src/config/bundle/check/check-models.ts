@@ -23,7 +23,7 @@ function* checkEndpoint({ resource: { spec }, document, identity }: LoadedModel)
   const written = typeof endpoint === 'object' && 'value' in endpoint ? endpoint.value : endpoint;
   if (typeof written !== 'string' || /^https?:$/.test(URL.parse(written)?.protocol ?? '')) return;
   const place = document.placeOf(['spec', 'endpoint']);
-  const suggestion = 'Write it out, for example http://localhost:11434/v1.';
+  const suggestion = 'Write the full URL, for example http://localhost:11434/v1.';
   yield errorAt(place, 'E_RESOURCE_INVALID', `spec.endpoint is not an http(s) URL.`, {
     resource: identity,
     suggestion,

@@ -11,11 +11,11 @@ const modelReference = reference('Model|anthropic|openai|google');
 const modelConfig = z
   .strictObject({
     modelRef: modelReference.describe(
-      'The model for its steps. A model that needs no settings may be named by its provider: `anthropic/…`, ' +
+      'The model for the steps of the agent. A model that needs no settings can be named by its provider: `anthropic/…`, ' +
         '`openai/…`, `google/…`.',
     ),
     params: modelParams.optional().describe('Settings for this agent; they override those of the model.'),
-    models: z.array(modelReference).optional().describe('Other models that its extensions may call.'),
+    models: z.array(modelReference).optional().describe('Other models that extensions of the agent may call.'),
   })
   .describe('The model and its settings.');
 
@@ -30,7 +30,7 @@ const prompt = z
 
 const otherName = text.meta({
   description:
-    'The name at this agent, for its state, its layers and its tools. With it, one extension can be listed twice.',
+    'The name at this agent, for its state, its layers and its tools. Set it to list the same extension twice.',
   pattern: resourceNamePattern.source,
 });
 
@@ -38,20 +38,20 @@ export const extensionItem = listItem('Extension', {
   as: otherName.optional(),
   config: config
     .optional()
-    .describe('Merged over the config of the resource: objects deeply, everything else replaced.'),
+    .describe('Merged over the config of the resource: objects are merged deeply, everything else is replaced.'),
 });
 
 export const agent = resource(
   'Agent',
   'A model with a prompt, tools and extensions.',
   z.strictObject({
-    description: z.string().optional().describe('Its purpose, for other agents to read.'),
+    description: z.string().optional().describe('The purpose of the agent, for other agents to read.'),
     modelConfig,
     prompt: prompt.optional(),
     tools: z
       .array(listItem('Tool', { config: config.optional() }))
       .optional()
-      .describe('Tools for its model. `Tool/agents` is built in and lets it call the other agents.'),
+      .describe('Tools for its model. `Tool/agents` is built in and lets the model call the other agents.'),
     extensions: z
       .array(extensionItem)
       .optional()
@@ -61,7 +61,7 @@ export const agent = resource(
     workdir: text
       .optional()
       .describe(
-        'The folder its tools work in, relative to the bundle; the folder where `gdn` was started when absent.',
+        'The working folder of the tools, relative to the bundle; when absent, the folder where `gdn` was started.',
       ),
   }),
 );

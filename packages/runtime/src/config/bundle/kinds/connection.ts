@@ -35,7 +35,9 @@ export const connection = resource(
   'A connector bound to a swarm: its config, its secrets, and the rules that route its events.',
   z.strictObject({
     connectorRef: reference('Connector').describe('The connector that listens.'),
-    swarmRef: reference('Swarm').optional().describe('The swarm it listens for; optional when there is only one.'),
+    swarmRef: reference('Swarm')
+      .optional()
+      .describe('The swarm that gets the events; optional if the bundle has only one.'),
     config: config.optional().describe('The config of the connector, as `ctx.config`.'),
     secrets: z
       .record(z.string(), valueSource)
@@ -44,6 +46,6 @@ export const connection = resource(
     environment: environment.optional(),
     ingress: z
       .strictObject({ rules: z.array(rule).min(1).describe('Rules in order; the first that matches is used.') })
-      .describe('The routing of its events.'),
+      .describe('The routing of the events.'),
   }),
 );

@@ -18,7 +18,9 @@ export const connector = resource(
     events: z
       .array(event)
       .optional()
-      .describe('The events it may emit; any when absent. A rule that matches another name is an error.'),
+      .describe(
+        'The events that the connector may emit; any when absent. A rule for an event that is not listed is an error.',
+      ),
     configSchema: jsonSchema.optional().describe('JSON Schema of the config of its Connections.'),
   }),
 );

@@ -46,7 +46,7 @@ const referenceObject = z
   .strictObject({
     kind: text.describe('The kind of the resource.'),
     name: text.describe('Its name.'),
-    package: text.optional().describe('The npm package it comes from; this bundle when absent.'),
+    package: text.optional().describe('The npm package of the resource; this bundle when absent.'),
   })
   .meta({ id: 'Reference', description: 'Names a resource; the short form for this bundle is `Kind/name`.' });
 
@@ -83,11 +83,11 @@ export const valueSource = z
 export type ValueSource = z.output<typeof valueSource>;
 
 export const config = jsonObject.describe(
-  'Settings. `{ valueFrom: { env: NAME } }` anywhere in it stands for that value.',
+  'Settings. `{ valueFrom: { env: NAME } }` anywhere in the config is replaced by that value.',
 );
 
 export const environment = z
   .record(z.string(), valueSource)
-  .describe('Environment variables for its process, beside the few that every process gets.');
+  .describe('Environment variables for the process, in addition to the few that every process gets.');
 
 export const entry = text.describe('The module, relative to the folder of the bundle and inside it.');

@@ -7,7 +7,7 @@ export const modelParams = z
     temperature: z.number().optional().describe('The sampling temperature; 0 is the least random.'),
     maxTokens: count(1)
       .optional()
-      .meta({ description: 'The longest reply, in tokens; the most that the model allows when absent.' }),
+      .meta({ description: 'The maximum length of a reply in tokens; when absent, the maximum of the model.' }),
     topP: z.number().optional().describe('Sampling is limited to the likeliest tokens with this total probability.'),
     topK: z.number().optional().describe('Sampling is limited to this many of the likeliest tokens.'),
     stopSequences: z.array(z.string()).optional().describe('Texts that end the reply.'),
@@ -32,19 +32,19 @@ const options = z.strictObject({
         .number()
         .positive()
         .optional()
-        .meta({ description: 'The longest wait without a byte from the provider.', default: 120_000 }),
+        .meta({ description: 'The maximum time without a byte from the provider.', default: 120_000 }),
       totalMs: z
         .number()
         .positive()
         .optional()
-        .meta({ description: 'The longest time for the whole call.', default: 600_000 }),
+        .meta({ description: 'The maximum time for the whole call.', default: 600_000 }),
     })
     .optional()
     .describe('Time limits of a call.'),
   systemMessages: z
     .enum(['in-place', 'front', 'joined'])
     .optional()
-    .describe('The position of system messages; the best one for the provider when absent.'),
+    .describe('The position of system messages in the request; when absent, the best position for the provider.'),
   headers: z.record(z.string(), valueSource).optional().describe('Headers for every request.'),
   providerOptions: z
     .record(z.string(), jsonObject)
@@ -61,13 +61,13 @@ const hosted = z.strictObject({
   provider: z.enum(['anthropic', 'openai', 'google']).describe('The provider of the model.'),
   ...remote,
   apiKey: valueSource.optional().describe("The key; the provider's own variable (`ANTHROPIC_API_KEY`, …) when absent."),
-  endpoint: valueSource.optional().describe("The base URL; the provider's own when absent."),
+  endpoint: valueSource.optional().describe("The base URL; when absent, the provider's own URL."),
 });
 
 const compatible = z.strictObject({
   provider: z.literal('openai-compatible').describe('Any server with an OpenAI-compatible API: Ollama, vLLM, …'),
   ...remote,
-  apiKey: valueSource.optional().describe('The key; none is sent when absent.'),
+  apiKey: valueSource.optional().describe('The API key; when absent, no key is sent.'),
   endpoint: valueSource.describe('The base URL.'),
 });
 
@@ -81,9 +81,11 @@ const call = z.strictObject({
 
 const failure = z.strictObject({
   message: text.describe('The message of the error.'),
-  retryable: z.boolean().optional().meta({ description: 'Whether the step is tried again.', default: false }),
-  retryAfterMs: z.number().min(0).optional().describe('The wait before that.'),
-  times: count(0).optional().describe('How often in one turn, before the rule is skipped; always when absent.'),
+  retryable: z.boolean().optional().meta({ description: 'Whether the step is retried.', default: false }),
+  retryAfterMs: z.number().min(0).optional().describe('The delay before the retry.'),
+  times: count(0)
+    .optional()
+    .describe('The number of uses in one turn after which the rule is skipped; unlimited when absent.'),
   code: z.string().optional().meta({ description: 'An error code of the catalogue.', default: 'E_MODEL_FAILED' }),
 });
 
@@ -114,13 +116,12 @@ const scripted = z.strictObject({
   ...named,
   options: z
     .strictObject({
-      script: z.array(rule).min(1).describe('Tried in order; the first that matches answers.'),
+      script: z.array(rule).min(1).describe('The rules, tried in order; the first rule that matches answers.'),
       latencyMs: z.number().min(0).optional().meta({ description: 'The delay before the first token.', default: 0 }),
-      tokensPerSecond: z
-        .number()
-        .min(0)
-        .optional()
-        .meta({ description: 'The writing speed; 0 is at once.', default: 0 }),
+      tokensPerSecond: z.number().min(0).optional().meta({
+        description: 'The speed of the answer, in tokens per second; 0 sends the whole answer at once.',
+        default: 0,
+      }),
     })
     .describe('The answers and their speed.'),
 });
@@ -128,7 +129,7 @@ const scripted = z.strictObject({
 const cassette = z.strictObject({
   provider: z
     .literal('cassette')
-    .describe('A model that records another one, and plays the recording back without a network.'),
+    .describe('A model that records another model, and plays the recording back without a network.'),
   ...named,
   options: z
     .strictObject({

@@ -16,6 +16,6 @@ export const packageResource = resource(
         }),
       )
       .optional()
-      .describe('Packages that it needs; you get a warning for one that is not installed.'),
+      .describe('Packages that this package needs; a missing package causes a warning.'),
   }),
 );

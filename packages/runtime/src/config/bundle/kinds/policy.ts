@@ -5,21 +5,24 @@ import { count } from './fields.ts';
 
 export const turnPolicy = z
   .strictObject(turnLimits({}))
-  .describe('Limits of its turns; fields that are absent come from the `policy` of the swarm.');
+  .describe('Limits of the turns of an agent; absent fields come from the `policy` of the swarm.');
 
 // These are the orchestrator's defaults, which this room must not import; a test compares them.
 export const swarmPolicy = z
   .strictObject({
     ...turnLimits(defaultPolicy),
-    maxProcesses: limit(1, 'The most agent processes at a time.', 64),
-    startTimeoutMs: limit(1, 'The time from the start of a process until it is ready.', 60_000),
-    spares: count(0).max(1).optional().meta({ description: 'Processes that are started in advance.', default: 1 }),
+    maxProcesses: limit(1, 'The maximum number of agent processes at a time.', 64),
+    startTimeoutMs: limit(1, 'The time that a process may take from its start until it is ready.', 60_000),
+    spares: count(0)
+      .max(1)
+      .optional()
+      .meta({ description: 'The number of processes that are started in advance.', default: 1 }),
     restart: z
       .strictObject({
-        quickCrashes: limit(0, 'Crashes before a restart is delayed.', 5),
-        baseMs: limit(0, 'The first delay; it doubles each time.', 1_000),
+        quickCrashes: limit(0, 'The number of crashes after which restarts are delayed.', 5),
+        baseMs: limit(0, 'The first delay; the delay doubles each time.', 1_000),
         maxMs: limit(0, 'The longest delay.', 300_000),
-        healthyMs: limit(0, 'After this long without a crash, the count starts over.', 600_000),
+        healthyMs: limit(0, 'The time without a crash after which the count starts over.', 600_000),
       })
       .optional()
       .describe('Restarts of a process that crashes.'),
@@ -32,8 +35,8 @@ export const swarmPolicy = z
           .optional()
           .meta({
             description:
-              'An idle process ends after this long; the next event wakes the instance. `null`: it ends only to ' +
-              'make room.',
+              'The time after which an idle process ends; the next event wakes the instance. `null`: an idle process ends ' +
+              'only to make room.',
             default: 300,
           }),
       })
@@ -48,11 +51,10 @@ export const swarmPolicy = z
       .describe('The detection of processes whose event loop is blocked.'),
     shutdown: z
       .strictObject({
-        gracePeriodSeconds: z
-          .number()
-          .min(0)
-          .optional()
-          .meta({ description: 'The time for running turns and clean-up, before they are ended.', default: 30 }),
+        gracePeriodSeconds: z.number().min(0).optional().meta({
+          description: 'The time that running turns and clean-up may take before their processes are killed.',
+          default: 30,
+        }),
       })
       .optional()
       .describe('The end of the swarm.'),
@@ -62,10 +64,14 @@ export const swarmPolicy = z
 /** The limits of a turn; those of an agent have no defaults, because its swarm provides them. */
 function turnLimits(defaults: Partial<TurnPolicy>) {
   return {
-    maxStepsPerTurn: limit(1, 'The most steps; then the turn ends with `max_steps`.', defaults.maxStepsPerTurn),
+    maxStepsPerTurn: limit(
+      1,
+      'The maximum number of steps; then the turn ends with `max_steps`.',
+      defaults.maxStepsPerTurn,
+    ),
     maxStepRetries: limit(0, 'Retries of one step.', defaults.maxStepRetries),
-    retryBaseMs: limit(0, 'The wait before the first retry; it doubles each time.', defaults.retryBaseMs),
-    retryMaxMs: limit(0, 'The longest wait before a retry.', defaults.retryMaxMs),
+    retryBaseMs: limit(0, 'The delay before the first retry; the delay doubles each time.', defaults.retryBaseMs),
+    retryMaxMs: limit(0, 'The maximum delay before a retry.', defaults.retryMaxMs),
     requestTimeoutMs: limit(
       1,
       'The time for the answer to a request, from the start of the callee’s turn. When absent: 15000 for ' +
@@ -73,26 +79,29 @@ function turnLimits(defaults: Partial<TurnPolicy>) {
     ),
     queueTimeoutMs: limit(
       1,
-      'The time a request to this agent may wait until its turn begins; the start of its process does not count. ' +
+      'The time that a request to this agent may wait until its turn begins; the start of the process does not count. ' +
         'When absent: `turnTimeoutMs`.',
     ),
     toolTimeoutMs: limit(
       1,
-      'The time for one tool call; waiting for another agent does not count.',
+      'The maximum time for one tool call; time spent waiting for another agent does not count.',
       defaults.toolTimeoutMs,
     ),
-    modelTimeoutMs: limit(1, 'The time for one model call.', defaults.modelTimeoutMs),
+    modelTimeoutMs: limit(1, 'The maximum time for one model call.', defaults.modelTimeoutMs),
     turnTimeoutMs: limit(1, 'One turn.', defaults.turnTimeoutMs),
     crashesBeforeDeadLetter: limit(
       1,
-      'Crashes on one event before the event is put aside.',
+      'The number of crashes after which an event becomes a dead letter.',
       defaults.crashesBeforeDeadLetter,
     ),
-    unwindMs: limit(0, 'The time for the layers of a cancelled turn to finish.', defaults.unwindMs),
-    maxTokensPerTurn: limit(1, 'The most input and output tokens of all steps; no limit when absent.'),
+    unwindMs: limit(0, 'The time that the layers of a cancelled turn may take to finish.', defaults.unwindMs),
+    maxTokensPerTurn: limit(
+      1,
+      'The maximum number of input and output tokens of all steps together; no limit when absent.',
+    ),
     errorMessageLimit: limit(
       1,
-      'The most characters of a tool error that the model reads.',
+      'The maximum number of characters of a tool error that the model gets.',
       defaults.errorMessageLimit,
     ),
     trace: z

@@ -9,12 +9,14 @@ export const swarm = resource(
   'Agents that can call each other.',
   z.strictObject({
     description: z.string().optional().describe('For people.'),
-    entryAgent: reference('Agent').describe('The agent for inputs that name no agent; one of `agents`.'),
+    entryAgent: reference('Agent').describe('The agent that gets inputs without an agent; one of `agents`.'),
     agents: z.array(listItem('Agent', {})).min(1).describe('The agents of the swarm.'),
     extensions: z
       .array(extensionItem)
       .optional()
-      .describe('The outermost layers of every agent in the swarm, so that no agent escapes a guard.'),
+      .describe(
+        'Extensions whose layers are the outermost layers of every agent in the swarm, for guards that apply to all agents.',
+      ),
     policy: swarmPolicy.optional(),
     workspace: text
       .optional()

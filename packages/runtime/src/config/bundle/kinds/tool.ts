@@ -4,18 +4,18 @@ import { config, count, entry, jsonSchema, resource, text } from './fields.ts';
 
 const toolExport = z.strictObject({
   name: text.describe(
-    'Lower-case letters, digits, `-` and single `_`. The model knows it as `{resource}__{export}`, at most 64 characters.',
+    'Lower-case letters, digits, `-` and single `_`. The model sees the tool as `{resource}__{export}`, at most 64 characters.',
   ),
   description: z.string().describe('A description for the model.'),
-  parameters: jsonSchema.optional().describe('JSON Schema of its arguments; none when absent.'),
+  parameters: jsonSchema.optional().describe('JSON Schema of the arguments; no arguments when absent.'),
   parallel: z
     .boolean()
     .optional()
-    .meta({ description: 'Whether it may run at the same time as other calls of the step.', default: false }),
+    .meta({ description: 'If true, a call may run at the same time as other calls of the step.', default: false }),
   idempotent: z
     .boolean()
     .optional()
-    .meta({ description: 'Whether it may run again after a crash left its outcome unknown.', default: false }),
+    .meta({ description: 'If true, a call may be repeated after a crash left its outcome unknown.', default: false }),
   effects: z
     .enum(['none', 'local', 'external'])
     .optional()
@@ -32,7 +32,7 @@ export const tool = resource(
       .min(1)
       .optional()
       .describe(
-        'The tools it offers; `handlers` of the module has a function for each. Absent: each export of the module that is ' +
+        'The tools of the module; its `handlers` has a function for each. When absent, each export of the module that is ' +
           'made with `defineTool` is a tool.',
       ),
     config: config.optional(),
@@ -40,7 +40,7 @@ export const tool = resource(
     errorMessageLimit: count(1)
       .optional()
       .describe(
-        'The most characters of its errors that the model reads; `policy.errorMessageLimit` of the agent when ' +
+        'The maximum number of characters of its errors that the model gets; `policy.errorMessageLimit` of the agent when ' +
           'absent.',
       ),
   }),
