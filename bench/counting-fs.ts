@@ -1,6 +1,6 @@
 /**
- * The real disk with every byte and every sync counted. The syncs themselves are skipped, because they measure the
- * device: `measureSync` measures one, and the benches report the two separately.
+ * The real file system, with every written byte and every sync counted. The syncs themselves are skipped, because they
+ * measure the device. `measureSync` measures one sync, and the benchmarks report both numbers separately.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,9 @@ export function countingFs(): CountingFs {
   return counting;
 }
 
-/** Returns the microseconds to make a line durable on this disk: the median of many. */
+/**
+ * Measures how long it takes to write and sync one line on this disk. Returns the median of many runs, in microseconds.
+ */
 export async function measureSync(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'goondan-sync-'));
   const file = await systemFs.openFile(join(folder, 'lines'));

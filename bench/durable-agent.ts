@@ -1,5 +1,5 @@
 /**
- * The agents, tools and models that the benches share: a model that answers at once, a tool, a conversation on disk.
+ * The agents, tools and models that the benchmarks share: a model that answers at once, a tool, a conversation on disk.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -52,7 +52,9 @@ export async function withDisk<Value>(use: (journal: Journal, fs: CountingFs) =>
   }
 }
 
-/** Makes one agent on the journal, with `layers` layers around each step; `turn` accepts an input and runs its turn. */
+/**
+ * Creates an agent on the journal, with `layers` layers around each step. `turn` accepts an input and runs its turn.
+ */
 export async function durableAgent(journal: Journal, steps: number, { layers = 0, isTraced = false } = {}) {
   const instanceKey = isTraced ? 'traced' : 'default';
   const agent = await startAgent(

@@ -1,4 +1,4 @@
-/** Measures contestants in one run: their samples alternate, so that a slow moment affects all of them. */
+/** Measures several contestants in one run. Their samples alternate, so that a slow moment affects all of them. */
 
 export interface Contestant {
   readonly name: string;
@@ -37,7 +37,7 @@ export async function measure(contestants: readonly Contestant[], options: Measu
   return Array.from(taken, ([{ name }, times]) => summarise(name, times));
 }
 
-/** Runs until the compiler has optimised the code. */
+/** Runs the contestant until the JIT compiler has optimised its code. */
 async function warmUp(contestant: Contestant, operations: number): Promise<void> {
   for (let operation = 0; operation < Math.max(3 * operations, 400); operation++) await contestant.run();
 }

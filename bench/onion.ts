@@ -43,7 +43,7 @@ export async function benchOnion(): Promise<void> {
   }
 }
 
-/** The minimum that runs the same layers: a context with `next` for each, and no checks. */
+/** The minimal code that runs the same layers: a context with `next` for each layer, and no checks. */
 function minimal(count: number): Contestant {
   const layers = Array.from({ length: count }, () => passOn);
   const run = (shared: object, inside: Core, index: number): Promise<TurnResult> => {
@@ -53,7 +53,7 @@ function minimal(count: number): Contestant {
   return { name: 'minimal chain', run: () => nest((inside) => run({}, inside, 0)) };
 }
 
-/** The types of koa do not describe the result of a middleware. */
+/** Koa's types do not describe the result of a middleware, so casts are needed. */
 function koa(count: number): Contestant {
   const layers = Array.from({ length: count }, () => async (_: object, next: () => Promise<unknown>) => next());
   const composed = compose(layers);
@@ -103,7 +103,7 @@ function watched(count: number): Contestant {
 
 const spanIds = SpanIds.ofTurn({ agentName: 'bench', instanceKey: 'default', turnId: 'turn' }, { traceId: 'trace' });
 
-/** Runs the chain as a turn does. */
+/** Runs the chain as a real turn does. */
 function runTurn(chainOfTurn: ReturnType<typeof callersOf>, observer: TurnObserver | undefined): Promise<TurnResult> {
   let outer: ChainSpan | undefined;
   return nest(async (inside) => {

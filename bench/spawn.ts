@@ -40,7 +40,7 @@ export async function benchSpawn(): Promise<void> {
   }
 }
 
-/** Returns microseconds. */
+/** Returns the time in microseconds. */
 async function timeBare(program: string): Promise<number> {
   const said = Promise.withResolvers<void>();
   const startedAt = performance.now();
@@ -56,8 +56,8 @@ async function timeBare(program: string): Promise<number> {
 }
 
 /**
- * Returns the microseconds from the spawn to `ready`; from `start` to `ready` when the process had `aheadMs` to start
- * by itself.
+ * Returns the microseconds from the spawn to `ready`. If the process was started `aheadMs` before, returns those from
+ * `start` to `ready`.
  */
 async function timeStart(folder: string, aheadMs: number): Promise<number> {
   const spawnedAt = performance.now();
@@ -70,7 +70,7 @@ async function timeStart(folder: string, aheadMs: number): Promise<number> {
   return took * 1_000;
 }
 
-/** Two at a time, as in any swarm, so that pages of Bun itself are shared. */
+/** Starts two processes, as in any swarm, so that they share the memory pages of Bun itself. */
 async function printMemory(folder: string): Promise<void> {
   const [idle, other] = [launch(folder), launch(folder)];
   await Promise.all([idle.start(), other.start()]);
@@ -116,7 +116,7 @@ function planFor(cwd: string): JsonObject {
     isNew: true,
     cwd,
   };
-  // The message is JSON, as its header says.
+  // The cast is safe: the header says that the message is JSON.
   return start as unknown as JsonObject;
 }
 

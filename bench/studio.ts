@@ -39,6 +39,6 @@ async function timed(name: string, read: () => Promise<unknown>): Promise<Timing
     await read();
     times.push((performance.now() - startedAt) * 1_000);
   }
-  // The first ones warm up.
+  // Drops the first two samples, which are a warm-up.
   return summarise(name, times.slice(2));
 }

@@ -1,4 +1,7 @@
-/** Measures messages through the orchestrator to ten agents: from the inbox to the answer, all durable. */
+/**
+ * Measures how many messages the orchestrator passes to ten agents: from the inbox to the answer, with all messages on
+ * disk.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +11,7 @@ import { durableAgent, withDisk } from './durable-agent.ts';
 
 const AGENTS = 10;
 const MESSAGES = 400;
-/** The messages in progress for one agent at a time. */
+/** The number of messages in progress per agent. */
 const AT_ONCE = 4;
 
 export async function benchSwarm(): Promise<void> {

@@ -48,13 +48,13 @@ async function inMemory(steps: number): Promise<Contestant> {
   return { name: 'goondan, in memory', run: () => agent.handle(benchEvent(++count)) };
 }
 
-/** Includes accepting the input; syncs are counted and reported separately. */
+/** Includes the time to accept the input. Syncs are counted and reported separately. */
 async function onDisk(steps: number, journal: Journal): Promise<Contestant> {
   const agent = await durableAgent(journal, steps);
   return { name: 'goondan, durable', run: () => agent.turn() };
 }
 
-/** Gives the same answers through the provider contract that the AI SDK calls. */
+/** Gives the same answers through the provider interface that the AI SDK calls. */
 function sdkModel(steps: number): Parameters<typeof generateText>[0]['model'] {
   let calls = 0;
   const none = { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined };

@@ -18,13 +18,13 @@ const askedFolder = /\bimport\.meta\.(dir|url)\b/g;
 const [, , given = join(cli, 'dist', 'gdn')] = process.argv;
 if (import.meta.main) await rebuild(given);
 
-/** Replaces the old bundle only after a complete build. */
+/** Builds into a new folder, and replaces the old bundle only after a complete build. */
 async function rebuild(folder: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`;
   try {
     mkdirSync(fresh, { recursive: true });
     const list = join(fresh, 'sources.json');
-    // The disk's own clock: a source saved after this is newer than the bundle.
+    // Writes a file to get the time from the disk's own clock: a source saved after this is newer than the bundle.
     writeFileSync(list, '');
     const { mtime: began } = statSync(list);
     const sources = await bundle(fresh);
@@ -48,7 +48,7 @@ async function bundle(folder: string): Promise<Record<string, string[]>> {
     format: 'esm',
     splitting: true,
     naming: { entry: '[name].[ext]', chunk: 'gdn-[hash].[ext]' },
-    // Names are kept, for the stack of an error.
+    // Names are not minified, so that error stacks stay readable.
     minify: { whitespace: true, syntax: true },
     external: ['@ai-sdk/*'],
     metafile: true,
@@ -66,7 +66,7 @@ async function bundle(folder: string): Promise<Record<string, string[]>> {
 function keepFolders(build: Bun.PluginBuilder): void {
   build.onLoad({ filter: /\/packages\/\w+\/(src|bin)\/.*\.m?[jt]s$/ }, ({ path }) => {
     const own = findOwnSource(repository, path);
-    // Code of other packages: Bun loads it unchanged.
+    // Code of other packages is loaded by Bun unchanged.
     if (own === undefined) return undefined;
     const { name, source } = own;
     const here = `Bun.resolveSync("@goondan/${name}/package.json", import.meta.dir)`;
@@ -78,7 +78,10 @@ function keepFolders(build: Bun.PluginBuilder): void {
   });
 }
 
-/** Returns the package of ours and the path in it. The repository itself may be below folders with similar names. */
+/**
+ * Returns the Goondan package and the path in it, for a source path. The repository itself may be in a folder with a
+ * similar name.
+ */
 export function findOwnSource(root: string, path: string): { name: string; source: string } | undefined {
   const [, name, source] = /^packages\/(\w+)\/((?:src|bin)\/.*)$/.exec(relative(root, path)) ?? [];
   return name === undefined || source === undefined ? undefined : { name, source };

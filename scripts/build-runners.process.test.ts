@@ -46,7 +46,7 @@ test('an agent loads only its own files at its start: no third party, not even a
   expect(later.filter((path) => path.startsWith('.') || /zod|yaml/.test(path))).toEqual([]);
 });
 
-/** Lists the files that a file requires at once, and those that they require. */
+/** Lists the files that a file requires when it is loaded, including indirect ones. */
 function loadedBy(file: string, seen = new Set<string>()): { own: string[]; foreign: string[] } {
   seen.add(file);
   const code = readFileSync(join(fresh, file), 'utf8');
@@ -63,7 +63,7 @@ test('none of them contains the code that reads bundles', () => {
   for (const name of readdirSync(fresh).filter((file) => file.endsWith('.js'))) {
     const code = readFileSync(join(fresh, name), 'utf8');
     expect(code).not.toMatch(/(?:require|import)\("(?:yaml|zod)[/"]/);
-    // Only that code contains this text.
+    // Only the code that must be absent contains this text.
     expect(code).not.toContain('valueFrom');
   }
 });

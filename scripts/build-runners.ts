@@ -26,7 +26,7 @@ const importOfPart = /\bimport\(("\.\/[^"]+")\)/g;
 const [, , given = join(runtime, 'dist')] = process.argv;
 await rebuild(given);
 
-/** Replaces the old programs only after a complete build. */
+/** Builds into a new folder, and replaces the old programs only after a complete build. */
 async function rebuild(folder: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`;
   try {
@@ -41,7 +41,7 @@ async function rebuild(folder: string): Promise<void> {
 
 async function buildRunners(folder: string): Promise<void> {
   const { dependencies } = await Bun.file(join(runtime, 'package.json')).json();
-  // Our own packages are included: a child answers imports of them from its own copy.
+  // Goondan's own packages are bundled: a child process resolves imports of them to its own copy.
   const external = Object.keys(dependencies).filter((name) => !name.startsWith('@goondan/'));
   const modules = join(folder, 'modules');
   mkdirSync(folder, { recursive: true });
@@ -52,7 +52,7 @@ async function buildRunners(folder: string): Promise<void> {
   }
 }
 
-/** Makes the program and its parts, as ES modules. */
+/** Builds the program and its parts as ES modules. */
 async function splitModules(name: string, source: string, external: string[], folder: string): Promise<void> {
   await Bun.build({
     entrypoints: [source],
@@ -65,7 +65,7 @@ async function splitModules(name: string, source: string, external: string[], fo
   });
 }
 
-/** Compiles one of those files to CommonJS, with its bytecode. */
+/** Compiles one of these modules to CommonJS, with bytecode. */
 async function compile(file: string, external: string[], folder: string): Promise<void> {
   await Bun.build({
     entrypoints: [file],
@@ -79,7 +79,9 @@ async function compile(file: string, external: string[], folder: string): Promis
   });
 }
 
-/** Keeps the parts as files of their own. They are required, because Bun starts two threads to import one. */
+/**
+ * Keeps the parts in separate files. They are loaded with `require`, because Bun starts two threads for an `import()`.
+ */
 function keepParts(build: Bun.PluginBuilder): void {
   build.onLoad({ filter: /\.js$/ }, ({ path }) => ({
     contents: readFileSync(path, 'utf8').replaceAll(importOfPart, '(async () => require($1))()'),

@@ -16,7 +16,7 @@ try {
     minify: true,
     target: 'browser',
     define: { 'process.env.NODE_ENV': '"production"' },
-    // Without the folder's name, on which the bytes would depend.
+    // Makes paths relative to this folder, so that the output does not depend on where the repository is.
     root: join(repository, 'packages/studio/src'),
   });
   rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 /**
- * `npm run release:check`: checks whether this commit can be released. It prints every problem; without one it packs
+ * `npm run release:check`: checks whether this commit can be released. Prints every problem; if there is none, packs
  * the tarballs to publish (`npm run pack`).
  */
 import { readFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ function findOtherVersions(path: string, manifest: Manifest, version: string): s
     .map(([what, found]) => `${path}: ${what} is ${found}, and the repository's version is ${version}.`);
 }
 
-/** The entry of a version has a date and a text; no entry is left above it. */
+/** Checks that the entry of the version has a date and a text, and that no unreleased entry is above it. */
 function findChangelogProblems(changelog: string, version: string): string[] {
   const sections = changelog.split(/^## /m).slice(1);
   const textOf = (section = '') => section.slice(section.indexOf('\n')).trim();

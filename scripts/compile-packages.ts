@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** `folders` are copies of packages; the files in their `src` are compiled. */
+/** `folders` contains copies of packages. The files in their `src` are compiled. */
 export async function compilePackages(repository: string, folders: readonly string[]): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), 'goondan-compile-'));
   try {
@@ -31,7 +31,7 @@ function configFor(repository: string, sources: readonly string[], outDir: strin
       target: 'ES2024',
       noEmit: false,
       noEmitOnError: true,
-      // `npm run types` checks them, and that takes longer than all the rest.
+      // Skips type checks: `npm run types` does them, and they would take longer than everything else.
       noCheck: true,
       declaration: true,
       declarationMap: true,
@@ -54,7 +54,7 @@ export async function runCompiler(repository: string, config: string): Promise<v
   if (child.exitCode !== 0) throw new Error(`The packages do not compile:\n${problems}`);
 }
 
-/** Moves compiled files into `lib`, and adapts declarations and maps. */
+/** Moves the compiled files into `lib`, and adapts declarations and source maps. */
 function takeOver(compiled: string, folder: string): void {
   for (const path of new Bun.Glob('**/*').scanSync(compiled)) {
     const target = join(folder, 'lib', path);
@@ -70,7 +70,10 @@ function fitMap(text: string, path: string): string {
   return JSON.stringify({ ...JSON.parse(text), sources: [relative(join('lib', dirname(path)), source)] });
 }
 
-/** Replaces the ending of relative imports, which the compiler does in JavaScript only. Comments stay as they are. */
+/**
+ * Replaces the file extension in relative imports of declarations, because the compiler does this only in JavaScript.
+ * Comments stay unchanged.
+ */
 function fitNames(text: string): string {
   return text.replaceAll(/^(?! *(?:\/?\*|\/\/)).*$/gm, (line) =>
     line.replaceAll(/(\b(?:from |import |import\())(["'])(\.[^"']*)\.ts\2/g, '$1$2$3.js$2'),

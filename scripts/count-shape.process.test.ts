@@ -1,4 +1,4 @@
-// A package of a few lines with known numbers.
+// Counts a small package whose numbers are known.
 import { expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

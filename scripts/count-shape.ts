@@ -29,7 +29,7 @@ const notCounted = /\.test\.|\/(?:testing|simulation|wire|fixtures)\//;
 /** Rows of a report, in order. */
 export type Shape = Readonly<Record<string, number | string>>;
 
-/** Counts the packages below a folder, which has a `node_modules` with our own packages in it. */
+/** Counts the packages below a folder. Its `node_modules` must contain Goondan's own packages. */
 export async function countShape(folder: string): Promise<Shape> {
   const paths = [...new Bun.Glob(counted).scanSync(folder)].filter((path) => !notCounted.test(path)).toSorted();
   const doors = listDoors(folder);
@@ -62,7 +62,7 @@ interface Lines {
   readonly comment: number;
 }
 
-/** From and to, in characters. */
+/** The start and end of a text range, in characters. */
 type Span = readonly [from: number, to: number];
 
 const literals: ReadonlySet<SyntaxKind> = new Set([
@@ -90,7 +90,7 @@ function literalsOfStyle(text: string): Span[] {
     .map(({ 0: found, index }) => [index, index + found.length]);
 }
 
-/** Counts the lines of a text; the start of a comment inside a literal does not count. */
+/** Counts the lines of a text. `spans` are the literals, in which a comment sign does not start a comment. */
 function countLines(text: string, spans: readonly Span[]): Lines {
   const starts = new Map(spans);
   const code = new Set<number>();
@@ -210,7 +210,7 @@ async function describeDoors(project: Project, folder: string, doors: ReadonlyMa
   return rows;
 }
 
-/** Writes a column for each commit, or one for the working tree. */
+/** Renders one column per commit, or one for the working tree. */
 async function report(commits: readonly string[]): Promise<string> {
   const repository = resolve(import.meta.dir, '..');
   const shapes = new Map<string, Shape>();
@@ -236,7 +236,7 @@ async function countCommit(repository: string, commit: string): Promise<Shape> {
   }
 }
 
-/** Links third parties as installed here, and our own packages from the commit. */
+/** Links third-party packages as installed here, and Goondan's own packages from the commit. */
 function linkModules(repository: string, folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '@goondan'), { recursive: true });

@@ -24,11 +24,11 @@ export interface SchemaNode {
 }
 
 export interface Field {
-  /** `policy.restart.baseMs`, `exports[].name`, `secrets.<name>`. */
+  /** The path of the field, such as `policy.restart.baseMs`, `exports[].name` or `secrets.<name>`. */
   readonly path: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** In YAML. */
+  /** The default value, in YAML. */
   readonly byDefault?: string;
   /** Empty when the schema has none. */
   readonly description: string;
@@ -88,7 +88,10 @@ function either(types: readonly string[]): string {
   return types.length < 2 ? types.join('') : `${types.slice(0, -1).join(', ')} or ${types.at(-1)}`;
 }
 
-/** Whether the author chooses the names of its values, which have one type; without a type it is a plain object. */
+/**
+ * Tells whether the schema is a map: the author chooses the keys, and all values have one type. Without a value type it
+ * is a plain object.
+ */
 function isMap(schema: SchemaNode): schema is SchemaNode & { readonly additionalProperties: SchemaNode } {
   const { additionalProperties: values } = schema;
   return typeof values === 'object' && Object.keys(values).length > 0;

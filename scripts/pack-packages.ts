@@ -23,7 +23,7 @@ export interface PackedPackage {
 }
 
 export interface PackedFile {
-  /** From the folder of the package. */
+  /** The path, relative to the package's folder. */
   readonly path: string;
   readonly mode: number;
 }
@@ -65,7 +65,7 @@ function listPublished(): string[] {
   return workspaces.map((workspace) => join(repository, workspace)).filter((folder) => !readManifest(folder).private);
 }
 
-/** Calls `npm pack`, which returns an entry for each folder, in order. */
+/** Calls `npm pack`. Returns one entry per folder, in order. */
 async function npmPack(folders: readonly string[], ...options: readonly string[]) {
   const command = ['npm', 'pack', '--json', '--ignore-scripts', ...options, ...folders];
   const child = Bun.spawn(command, { cwd: repository, stdout: 'pipe', stderr: 'pipe' });
@@ -79,7 +79,7 @@ async function npmPack(folders: readonly string[], ...options: readonly string[]
 function turnToCompiled(folder: string): void {
   const { scripts: _, ...manifest } = readManifest(folder);
   const exports = Object.entries(manifest.exports ?? {}).map(([door, module]) => [door, doorOf(module)]);
-  // Files that are left out are not in the staging folder.
+  // The staging folder contains only shipped files, so patterns that exclude files are not needed.
   const files = ['lib', ...(manifest.files ?? []).filter((pattern) => !pattern.startsWith('!'))];
   const turned = { ...manifest, exports: Object.fromEntries(exports), files };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(turned, undefined, 2)}\n`);

@@ -1,4 +1,7 @@
-/** Reads the doors of packages with the compiler, for `count-shape`, the API report, and the tests of exports. */
+/**
+ * Reads the public entry points ("doors") of packages with the compiler, for `count-shape`, the API report, and the
+ * tests of exports.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Node, SourceFile } from 'typescript/unstable/ast';
@@ -6,13 +9,13 @@ import { API, type Symbol as ModuleSymbol, type Project, SymbolFlags } from 'typ
 
 export interface DoorExport {
   readonly name: string;
-  /** False when the door exports it as a type only. */
+  /** False when the door exports the name only as a type. */
   readonly isValue: boolean;
 }
 
 /**
- * Name of a door (`@goondan/runtime/testing`) → its exports. The folder has a `node_modules` with our own packages in
- * it.
+ * Returns a map: name of a door (`@goondan/runtime/testing`) → its exports. The folder's `node_modules` must contain
+ * Goondan's own packages.
  */
 export function readDoors(folder: string): Promise<Map<string, DoorExport[]>> {
   const doors = listDoors(folder);
@@ -23,7 +26,7 @@ export function readDoors(folder: string): Promise<Map<string, DoorExport[]>> {
   });
 }
 
-/** Name of a door → its module, relative to the folder. */
+/** Returns a map: name of a door → its module, relative to the folder. */
 export function listDoors(folder: string): Map<string, string> {
   const doors = new Map<string, string>();
   for (const path of [...new Bun.Glob('packages/*/package.json').scanSync(folder)].toSorted()) {
@@ -37,7 +40,7 @@ export function listDoors(folder: string): Map<string, string> {
   return doors;
 }
 
-/** Opens files below a folder, with all their imports, until `use` has returned. */
+/** Opens the files below a folder with all their imports in the compiler, until `use` has returned. */
 export async function withProject<Result>(
   folder: string,
   files: readonly string[],
@@ -55,7 +58,7 @@ export async function withProject<Result>(
 
 const configOf = (folder: string) => join(folder, 'count-shape.tsconfig.json');
 
-/** Adds a configuration that is not on the disk. */
+/** Adds a virtual configuration file, which does not exist on disk. */
 function withConfig(folder: string, files: readonly string[]) {
   const compilerOptions = {
     target: 'ESNext',
@@ -86,13 +89,13 @@ export async function readDoor(project: Project, path: string): Promise<DoorExpo
   return Promise.all(exported.map(async (each) => ({ name: each.name, isValue: await isValue(project, each) })));
 }
 
-/** Lists the exports of a module, in the order of the compiler. */
+/** Lists the exports of a module, in the compiler's order. */
 export async function exportsOf(project: Project, path: string): Promise<readonly ModuleSymbol[]> {
   const module = await project.checker.getSymbolAtLocation(await readTree(project, path));
   return module === undefined ? [] : project.checker.getExportsOfModule(module);
 }
 
-/** Follows the re-exports: one `export type` on the way makes it a type. */
+/** Follows re-exports to find out whether an export is a value: one `export type` on the way makes it a type. */
 async function isValue(project: Project, symbol: ModuleSymbol): Promise<boolean> {
   if ((symbol.flags & SymbolFlags.Alias) === 0) return (symbol.flags & SymbolFlags.Value) !== 0;
   const [handle] = symbol.declarations;
@@ -102,7 +105,7 @@ async function isValue(project: Project, symbol: ModuleSymbol): Promise<boolean>
   return next !== undefined && (await isValue(project, next));
 }
 
-/** Finds `export type { X }` and `export { type X }`: the word is on the name or on the statement around it. */
+/** Detects `export type { X }` and `export { type X }`: the keyword is on the statement or on the name. */
 function isTypeOnly(specifier: Node): boolean {
   for (let node: Node | undefined = specifier; node !== undefined; node = node.parent) {
     if ('isTypeOnly' in node && node.isTypeOnly === true) return true;

@@ -12,10 +12,10 @@ import { findBun } from '../packages/runtime/bin/find-bun.mjs';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-// A developer's `.env` and `node_modules` must not affect the result; no process outlives the run. Three files run at a
-// time, because many tests wait for processes. More would delay tests with deadlines.
+// A developer's `.env` and `node_modules` must not affect the result, and no process may outlive the run. Three test
+// files run at a time, because many tests wait for processes; more would delay tests that have deadlines.
 const flags = ['--no-env-file', '--no-install', '--no-orphans', '--isolate', '--parallel=3', '--timeout=30000'];
-// The scratch folder of this checkout, which git ignores, too. Bun itself leaves out `node_modules`.
+// Excludes the scratch folder of this checkout, which git ignores as well. Bun itself skips `node_modules`.
 const notOurs = '--path-ignore-patterns=tmp/**';
 
 runTests(...process.argv.slice(2));
@@ -40,7 +40,7 @@ function runTests(command, ...extra) {
   child.on('close', (code) => close(readSummary(ending), code ?? 1));
 }
 
-/** Returns Bun's counts, or undefined when it printed no summary. */
+/** Returns Bun's counts; undefined when Bun printed no summary. */
 function readSummary(ending) {
   // oxlint-disable-next-line no-control-regex -- colours are control characters
   const lines = ending.replaceAll(/\x1b\[[\d;]*m/g, '').split('\n');
@@ -48,7 +48,7 @@ function readSummary(ending) {
   if (last === -1) return undefined;
 
   const counts = { pass: 0, fail: 0, skip: 0, todo: 0 };
-  // Reads upwards to the start of the block of counts: a test may have printed similar lines above it.
+  // Reads upwards to the start of the summary, because a test may have printed similar lines above it.
   for (let index = last - 1; index >= 0; index -= 1) {
     const [, count, noun] = /^ *(\d+) ([a-z]+)/.exec(lines[index]) ?? [];
     if (noun === undefined) break;

@@ -1,4 +1,4 @@
-// Real runs: a copy of the script in a temporary repository with tests of its own.
+// Tests real runs: a copy of the script in a temporary repository that has its own tests.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -26,7 +26,7 @@ export async function runExamples(repository: string, print: (line: string) => v
 }
 
 interface ExampleRun {
-  /** Absent when all is well. */
+  /** The reason of a failure; absent when the example passed. */
   problem?: string;
   output: string;
   elapsedMs: number;

@@ -46,11 +46,11 @@ async function say(page: Page, text: string, answer?: string): Promise<void> {
   if (answer !== undefined) await page.locator('.turn:not(.is-live)', { hasText: answer }).waitFor();
 }
 
-/** Takes a light and a dark picture. */
+/** Takes two pictures: in the light and in the dark theme. */
 async function take(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    // Animations have ended.
+    // Waits until animations have ended.
     await page.waitForTimeout(600);
     await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) });
   }

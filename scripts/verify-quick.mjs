@@ -34,7 +34,7 @@ const steps = [
 const results = await Promise.all(steps.map(run));
 process.exitCode = results.every(Boolean) ? 0 : 1;
 
-/** Returns whether it passed. */
+/** Runs one step. Returns true if it passed. */
 async function run([name, command, args]) {
   const startedAt = performance.now();
   const env = { ...process.env, GOONDAN_SAMPLES: 'few' };

@@ -17,10 +17,10 @@ const repository = resolve(import.meta.dir, '..');
 
 const reported: readonly string[] = ['types', 'runtime'];
 
-/** Doors outside of semantic versioning. */
+/** The doors that semantic versioning does not cover. */
 const unversioned: readonly string[] = ['@goondan/runtime/internal', '@goondan/types/http'];
 
-/** Path of a report → its text. */
+/** Returns a map: path of a report → its text. */
 export async function renderApiReports(): Promise<Map<string, string>> {
   const doors = [...listDoors(repository)].filter(([, path]) =>
     reported.some((name) => path.startsWith(`packages/${name}/`)),
@@ -110,7 +110,8 @@ async function declarationOf(project: Project, symbol: ModuleSymbol): Promise<st
 
 function textOf(node: Node): string {
   if (node.kind !== SyntaxKind.VariableDeclaration) return node.getText();
-  // The statement is two levels above. Its texts, such as those of the error catalogue, are not part of the surface.
+  // The statement is two levels above the symbol. String types, such as the texts of the error catalogue, are not part
+  // of the surface.
   return node.parent.parent.getText().replaceAll(/(?<=: )(['"]).*\1(?=;$)/gm, 'string');
 }
 

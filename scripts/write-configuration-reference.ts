@@ -42,7 +42,7 @@ function renderKind(kind: string, { description = '', properties = {} }: SchemaN
   return [`## ${kind}\n`, `${description}\n`, ...renderForms(spec), renderExample(kind)].join('\n');
 }
 
-/** Renders one table; for a \`spec\` of several forms, one for each. */
+/** Renders one table per form of `spec`. */
 function renderForms(spec: SchemaNode): string[] {
   if (spec.oneOf === undefined) return [renderFields(spec)];
   return spec.oneOf.flatMap((form) => {

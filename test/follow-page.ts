@@ -60,7 +60,7 @@ export function readSteps(page: string): Step[] {
   });
 }
 
-/** Whether it is one `gdn` command with arguments that need no shell. */
+/** Tells whether it is one `gdn` command with arguments that need no shell. */
 function isPlain(command: string): boolean {
   return /^gdn [^|&;<>$`()]*$/.test(command);
 }

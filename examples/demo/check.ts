@@ -62,7 +62,7 @@ try {
   assert.equal(trace.match(/~ toolCatalog\.weather__save removed/g)?.length, 2);
   assert.deepEqual(await readdir(workdir), []);
 
-  // memory: told to the model for the length of the turn, kept as state, absent from the history.
+  // memory: the model gets the number during the turn; it is kept as state, and is not in the history.
   assert.match(trace, /\+ append system memory\.visits/);
   assert.deepEqual(concierge.extensionState, { memory: 4 });
   assert.deepEqual([...new Set(concierge.messages.map(({ data }) => data.role))], ['user', 'assistant', 'tool']);
@@ -92,7 +92,7 @@ async function withSwarm<Value>(started: SwarmPlan, work: (swarm: Swarm) => Prom
   }
 }
 
-/** `decision` is the person's answer about a tool call. */
+/** `decision` is the person's answer when a tool call needs approval. */
 async function answer(swarm: Swarm, input: string, decision?: 'approve' | 'deny'): Promise<string> {
   const watch = await swarm.watch({ types: ['approval'] }, (notice) => {
     if (notice.type !== 'approval' || notice.state !== 'asked') return;

@@ -10,7 +10,7 @@ export const register: ExtensionRegister<{ backup: string }> = (api, { backup })
       // The backup failed as well, or the turn was cancelled.
       if (ctx.modelRef === backup || ctx.signal.aborted) throw error;
 
-      // Trying again is not a second next(): the runtime runs another step, and the metadata is still there.
+      // Does not call next() again: the runtime runs another step, which still has this metadata.
       ctx.metadata['fail-over.active'] = true;
       throw new GoondanError('E_MODEL_FAILED', `${ctx.modelRef} failed, ${backup} takes over.`, {
         cause: error,

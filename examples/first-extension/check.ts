@@ -33,7 +33,7 @@ assert.deepEqual(
   ['passed', 'passed', 'short_circuit', 'short_circuit', 'short_circuit'],
 );
 
-// The budget is for one turn: the next one has its own.
+// The budget applies to one turn: the next turn has its own budget.
 await tested.say('Again!');
 const again = (await tested.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
 assert.equal(again.filter(({ output }) => output.type === 'json').length, 4);

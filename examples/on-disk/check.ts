@@ -34,7 +34,7 @@ try {
   );
   await second.close();
 
-  // On disk it is JSON lines: the messages, and nothing else, in base.jsonl.
+  // On disk the conversation is stored as JSON lines: base.jsonl contains the messages and nothing else.
   const folder = join(stateRoot, 'workspaces', 'example', 'instances', 'parrot~default', 'messages');
   const lines = (await readFile(join(folder, 'base.jsonl'), 'utf8')).trim().split('\n');
   assert.equal(lines.length, 4);

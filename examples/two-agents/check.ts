@@ -19,7 +19,8 @@ try {
   const pids = new Set([process.pid, ...instances.map(({ pid }) => pid)]);
   assert.equal(pids.size, 3);
 
-  // The agents know of each other, and a call that would wait for itself is refused at once, with the chain.
+  // The agents know each other, and a call that would wait for itself is refused at once; the error shows the chain of
+  // calls.
   assert.equal(await ask('Tell me who works here.'), 'You could ask the librarian.');
   assert.match(await ask('Is the host again there?'), /would wait for itself: host → host/);
 

@@ -19,7 +19,7 @@ export interface ProseCount {
   readonly kind: ProseKind;
   readonly sentences: number;
   readonly inverted: number;
-  /** In percent. */
+  /** The share in percent. */
   readonly share: number;
 }
 
@@ -46,7 +46,7 @@ export function countProse(prose: readonly Prose[]): ProseCount[] {
     .toArray();
 }
 
-/** Lists `path:line: sentence`, files with most of them first. */
+/** Lists lines of the form `path:line: sentence`, files with the most such sentences first. */
 export function listInverted(prose: readonly Prose[], kinds: readonly ProseKind[]): string[] {
   return prose
     .filter(({ kind }) => kinds.includes(kind))

@@ -7,12 +7,12 @@ export interface Sentence {
 
 const openers = /^(?:what|who|whoever|whose|whom|of|that|those|which)\b/i;
 
-/** Whether a sentence begins with a relative word and is not a question. */
+/** Tells whether a sentence begins with a relative word and is not a question. */
 export function isInverted({ text }: Sentence): boolean {
   return openers.test(text.replace(/^[^\p{L}\p{N}]+/u, '')) && !/\?["'”)*_]*$/.test(text);
 }
 
-/** Lists the sentences of four words or more, without code, tables, quotes of programs and the marks of Markdown. */
+/** Returns the sentences of four or more words, without code, tables, quoted program output and Markdown marks. */
 export function readSentences(markdown: string, firstLine = 1): Sentence[] {
   return readParagraphs(markdown, firstLine).flatMap(({ line, text }) =>
     withoutMarks(text)
@@ -43,7 +43,7 @@ function readParagraphs(markdown: string, firstLine: number): Sentence[] {
   return paragraphs;
 }
 
-/** Makes one word of a span of code, and replaces a link with its text. */
+/** Replaces a code span with one word, and a link with its text. */
 function withoutMarks(text: string): string {
   return text
     .replace(/^(?:#+ |[-*+] |\d+\. |> )+/, '')

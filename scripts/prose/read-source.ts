@@ -2,10 +2,10 @@
 
 export interface SourcePart {
   readonly kind: 'comment' | 'string';
-  /** Without comment signs or quotes; an expression inside a template is one word. */
+  /** The text without comment signs or quotes. An expression inside a template counts as one word. */
   readonly text: string;
   readonly line: number;
-  /** The code before it on this line and the line before, trimmed. */
+  /** The code before this part, on the same and the previous line, trimmed. */
   readonly before: string;
 }
 
@@ -43,7 +43,7 @@ export function readSource(text: string): SourcePart[] {
   return parts;
 }
 
-/** Whether a part continues the last one: comments on consecutive lines, or strings joined by a plus. */
+/** Tells whether a part continues the last one: comments on consecutive lines, or strings joined by a plus. */
 function isContinued(kind: SourcePart['kind'], between: string, part: string): boolean {
   return kind === 'comment' ? between === '' && part.startsWith('//') : between === '+';
 }

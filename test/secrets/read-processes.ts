@@ -39,7 +39,7 @@ function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    // The process ended meanwhile.
+    // The process has exited meanwhile.
     return '';
   }
 }

@@ -79,7 +79,7 @@ export async function openSwarm(stateRoot: string, { agents, policy }: TestPlan)
   };
 }
 
-/** The most lines of tools and extensions that are kept. */
+/** The maximum number of lines of tools and extensions that are kept. */
 const MOST_AUTHORS = 1_000;
 
 function isAuthors({ event }: LogLine): boolean {

@@ -1,5 +1,5 @@
-// Real processes: a copy of the launcher, started by Node, in a folder laid out like the installed package, with a small
-// `main.ts` of its own.
+// Tests with real processes: a copy of the launcher, started by Node, in a folder laid out like the installed package,
+// with a small `main.ts` of its own.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { errorCatalogue } from '@goondan/types';
 import {

@@ -1,4 +1,4 @@
-// Real processes: `gdn` as npm installs it, started by Node.
+// Tests with real processes: `gdn` as npm installs it, started by Node.
 import { describe, expect, test } from 'bun:test';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

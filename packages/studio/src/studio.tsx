@@ -30,7 +30,7 @@ export function Studio() {
   const { at, turn } = route;
   const live = shown && swarm.live[liveKey(shown.agent, shown.instanceKey)];
   useTitle(shown, view);
-  // A choice made for a person who named nothing stays, whatever happens elsewhere.
+  // If the address names no workspace, the first choice is kept, even when other workspaces change.
   useEffect(() => {
     if (route.workspaceId === undefined && workspaceId !== undefined && shown !== undefined)
       goTo({ workspaceId, ...shown }, { replace: true });
@@ -111,7 +111,7 @@ export function Studio() {
   }
 }
 
-/** Returns the conversation of the address; without one, the entry agent's newest. */
+/** Returns the conversation in the address; if the address has none, the newest conversation of the entry agent. */
 function shownConversation(route: Route, view: WorkspaceView | undefined): InstanceAddress | undefined {
   if (route.agent !== undefined && route.instanceKey !== undefined)
     return { agent: route.agent, instanceKey: route.instanceKey };

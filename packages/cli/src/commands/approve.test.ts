@@ -1,4 +1,5 @@
-// Real agents: tool calls that wait for a person are answered at the command line, in `gdn run`, and from elsewhere.
+// Tests with real agents: tool calls that wait for a person are answered at the command line, in `gdn run`, and from
+// elsewhere.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { type ApprovalSummary, connectSwarm } from '@goondan/runtime';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Processes start one after the other, and the machine may be busy.
+// Long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

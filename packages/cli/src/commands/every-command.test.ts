@@ -1,11 +1,11 @@
-// Real processes: every command once, with its exit code and the output on each stream. Most other tests run commands
-// in their own process.
+// Tests with real processes: every command once, with its exit code and the output on each stream. Most other tests run
+// commands in their own process.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { allCommands } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Processes start one after the other, and the machine may be busy.
+// Long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

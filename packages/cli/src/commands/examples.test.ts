@@ -1,8 +1,9 @@
-// Real agents: every example in `--help` is typed, in a swarm that `gdn init` made and that has conversations.
+// Tests with real agents: every example in `--help` is typed, in a swarm that `gdn init` made and that has
+// conversations.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
-// Processes start one after the other, and the machine may be busy.
+// Long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

@@ -1,4 +1,4 @@
-// Real agents: the bundle that `gdn init` wrote, with a local server for OpenAI's format.
+// Tests with real agents: the bundle that `gdn init` wrote, with a local server for OpenAI's format.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
@@ -9,7 +9,7 @@ import { type Template, templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
 
-// Processes start one after the other, and the machine may be busy.
+// Long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 const page = join(import.meta.dir, '../../../../docs/models.md');

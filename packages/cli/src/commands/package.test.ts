@@ -16,7 +16,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { offline, packPackage, serveRegistry, weatherTool, writePackage } from '../testing/sample-packages.ts';
 
-// Processes start one after the other, and the machine may be busy.
+// Long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

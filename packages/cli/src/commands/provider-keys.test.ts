@@ -1,4 +1,4 @@
-// Real agents: `gdn init` with a key set, and the provider that the bundle then uses.
+// Tests with real agents: `gdn init` with a key set, and the provider that the bundle then uses.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { anthropicWire } from '../../../runtime/src/agent/model/providers/wire/anthropic-wire.ts';
@@ -8,7 +8,7 @@ import { startWireServer } from '../../../runtime/src/agent/model/providers/wire
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
 
-// Processes start one after the other, and the machine may be busy.
+// Long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;

@@ -1,5 +1,5 @@
-// Real agents: `gdn replay` of turns that a real swarm ran. The tool writes a file when it is imported, and another
-// when it runs.
+// Tests with real agents: `gdn replay` of turns that a real swarm ran. The tool writes a file when it is imported, and
+// another when it runs.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { startWireServer } from '../../../runtime/src/agent/model/providers/wire
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Processes start one after the other, and the machine may be busy.
+// Long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

@@ -1,11 +1,11 @@
-// Real agents: commands for a swarm that `gdn run --detach` started.
+// Tests with real agents: commands for a swarm that `gdn run --detach` started.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { TimelineView, WorkspaceList } from '../studio/contract.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { StudioPlace } from '../testing/studio-place.ts';
 
-// Processes start one after the other, and the machine may be busy.
+// Long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;

@@ -167,7 +167,7 @@ async function showRemedies() {
   return { fork, copy, export: exported };
 }
 
-/** Whether every line names a commit or an event of a turn, and the last one is in it. */
+/** Tells whether every line names a commit or an event of a turn, and the last one is in it. */
 function hidesFromHistory(file: string): boolean {
   const lines = readFileSync(join(place.stateRoot, file), 'utf8').trim().split('\n');
   return lines.length > 4 && lines.every((line) => line.includes('"turn":'));

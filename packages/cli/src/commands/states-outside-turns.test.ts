@@ -1,4 +1,4 @@
-// Real agents: a state that an extension sets outside of a turn.
+// Tests with real agents: a state that an extension sets outside of a turn.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';

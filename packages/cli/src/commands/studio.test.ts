@@ -1,4 +1,4 @@
-// Real processes: the output and the server of `gdn studio`, and the files it leaves.
+// Tests with real processes: the output and the server of `gdn studio`, and the files it leaves.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { until } from '../testing/studio-place.ts';
 import type { ApprovalSummary } from '@goondan/runtime';
 import type { Done, WorkspaceList, WorkspaceView } from '../studio/contract.ts';
 
-// Processes start one after the other, and the machine may be busy.
+// Long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

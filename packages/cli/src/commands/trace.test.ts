@@ -1,10 +1,10 @@
-// Real agents: turns in `gdn trace`, with and without a running swarm.
+// Tests with real agents: turns in `gdn trace`, with and without a running swarm.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { ReadTrace, TurnSummary } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Processes start one after the other, and the machine may be busy.
+// Long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;

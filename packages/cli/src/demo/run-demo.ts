@@ -14,7 +14,7 @@ import { printTrace } from '../trace/print-trace.ts';
 import { printAnswer } from './print-answer.ts';
 import { demoBundle, type DemoSwarm, startDemoSwarm } from './start-demo-swarm.ts';
 
-/** The output of `gdn demo --json`. Fields are added, never renamed. */
+/** The output of `gdn demo --json`. Fields may be added, but are never renamed. */
 export interface DemoRun extends TurnReport {
   /**
    * The chain of the turn, with the turns of called agents in `called` of the calls that asked for them. Absent when

@@ -1,4 +1,4 @@
-// Real processes: the swarm of the demo, used by a program.
+// Tests with real processes: the swarm of the demo, used by a program.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,7 @@ import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownInstance } from './unknown-instance.ts';
 import { type JournalPlace, withJournal } from './with-journal.ts';
 
-/** An item of `gdn instance list --json`. Fields are added, never renamed. */
+/** An item of `gdn instance list --json`. Fields may be added, but are never renamed. */
 export interface ListedInstance extends InstanceAddress {
   readonly status: InstanceStatus['status'];
   /** The number of messages; `null` when the files cannot be read. */

@@ -5,7 +5,10 @@ import { GoondanError } from '@goondan/types';
 import { serverUsers } from './server-users.ts';
 import { variablesOf } from './read-entry.ts';
 
-/** An item of `gdn mcp list --json`. Fields are added, never renamed. Values that may be secrets are left out. */
+/**
+ * An item of `gdn mcp list --json`. Fields may be added, but are never renamed. Values that may be secrets are left
+ * out.
+ */
 export interface ListedServer {
   readonly name: string;
   readonly type?: 'stdio' | 'http';

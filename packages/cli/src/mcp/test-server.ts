@@ -20,7 +20,7 @@ export interface TestRequest extends RunRequest {
   readonly args?: string;
 }
 
-/** The output of `gdn mcp test --json`. Fields are added, never renamed. */
+/** The output of `gdn mcp test --json`. Fields may be added, but are never renamed. */
 export interface TestedServer extends ProbedServer {
   readonly name: string;
   /** The agent that uses the server; null when none does. */

@@ -6,7 +6,7 @@ import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
 
-/** The output of `--json` when the swarm accepts input. Fields are added, never renamed. */
+/** The output of `--json` when the swarm accepts input. Fields may be added, but are never renamed. */
 export interface ServedSwarm {
   readonly pid: number;
   /** The folder of the workspace. */

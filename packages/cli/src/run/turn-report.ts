@@ -13,7 +13,7 @@ import { reportTurnError } from '../report-error.ts';
 import type { Terminal } from '../terminal.ts';
 import { describeLimits } from './describe-limits.ts';
 
-/** The output of `--json`. Fields are added, never renamed. */
+/** The output of `--json`. Fields may be added, but are never renamed. */
 export interface TurnReport {
   readonly agent: string;
   readonly instanceKey: string;

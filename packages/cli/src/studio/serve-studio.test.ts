@@ -1,4 +1,4 @@
-// Real HTTP: access with the link, and refusals of everybody else.
+// Tests over real HTTP: access with the link, and refusals of everybody else.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { networkInterfaces } from 'node:os';
 import { isErrorCode } from '@goondan/types';

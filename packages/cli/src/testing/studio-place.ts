@@ -23,7 +23,7 @@ export interface StudioRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** True: without the cookie. */
+  /** If true, without the cookie. */
   readonly isStranger?: boolean;
 }
 

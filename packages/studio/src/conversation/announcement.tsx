@@ -4,18 +4,15 @@ import type { ShownMessage } from './message-parts.ts';
 interface AnnouncementProps {
   readonly agent: string;
   readonly isWorking: boolean;
-  /** The tool that waits for approval. */
+  /** The name of the tool whose call waits for approval. */
   readonly waiting: string | undefined;
   readonly newest: ShownMessage | undefined;
 }
 
-/** The most characters that are read aloud; the whole text is on the page. */
+/** The maximum number of characters that are read aloud; the page shows the whole text. */
 const LONGEST = 300;
 
-/**
- * For screen readers: announces that an answer is being written, and then the answer. Not every word while it is
- * written.
- */
+/** For screen readers: announces that the agent is answering, and then the finished answer, but not each word of it. */
 export function Announcement({ agent, isWorking, waiting, newest }: AnnouncementProps) {
   const [hasWorked, setWorked] = useState(false);
   if (isWorking && !hasWorked) setWorked(true);

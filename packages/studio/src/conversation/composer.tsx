@@ -12,11 +12,11 @@ interface ComposerProps {
   readonly shown: InstanceAddress;
   readonly isNow: boolean;
   readonly show: Show;
-  /** The input was accepted and is on disk. */
+  /** Called when the input was accepted and is on disk. */
   readonly onSent: (input: SentInput) => void;
 }
 
-/** The limit of the server, which rejects longer texts. */
+/** The maximum length of an input; the server rejects longer texts. */
 const LONGEST = 500_000;
 
 export function Composer({ view, shown: { agent, instanceKey }, isNow, show, onSent }: ComposerProps) {
@@ -42,7 +42,7 @@ export function Composer({ view, shown: { agent, instanceKey }, isNow, show, onS
       setProblem(undefined);
       if (!isNow) show({ at: undefined });
     } catch (error) {
-      // The text stays in the field.
+      // After a failure, the text stays in the field.
       setProblem(error instanceof Error ? error : new Error(String(error)));
     } finally {
       setSending(false);

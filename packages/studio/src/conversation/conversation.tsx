@@ -1,4 +1,4 @@
-/** One conversation: live, or at a past moment. */
+/** Shows one conversation: live, or as it was at a past moment. */
 import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
@@ -20,10 +20,10 @@ interface ConversationProps {
   readonly view: WorkspaceView;
   readonly shown: InstanceAddress;
   readonly at: number | undefined;
-  /** The turn whose onion is open. */
+  /** The id of the turn whose onion is open. */
   readonly openTurn: string | undefined;
   readonly live: LiveTurn | undefined;
-  /** Changes with every committed turn. */
+  /** A number that changes with every committed turn. */
   readonly version: number;
   /** Reads the workspace again after a change. */
   readonly lookAgain: () => void;

@@ -20,7 +20,7 @@ export function describeAuthor(author: ShownMessage['author'], role?: ShownMessa
   }
 }
 
-/** A layer may have given the answer itself, without a call of the model or tool. */
+/** Describes a reply or result that a layer gave itself, without calling the model or the tool. */
 function inPlace({ answeredBy }: { readonly answeredBy?: string }, whom: string): string {
   return answeredBy === undefined ? whom : `extension ${answeredBy} for ${whom}`;
 }

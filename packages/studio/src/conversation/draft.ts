@@ -1,6 +1,8 @@
-/** Unsent texts, by conversation: they survive a visit elsewhere, and disappear with the tab. */
+/**
+ * Stores unsent texts by conversation. They are kept when another view is opened, and deleted when the tab is closed.
+ */
 const KEPT_AS = 'goondan.studio.draft';
-/** Longer ones are not kept, because a browser has little room for this. */
+/** Longer texts are not stored, because browsers limit this storage. */
 const LONGEST = 50_000;
 
 export function readDraft(conversation: string): string {
@@ -16,6 +18,6 @@ export function keepDraft(conversation: string, text: string): void {
     if (text === '' || text.length > LONGEST) sessionStorage.removeItem(`${KEPT_AS} ${conversation}`);
     else sessionStorage.setItem(`${KEPT_AS} ${conversation}`, text);
   } catch {
-    // The browser stores nothing, or its storage is full.
+    // The browser does not allow storage, or its storage is full.
   }
 }

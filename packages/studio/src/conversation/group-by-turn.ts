@@ -5,7 +5,7 @@ export interface TurnGroup {
   readonly messages: readonly ShownMessage[];
 }
 
-/** Groups consecutive messages by turn. A message that another turn replaced belongs to that turn. */
+/** Groups consecutive messages by turn. A message that a later turn replaced belongs to the later turn. */
 export function groupByTurn(messages: readonly ShownMessage[]): readonly TurnGroup[] {
   const groups: { turnId: string; messages: ShownMessage[] }[] = [];
   for (const message of messages) {

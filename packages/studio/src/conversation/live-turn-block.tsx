@@ -9,7 +9,7 @@ import type { Show } from '../route/route.ts';
 
 interface LiveTurnBlockProps {
   readonly live: LiveTurn;
-  /** True while it waits for approval. */
+  /** True while the turn waits for approval. */
   readonly isWaiting: boolean;
   readonly workspaceId: string;
   readonly show: Show;
@@ -22,14 +22,14 @@ const signs: Readonly<Record<LiveTool['state'], string>> = {
   error: 'is-error',
 };
 
-/** The running turn while it is being written. */
+/** Shows the running turn. */
 export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBlockProps) {
   const [problem, setProblem] = useState<Error>();
   const [cancelled, setCancelled] = useState<string>();
   const { agent, instanceKey, text, reasoning, tools, turnId, stepIndex, isCut = false } = live;
   const cancel = () => {
     setCancelled(turnId);
-    // Named, so that a late click does not cancel the next turn.
+    // Passes the turn's id, so that a late click does not cancel the next turn.
     const named = turnId === undefined ? {} : { turnId };
     postTo<Done>(addressOf(workspaceId, 'cancel'), { agent, instanceKey, ...named }).catch((error: unknown) => {
       setCancelled(undefined);

@@ -7,7 +7,7 @@ import { PieceOfMessage } from './piece-of-message.tsx';
 import type { Show } from '../route/route.ts';
 
 interface MessageCardProps {
-  /** The agent of the conversation, under whose name its model's messages are shown. */
+  /** The conversation's agent. Messages of its model are shown under its name. */
   readonly agent: string;
   readonly shown: ShownMessage;
   readonly outcomes: Outcomes;
@@ -20,7 +20,7 @@ export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, c
   const { message, author, seq, at, replaced } = shown;
   const pieces = piecesOf(message.data, outcomes, calls);
   if (pieces.length === 0) return null;
-  // The metadata key is that of messages written before the field.
+  // Older messages have this metadata key instead of the field `lifetime`.
   const isEphemeral = (message.lifetime ?? message.metadata['goondan.ephemeral']) !== undefined;
   return (
     <article className={`message is-${message.data.role} by-${author.kind}${isEphemeral ? ' is-ephemeral' : ''}`}>
@@ -39,7 +39,7 @@ export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, c
         </button>
       </header>
       {pieces.map((piece, index) => (
-        // A message never changes: another one replaces it.
+        // The index is a stable key, because a message never changes; it can only be replaced by another message.
         <PieceOfMessage key={index} piece={piece} />
       ))}
       {message.metadata['goondan.truncated'] === true && (

@@ -8,7 +8,7 @@ type Part = Exclude<ModelMessage['content'], string>[number];
 export interface ToolOutcome {
   readonly isError: boolean;
   readonly text: string;
-  /** A short form, when there is more. */
+  /** A short form of the text, when the text is long. */
   readonly brief?: string;
 }
 
@@ -22,11 +22,11 @@ export type Piece =
       readonly id: string;
       readonly name: string;
       readonly args: string;
-      /** Absent while it is missing, or after it was removed. */
+      /** The result of the call; absent while the call runs, or after the result was removed. */
       readonly outcome?: ToolOutcome;
     };
 
-/** Results of tools by the id of their call. */
+/** Tool results by the id of their call. */
 export type Outcomes = ReadonlyMap<string, ToolOutcome>;
 
 export function outcomesOf(messages: readonly ShownMessage[]): Outcomes {
@@ -41,7 +41,8 @@ export function outcomesOf(messages: readonly ShownMessage[]): Outcomes {
 }
 
 /**
- * `calls` are the ids of the shown calls. A result is shown with its call, and by itself only when the call is missing.
+ * `calls` are the ids of the calls on the page. A result is shown together with its call, or alone when the call is not
+ * on the page.
  */
 export function piecesOf(message: ModelMessage, outcomes: Outcomes, calls: ReadonlySet<string>): readonly Piece[] {
   const { content } = message;
@@ -83,7 +84,7 @@ export function callsIn(messages: readonly ShownMessage[]): ReadonlySet<string> 
   return new Set(ids);
 }
 
-/** Separates fenced blocks from the text around them. */
+/** Separates fenced code blocks from the text around them. */
 export function splitText(text: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let from = 0;

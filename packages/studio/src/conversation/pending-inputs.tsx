@@ -1,6 +1,6 @@
 import type { SentInput } from './sent-inputs.ts';
 
-/** Accepted inputs whose turn is running or in line. */
+/** Shows accepted inputs whose turn is running or queued. */
 export function PendingInputs({ inputs }: { readonly inputs: readonly SentInput[] }) {
   return inputs.map(({ turnId, text }) => (
     <div key={turnId} className="turn is-pending">

@@ -1,16 +1,16 @@
 import type { TurnList, WorkspaceView } from '@goondan/cli/studio';
 
-/** An input that is not in the conversation yet: its turn adds it with the commit. */
+/** An accepted input that is not in the conversation yet. It appears there when its turn is committed. */
 export interface SentInput {
   readonly turnId: string;
-  /** Absent for inputs of others. */
+  /** Absent for inputs that another client sent. */
   readonly eventId?: string;
   readonly text: string;
 }
 
 /**
- * Returns the pending inputs: those of this page without a committed turn or a dead letter, and another person's input of
- * the running turn. `told` are the committed turns.
+ * Returns the pending inputs: those that this page sent and that have neither a committed turn nor a dead letter, and
+ * another client's input of the running turn. `told` contains the ids of committed turns.
  */
 export function pendingInputs(
   sent: readonly SentInput[],

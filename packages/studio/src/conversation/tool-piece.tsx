@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Piece } from './message-parts.ts';
 
-/** A tool call on one line; arguments and result only on demand, because they can be megabytes. */
+/** Shows a tool call on one line. Arguments and result are shown only on demand, because they can be megabytes. */
 export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: Extract<Piece, { type: 'tool' }> }) {
   const [isOpen, setOpen] = useState(false);
   const state = outcome === undefined ? 'is-open' : outcome.isError ? 'is-error' : 'is-ok';
@@ -26,7 +26,7 @@ export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: 
   );
 }
 
-/** More characters at once make a browser slow. */
+/** The number of characters shown at first, because more would make a browser slow. */
 const FIRST_CHARACTERS = 50_000;
 
 function LongText({ title, text }: { readonly title: string; readonly text: string }) {

@@ -1,4 +1,6 @@
-/** Everything to show of one conversation, combined from reads, notices, and inputs of this page. */
+/**
+ * Collects everything to show of one conversation: from the server, from notices, and from inputs that this page sent.
+ */
 import type { ConversationView, InstanceAddress, TimelineView, TurnList, WorkspaceView } from '@goondan/cli/studio';
 import { useCallback, useMemo, useState } from 'react';
 import type { LiveTurn } from '../live/live-turns.ts';
@@ -14,13 +16,13 @@ import { useWhenMissed } from './use-when-missed.ts';
 export interface ConversationQuestion {
   readonly view: WorkspaceView;
   readonly shown: InstanceAddress;
-  /** The newest moment when absent. */
+  /** The event after which to show the conversation; the newest event when absent. */
   readonly at: number | undefined;
-  /** The running turn, as far as notices have reported it. */
+  /** The running turn, as far as notices have described it. */
   readonly heard: LiveTurn | undefined;
-  /** Changes when the conversation changed on disk. */
+  /** A number that changes when the conversation changed on disk. */
   readonly commits: number;
-  /** The number of newest messages. */
+  /** The number of newest messages to show. */
   readonly last: number;
 }
 
@@ -37,7 +39,7 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
   const conversation = useAnswer<ConversationView>(ask('conversation', { at, last }), version);
   const timeline = useAnswer<TimelineView>(ask('timeline'), version);
   const live = useLiveTurn(heard, conversation.version === version);
-  // The input of others is not in a message yet, but in the trace.
+  // Another client's input is not in a message yet, but it is in the trace.
   const isOthers = live !== undefined && !sent.some(({ turnId }) => turnId === live.turnId);
   const recorded = useRecorded(`${version} ${isOthers ? live.turnId : ''}`);
   const turns = useAnswer<TurnList>(ask('turns', { last: 200 }), recorded);
@@ -48,11 +50,11 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
   const calls = useMemo(() => callsIn(messages), [messages]);
   const summaries = useMemo(() => byTurn(turns.value?.turns), [turns.value]);
   const results = useMemo(() => byTurn(timeline.value?.turns), [timeline.value]);
-  // Whichever of the two is read first.
+  // A turn counts as committed as soon as either the timeline or the messages contain it.
   const told = useMemo(() => new Set([...results.keys(), ...groups.map(({ turnId }) => turnId)]), [results, groups]);
   const running = live && { ...unfinished(turns.value, told), ...live };
   const untold = pendingInputs(sent, told, view.deadLetters);
-  // Removed for good: a turn that is deleted later must not be shown as pending.
+  // Drops committed inputs for good, so that they do not become pending again when their turn is deleted later.
   if (untold.length < sent.length) setSent(untold);
   const pending = pendingInputs(untold, told, view.deadLetters, running && summaries.get(running.turnId ?? ''));
 
@@ -87,12 +89,15 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
 
 const nothing: ConversationView['messages'] = [];
 
-/** Indexes turns by id; the last one counts. */
+/** Indexes turns by id; if an id occurs twice, the last turn is used. */
 function byTurn<Turn extends { readonly turnId: string }>(turns: readonly Turn[] = []): ReadonlyMap<string, Turn> {
   return new Map(turns.map((turn) => [turn.turnId, turn]));
 }
 
-/** Finds the running turn in the recorded ones: a page opened during a turn does not know its id yet. */
+/**
+ * Finds the running turn among the recorded turns, because a page that was opened during a turn does not know its id
+ * yet.
+ */
 function unfinished(list: TurnList | undefined, told: ReadonlySet<string>) {
   const turn = list?.turns.find(({ turnId, durationMs }) => durationMs === undefined && !told.has(turnId));
   return turn && { turnId: turn.turnId, traceId: turn.traceId };

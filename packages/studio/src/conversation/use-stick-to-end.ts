@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef } from 'react';
 interface StickyBox {
   /** The scrolling element. */
   readonly box: RefObject<HTMLDivElement | null>;
-  /** Its growing content. */
+  /** The content of the box, which grows. */
   readonly content: RefObject<HTMLDivElement | null>;
 }
 
@@ -11,7 +11,8 @@ interface StickyBox {
 const NEAR = 60;
 
 /**
- * Keeps a reader at the end when content grows; a reader who scrolled up stays there, until another moment is shown.
+ * Keeps the view at the end while content grows. If the reader scrolled up, the view stays there until another moment
+ * is shown.
  */
 export function useStickToEnd(moment: number | undefined): StickyBox {
   const box = useRef<HTMLDivElement>(null);
@@ -25,17 +26,17 @@ export function useStickToEnd(moment: number | undefined): StickyBox {
     const look = () => {
       const isUp = outer.scrollTop < lastTop;
       lastTop = outer.scrollTop;
-      // Content that is pushed down by new content does not count as scrolled.
+      // Growing content changes the distance to the end, but it is not scrolling.
       if (outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR) isAtEnd.current = true;
       else if (isUp) isAtEnd.current = false;
     };
     const stick = () => {
       if (isAtEnd.current) outer.scrollTop = outer.scrollHeight;
-      // The position after content shrank, which is not scrolling either.
+      // Remembers the position after the content shrank, because that is not scrolling either.
       lastTop = outer.scrollTop;
     };
     outer.addEventListener('scroll', look, { passive: true });
-    // For any growth: a word, a question to a person, a narrower window.
+    // Runs on any growth: a new word, an approval request, a narrower window.
     const watcher = new ResizeObserver(stick);
     watcher.observe(inner);
     watcher.observe(outer);

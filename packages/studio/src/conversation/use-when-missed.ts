@@ -1,11 +1,11 @@
 import { useEffect } from 'react';
 
-/** The time for a commit to arrive here. */
+/** How long a commit may take to reach the page. */
 const PATIENCE_MS = 1_000;
 
 /**
- * Reads again when the number of messages on disk and on the page differ for a while: the conversation was reset, or
- * the notice of a commit was missed.
+ * Reads again when the page shows another number of messages than the disk has, for longer than `PATIENCE_MS`: the
+ * conversation was reset, or the notice of a commit was missed.
  */
 export function useWhenMissed(there: number | undefined, read: number | undefined, readAgain: () => void): void {
   useEffect(() => {

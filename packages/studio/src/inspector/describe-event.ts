@@ -2,7 +2,7 @@ import type { HistoryView } from '@goondan/cli/studio';
 
 type HistoryEvent = HistoryView['turns'][number]['events'][number];
 
-/** Describes an event on one line: `append assistant “Seoul, the next…”`. */
+/** Describes an event on one line, such as `append assistant “Seoul, the next…”`. */
 export function describeEvent({ event, target }: HistoryEvent): string {
   const of = target === undefined ? '' : ` #${target}`;
   switch (event.type) {

@@ -1,4 +1,4 @@
-/** A page of events around a moment: every change of the conversation, with its author and effect. */
+/** Lists the events around a moment: every change of the conversation, with its author and effect. */
 import type { HistoryView, InstanceAddress } from '@goondan/cli/studio';
 import { useEffect, useRef } from 'react';
 import { describeAuthor } from '../conversation/describe-author.ts';
@@ -21,7 +21,7 @@ export interface EventListProps {
 const PAGE = 100;
 
 export function EventList({ workspaceId, shown: { agent, instanceKey }, at, version, show }: EventListProps) {
-  // Pages have fixed borders, so that a step of the slider does not load another one.
+  // Pages begin at fixed positions, so that moving the slider by one step does not load another page.
   const before = at === undefined ? undefined : (Math.floor(at / PAGE) + 1) * PAGE + PAGE / 2;
   const address = addressOf(workspaceId, 'history', { agent, instanceKey, before, limit: 2 * PAGE });
   const { value, error } = useAnswer<HistoryView>(address, version);

@@ -1,4 +1,4 @@
-/** One turn from the outside in, or the events around a moment. */
+/** Shows one turn as an onion, or the events around a moment. */
 import type { TraceView } from '@goondan/cli/studio';
 import { useEffect, useState } from 'react';
 import { isTyping } from '../keyboard/use-shortcuts.ts';
@@ -22,7 +22,7 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Event
   const current = traced.find(({ turnId }) => turnId === turn) ?? traced[0];
   const isThere = current !== undefined;
   useEffect(() => {
-    // Focuses the onion when it is loaded, for the arrow keys.
+    // Focuses the onion once it is loaded, so that the arrow keys work.
     const first = box.current?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]');
     if (isThere && !isTyping(document.activeElement)) first?.focus();
   }, [box, turn, isThere]);

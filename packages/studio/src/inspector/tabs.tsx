@@ -6,9 +6,12 @@ interface TabsProps<Name extends string> {
   readonly choose: (name: Name) => void;
 }
 
-/** One stop for the Tab key; the arrow keys move between tabs. Each one names its panel as `panel-NAME`. */
+/**
+ * Tabs: the Tab key stops once, and the arrow keys move between the tabs. The panel of each tab has the id
+ * `panel-NAME`.
+ */
 export function Tabs<Name extends string>({ names, chosen, choose }: TabsProps<Name>) {
-  // The keys of a record of names.
+  // The cast is safe: these are the keys of `names`.
   const all = Object.keys(names) as Name[];
   const press = (event: KeyboardEvent<HTMLElement>) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];

@@ -1,8 +1,8 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 
 /**
- * Restores the focus when a part of the page closes: to the element that had it before, or else to the one that
- * `otherwise` selects.
+ * Restores the focus when a part of the page closes: to the element that had the focus before, or else to the element
+ * that `otherwise` selects.
  */
 export function useBorrowedFocus<Part extends HTMLElement>(otherwise: string): RefObject<Part | null> {
   const part = useRef<Part>(null);
@@ -13,7 +13,7 @@ export function useBorrowedFocus<Part extends HTMLElement>(otherwise: string): R
     const before = document.activeElement;
     return () => {
       if (current?.contains(document.activeElement) !== true) return;
-      // After the part is gone, because the focused element goes with it.
+      // Waits until the part was removed, because the focused element is removed with it.
       queueMicrotask(() => {
         const back = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : null;
         (back ?? document.querySelector<HTMLElement>(selector.current))?.focus();

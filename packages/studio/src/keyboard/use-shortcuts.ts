@@ -1,11 +1,14 @@
-/** The keyboard shortcuts of the page. None is active while a person types, and none replaces one of the browser. */
+/**
+ * The keyboard shortcuts of the page. No shortcut is active while a person types, and none overrides a shortcut of the
+ * browser.
+ */
 import type { InstanceAddress, InstanceView, WorkspaceView } from '@goondan/cli/studio';
 import { useEffect, useRef } from 'react';
 import type { Route, RouteChange } from '../route/route.ts';
 
 export interface ShortcutParts {
   readonly route: Route;
-  /** In the order of the list. */
+  /** The conversations, in the order of the sidebar. */
   readonly conversations: readonly InstanceView[];
   readonly approvals: WorkspaceView['approvals'];
   readonly shown: InstanceAddress | undefined;
@@ -43,7 +46,7 @@ export function useShortcuts(parts: ShortcutParts): void {
   }, []);
 }
 
-/** Returns whether the key has a meaning here. */
+/** Handles a key. Returns true if the key is a shortcut. */
 function act(key: string, parts: ShortcutParts): boolean {
   switch (key) {
     case '/':
@@ -102,7 +105,7 @@ function clickOn(selector: string): boolean {
   return found !== undefined;
 }
 
-/** Shows the conversation with the waiting call. */
+/** Opens the conversation whose call waits for approval. */
 function showApproval({ approvals: [first], show }: ShortcutParts): boolean {
   if (first === undefined) return false;
   show({ agent: first.agent, instanceKey: first.instanceKey, at: undefined, turn: undefined });

@@ -1,6 +1,6 @@
 /**
- * The running turns as notices report them: the text being written, and the running tools. Pure steps from notice to
- * notice, so that it can be tested without a browser. The constants limit its size.
+ * The running turns as notices describe them: the text so far, and the running tools. These are pure functions from one
+ * state to the next, so that they can be tested without a browser. The constants limit the size of the state.
  */
 import type { InstanceAddress, StudioNotice } from '@goondan/cli/studio';
 
@@ -14,22 +14,22 @@ export interface LiveTool {
 export interface LiveTurn extends InstanceAddress {
   readonly turnId?: string;
   readonly traceId?: string;
-  /** The text of the current step. */
+  /** The streamed text of the current step. */
   readonly text: string;
   readonly reasoning: string;
-  /** Absent before the first notice of a step. */
+  /** The index of the current step; absent before the first notice of a step. */
   readonly stepIndex?: number;
   readonly tools: readonly LiveTool[];
-  /** True when the beginning of this step's text was dropped. */
+  /** True when the beginning of the text was dropped. */
   readonly isCut?: boolean;
-  /** See `settleTurns`. */
+  /** True when the last report of the swarm did not contain this turn; see `settleTurns`. */
   readonly isDoubted?: boolean;
 }
 
-/** By agent and key: an instance runs one turn at a time. */
+/** Running turns by agent and instance key, because an instance runs one turn at a time. */
 export type LiveTurns = Readonly<Record<string, LiveTurn>>;
 
-/** The most tools of one turn; older ones are dropped. */
+/** The maximum number of tools of one turn; older ones are dropped. */
 const MOST_TOOLS = 100;
 const LONGEST_TEXT = 256 * 1024;
 
@@ -52,7 +52,7 @@ export function followNotice(turns: LiveTurns, notice: StudioNotice): LiveTurns 
       if (notice.name === 'turn.started') {
         return { ...turns, [liveKey(agent, instanceKey)]: begin(agent, instanceKey, notice.payload) };
       }
-      // Some of the other events come after the end of the turn.
+      // Ignores other events, because some of them arrive after the end of the turn.
       if (!/^(?:step|tool|approval)\./.test(notice.name)) return turns;
       return change(turns, agent, instanceKey, (turn) => happen(turn, notice.name, notice.payload));
     }
@@ -67,7 +67,7 @@ function begin(agent: string, instanceKey: string, payload: Payload): LiveTurn {
   return { agent, instanceKey, ...namesIn(payload), text: '', reasoning: '', stepIndex: 0, tools: [] };
 }
 
-/** Makes a turn whose beginning was missed. */
+/** Creates a running turn whose beginning was missed. */
 export function emptyTurn(agent: string, instanceKey: string): LiveTurn {
   return { agent, instanceKey, text: '', reasoning: '', tools: [] };
 }
@@ -79,7 +79,7 @@ function namesIn(payload: Payload): Pick<LiveTurn, 'turnId' | 'traceId'> {
 
 function write(turn: LiveTurn, { delta, soFar }: Extract<StudioNotice, { type: 'delta' }>): LiveTurn {
   const { turnId, stepIndex } = delta;
-  // A new step starts anew: the text of the last one is a message by now, or was discarded.
+  // A new step starts with an empty text: the text of the last step is already a message, or was discarded.
   const isNew = stepIndex !== turn.stepIndex;
   const current = { ...turn, turnId, stepIndex, ...(isNew ? { text: '', reasoning: '', isCut: false } : {}) };
   if (delta.type === 'discard') return { ...current, text: '', reasoning: '', isCut: false };

@@ -2,9 +2,9 @@ import type { InstanceView } from '@goondan/cli/studio';
 import { liveKey, type LiveTurns } from './live-turns.ts';
 
 /**
- * Drops running turns whose end was missed, using the swarm's report of its instances. A report may be older than the
- * beginning of a turn, so a turn that it does not have is only doubted first, and dropped with the next report if no
- * notice came in between.
+ * Drops running turns whose end was missed, by comparing them with the swarm's report of its instances. A report may be
+ * older than the start of a turn. So a turn that is not in the report is first marked as doubted, and dropped with the
+ * next report if no notice arrived in between.
  */
 export function settleTurns(turns: LiveTurns, instances: readonly InstanceView[]): LiveTurns {
   if (Object.keys(turns).length === 0) return turns;
@@ -16,7 +16,7 @@ export function settleTurns(turns: LiveTurns, instances: readonly InstanceView[]
   return Object.fromEntries(kept);
 }
 
-/** An instance that waits for a restart after a crash continues its turn. */
+/** Tells whether an instance runs a turn. An instance that waits for a restart after a crash will continue its turn. */
 function isBusy({ status }: InstanceView): boolean {
   return status === 'working' || status === 'starting' || status === 'waiting';
 }

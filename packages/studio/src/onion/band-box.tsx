@@ -4,9 +4,9 @@ import type { Band } from './bands.ts';
 
 interface BandBoxProps {
   readonly band: Band;
-  /** The duration of the whole turn, which is the full width. */
+  /** The duration of the whole turn, which takes the full width. */
   readonly wholeMs: number;
-  /** By id. */
+  /** The ids of the closed bands. */
   readonly closed: ReadonlySet<string>;
   readonly toggle: (id: string) => void;
   readonly chosenId: string;
@@ -25,7 +25,7 @@ export function BandBox(props: BandBoxProps) {
   ];
   return (
     <div className={marks.join(' ')} role="none">
-      {/* The inside is beside it in the layout; `aria-owns` puts it inside for screen readers. */}
+      {/* In the layout, the inner bands are siblings of this element; `aria-owns` nests them for screen readers. */}
       <button
         type="button"
         className="band-head"
@@ -61,7 +61,10 @@ export function BandBox(props: BandBoxProps) {
   );
 }
 
-/** For the mouse; the keyboard has the arrow keys, and screen readers announce whether the band is open. */
+/**
+ * A button for the mouse. On the keyboard the arrow keys do the same, and screen readers announce whether the band is
+ * open.
+ */
 function Fold({ isOpen, toggle }: { readonly isOpen: boolean; readonly toggle: () => void }) {
   const click = (event: MouseEvent) => {
     event.stopPropagation();
@@ -74,7 +77,7 @@ function Fold({ isOpen, toggle }: { readonly isOpen: boolean; readonly toggle: (
   );
 }
 
-/** Shows when in the turn it ran, and for how long. */
+/** Shows when the band ran within the turn, and for how long. */
 function TimeBar({ band: { startMs, totalMs }, wholeMs }: Pick<BandBoxProps, 'band' | 'wholeMs'>) {
   const all = Math.max(wholeMs, 0.001);
   const left = Math.min(100, (startMs / all) * 100);

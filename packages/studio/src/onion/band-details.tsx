@@ -1,4 +1,4 @@
-/** The details of one band: its times, and a diff of all its changes. */
+/** Shows the details of one band: its times, and a diff of all its changes. */
 import type { LayerRecord } from '@goondan/cli/studio';
 import { ErrorOrigin } from '../problems/error-origin.tsx';
 import { describeDuration } from '../time/describe-time.ts';

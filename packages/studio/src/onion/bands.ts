@@ -1,15 +1,15 @@
 /**
- * A recorded turn as nested bands: each layer contains the layers inside it, the innermost contains the work of the
- * core, and a call of another agent contains that agent's turn.
+ * Converts a recorded turn to nested bands: each layer contains the layers inside it, the innermost layer contains the
+ * core's work, and a call to another agent contains that agent's turn.
  */
 import type { ChainRecord, LayerRecord, MiddlewareKind, TurnTrace } from '@goondan/cli/studio';
 
 interface BandOfAny {
-  /** The band's path in the onion, `0.2.1`: stable for the same turn. */
+  /** The band's path in the onion, such as `0.2.1`. It is stable for the same turn. */
   readonly id: string;
   readonly kind: MiddlewareKind;
   readonly title: string;
-  /** The time since the outermost turn began. */
+  /** The time from the start of the outermost turn to the start of this band. */
   readonly startMs: number;
   readonly totalMs: number;
   readonly inside: readonly Band[];
@@ -18,7 +18,7 @@ interface BandOfAny {
 export interface SpanBand extends BandOfAny {
   readonly type: 'chain';
   readonly chain: ChainRecord;
-  /** Present on the band of a turn. */
+  /** The turn; present only on the band of a turn. */
   readonly turn?: TurnTrace;
 }
 
@@ -33,7 +33,7 @@ export function bandsOf(turn: TurnTrace): SpanBand {
   return turnBand(turn, '0', 0);
 }
 
-/** `offsetMs` is the start of the turn, counted from that of the outermost one. */
+/** `offsetMs` is the start of this turn, counted from the start of the outermost turn. */
 function turnBand(turn: TurnTrace, id: string, offsetMs: number): SpanBand {
   return { ...spanBand(turn.chain, id, offsetMs, Date.parse(turn.startedAt)), turn };
 }
@@ -74,7 +74,7 @@ function layerBands(
   ];
 }
 
-/** Lists the contents of a chain: other chains, and turns of called agents, in the order they started. */
+/** Lists what ran inside a chain: other chains, and turns of called agents, in the order in which they started. */
 function coreBands(chain: ChainRecord, id: string, offsetMs: number, turnStart: number): readonly Band[] {
   const started = [
     ...chain.inside.map((child) => ({ at: child.startMs, child })),
@@ -91,12 +91,12 @@ function titleOf({ extension, name, kind }: LayerRecord): string {
   return name === kind ? extension : `${extension} · ${name}`;
 }
 
-/** Lists bands from the outside in, top to bottom: the order of the arrow keys. */
+/** Lists all bands from the outside in and from top to bottom, which is the order of the arrow keys. */
 export function listBands(band: Band): readonly Band[] {
   return [band, ...band.inside.flatMap(listBands)];
 }
 
-/** Counts the changes of a layer: in, messages, out. */
+/** Counts the changes that a layer made: to its input, to the messages, and to its result. */
 export function countChanges({ changed, emitted, emittedMore, resultChanged }: LayerRecord): number {
   return changed.length + emitted.length + emittedMore + resultChanged.length;
 }

@@ -22,7 +22,7 @@ export function ChangeList({ title, changes }: { readonly title: string; readonl
   );
 }
 
-/** Formats complete JSON on several lines; records hold it on one line, and cut when it is long. */
+/** Formats complete JSON on several lines. Records contain JSON on one line, cut when it is long. */
 function readable(text: string): string {
   try {
     const value: unknown = JSON.parse(text);

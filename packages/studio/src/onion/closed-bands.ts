@@ -1,6 +1,6 @@
 import { type Band, listBands } from './bands.ts';
 
-/** A turn with more bands begins with its steps closed. */
+/** If a turn has more bands than this, its steps are closed at first. */
 const MOST_OPEN = 150;
 
 /** Returns the ids of the bands that are closed at first. */

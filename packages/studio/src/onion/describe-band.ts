@@ -29,12 +29,12 @@ export function marksOf(band: Band): readonly BandMark[] {
   }
   const count = countChanges(band.layer);
   const changes: BandMark = { text: count === 1 ? '1 change' : `${count} changes`, tone: 'change' };
-  // A newer runtime may know more outcomes.
+  // A newer runtime may record outcomes that this page does not know.
   const ended = band.layer.isCancelled === true ? cancelled : (outcomes[band.layer.outcome] ?? []);
   return [...(count === 0 ? [] : [changes]), ...ended];
 }
 
-/** Returns the kind of a chain; a layer shows only its name. */
+/** Returns the kind of a chain; empty for a layer, which shows only its name. */
 export function kindWordOf({ type, kind }: Band): string {
   if (type === 'layer') return '';
   return kind === 'toolCall' ? 'tool' : kind;
@@ -44,7 +44,7 @@ export function titleOf({ type, kind, title }: Band): string {
   return type === 'chain' && kind === 'step' ? title.replace('step ', '') : title;
 }
 
-/** Returns '' while it runs, because its end is unknown. */
+/** Returns the duration of a band; an empty text while it runs. */
 export function timeOf(band: Band): string {
   if (isRunning(band)) return '';
   return band.type === 'layer' ? `own ${describeDuration(band.layer.ownMs)}` : describeDuration(band.totalMs);
@@ -59,7 +59,7 @@ export function hasFailed(band: Band): boolean {
   return band.chain.error !== undefined && band.chain.isCancelled !== true;
 }
 
-/** Writes `turn concierge, 321 ms`, or `memory, 1 change, own 0.27 ms`. */
+/** Formats a label, such as `turn concierge, 321 ms` or `memory, 1 change, own 0.27 ms`. */
 export function describeBand(band: Band): string {
   const name = `${kindWordOf(band)} ${titleOf(band)}`.trim();
   return [name, ...marksOf(band).map(({ text }) => text), timeOf(band)].filter((text) => text !== '').join(', ');

@@ -1,4 +1,4 @@
-/** The onion of a turn: nested bands for the arrow keys, and the details of the chosen one. */
+/** Shows the onion of a turn: nested bands that the arrow keys navigate, and the details of the selected band. */
 import type { TurnTrace } from '@goondan/cli/studio';
 import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { BandBox } from './band-box.tsx';
@@ -52,7 +52,7 @@ export function Onion({ turn }: { readonly turn: TurnTrace }) {
   );
 }
 
-/** Makes the bands of a deeper onion thinner, so that the innermost has room for its name. */
+/** Returns a smaller indentation for a deeper onion, so that the innermost band has room for its name. */
 function indentOf(bands: readonly Band[]): CSSProperties {
   const depth = bands.reduce((deepest, { id }) => Math.max(deepest, id.split('.').length), 1);
   const indent = Math.min(7, Math.max(1, 60 / depth));

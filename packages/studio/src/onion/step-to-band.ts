@@ -1,9 +1,9 @@
 import type { Band } from './bands.ts';
 
-/** The effect of a key in the tree: choose another band, or open or close the chosen one. */
+/** The effect of a key in the tree: select another band, or open or close the selected band. */
 export type BandStep = { readonly to: Band } | { readonly open: Band } | { readonly close: Band };
 
-/** Right opens or goes in, left closes or goes out, as in every tree. `bands` are the visible ones. */
+/** Right opens a band or moves in, left closes a band or moves out, as in every tree. `bands` are the visible bands. */
 export function stepToBand(
   bands: readonly Band[],
   closed: ReadonlySet<string>,

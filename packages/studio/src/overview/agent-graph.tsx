@@ -10,10 +10,10 @@ interface AgentGraphProps {
 }
 
 const [wide, tall, gapX, gapY] = [220, 62, 90, 20];
-/** With more arrows each agent lists the agents it may call instead. */
+/** If there are more arrows than this, each agent lists the agents it may call instead. */
 const MOST_ARROWS = 24;
 
-/** The agents of a swarm, and which may call which. */
+/** Shows the agents of a swarm, with arrows to the agents that each may call. */
 export function AgentGraph({ view, open }: AgentGraphProps) {
   const arrows = view.agents.flatMap(({ name, mayAsk = [] }) => mayAsk.map((other) => ({ from: name, to: other })));
   const isNarrow = useMedia('(width < 640px)');
@@ -97,7 +97,10 @@ function styleOf(place: PlacedAgent | undefined): CSSProperties {
   };
 }
 
-/** Draws an arrow from the right side of one to the left side of the other; around the outside when it goes back. */
+/**
+ * Draws an arrow from the right side of one agent to the left side of another. An arrow to an earlier column goes
+ * around the outside.
+ */
 function curve(from: PlacedAgent | undefined, to: PlacedAgent | undefined): string {
   if (from === undefined || to === undefined) return '';
   const isAhead = to.column > from.column;

@@ -1,4 +1,4 @@
-/** The last known tools of each agent: the source of each, and when it was seen. */
+/** Shows the last known tools of each agent, with the source of each tool and the time it was last seen. */
 import type { AgentView } from '@goondan/cli/studio';
 import { counted } from '../text/counted.ts';
 import { describeMoment } from '../time/describe-time.ts';

@@ -1,7 +1,7 @@
 import type { WorkspaceView } from '@goondan/cli/studio';
 import { writeRoute } from '../route/route.ts';
 
-/** The others are in the list of conversations, with a red dot. */
+/** The maximum number shown here. All of them are in the list of conversations, with a red dot. */
 const MOST_SHOWN = 10;
 
 /** Conversations whose agent does not start, or that cannot be read, with the reason. */

@@ -1,4 +1,7 @@
-/** The status of servers and the like: connected with a number of tools, or not, with the last printed lines. */
+/**
+ * Shows the status of services such as MCP servers: the number of tools when connected, otherwise the problem and the
+ * last printed lines.
+ */
 import type { ExtensionStatusChanged } from '@goondan/cli/studio';
 import { counted } from '../text/counted.ts';
 import { describeMoment } from '../time/describe-time.ts';

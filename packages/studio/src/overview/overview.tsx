@@ -1,4 +1,6 @@
-/** A swarm at a glance: its agents and their calls, waiting approvals, problems, the latest turns. */
+/**
+ * Shows an overview of a swarm: its agents and who may call whom, waiting approvals, problems, and the latest turns.
+ */
 import type { TurnList, WorkspaceView } from '@goondan/cli/studio';
 import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { DeadLetters } from '../problems/dead-letters.tsx';
@@ -118,7 +120,7 @@ function describeEnd({ ending, truncated, durationMs }: TurnList['turns'][number
   return truncated === true ? 'truncated' : describeDuration(durationMs);
 }
 
-/** Messages may exist without recorded turns. */
+/** A conversation may have messages but no recorded turns. */
 function describeNone({ conversations, isRunning }: WorkspaceView): string {
   if (conversations.some(({ messages }) => messages > 0)) return 'None is recorded.';
   return isRunning ? 'None yet. Open an agent, and write to it.' : 'None yet.';

@@ -1,4 +1,7 @@
-/** Places the agents of a swarm: uncalled ones on the left, every other one right of its caller. */
+/**
+ * Arranges the agents of a swarm: agents that no other agent calls are on the left, all others are to the right of
+ * their callers.
+ */
 
 export interface PlacedAgent {
   readonly name: string;
@@ -14,7 +17,7 @@ export function placeAgents(
   const known = new Map(agents.map((agent) => [agent.name, agent]));
   const asked = new Set(agents.flatMap(({ mayAsk = [] }) => mayAsk));
   const first = agents.filter(({ name }) => name === entry || !asked.has(name)).map(({ name }) => name);
-  // Circles are allowed: an agent stays in the first column it was reached in.
+  // Agents may call each other in a circle, so each agent stays in the first column in which it was reached.
   for (let names = first, column = 0; names.length > 0; column += 1) {
     const next: string[] = [];
     for (const name of names) {

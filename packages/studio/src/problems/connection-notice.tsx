@@ -2,15 +2,15 @@ import { useEffect, useState } from 'react';
 import { InlineText } from '../text/inline-text.tsx';
 
 interface ConnectionNoticeProps {
-  /** Why notices do not arrive, if the server said so; `undefined` when they do. */
+  /** Why notices do not arrive (empty if unknown); `undefined` while they arrive. */
   readonly streamProblem: string | undefined;
   readonly error: (Error & { readonly suggestion?: string | undefined }) | undefined;
 }
 
-/** A shorter gap is not shown. */
+/** A shorter interruption is not shown. */
 const PATIENCE_MS = 1_500;
 
-/** Says that the page may be out of date. It disappears when Studio answers again. */
+/** Says that the page may be out of date. Disappears when Studio answers again. */
 export function ConnectionNotice({ streamProblem, error }: ConnectionNoticeProps) {
   const isFine = streamProblem === undefined && error === undefined;
   const [isLate, setLate] = useState(false);

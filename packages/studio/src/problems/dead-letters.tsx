@@ -14,9 +14,9 @@ interface DeadLettersProps {
   readonly lookAgain: () => void;
 }
 
-/** Inputs that crashed their agent again and again: kept until a person decides about them. */
+/** Shows inputs that repeatedly crashed their agent. They are kept until a person decides about them. */
 export function DeadLetters({ letters, ...rest }: DeadLettersProps) {
-  // A letter that dies again is another one.
+  // An event that fails again after a retry is a new dead letter, so the key includes the time.
   return letters.map((letter) => <DeadLetter key={`${letter.eventId} ${letter.deadAt}`} letter={letter} {...rest} />);
 }
 
@@ -33,7 +33,7 @@ function DeadLetter({
     const { agent, instanceKey, eventId } = letter;
     try {
       await postTo<Done>(addressOf(workspaceId, 'dead-letter'), { agent, instanceKey, eventId, action });
-      // Done, or there was nothing to do any more.
+      // The action was done, or nothing was left to do.
       setState('gone');
       lookAgain();
     } catch (error) {

@@ -1,4 +1,4 @@
-/** The place where code of the bundle threw, and the stack on demand. */
+/** Shows the place in the bundle's code that threw, and the stack on demand. */
 import type { CodePlace } from '@goondan/cli/studio';
 
 export function ErrorOrigin({

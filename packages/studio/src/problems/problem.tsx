@@ -12,13 +12,13 @@ interface ProblemProps {
   };
   /** The stack of the error. */
   readonly stack?: string | undefined;
-  /** True when it replaces the conversation. */
+  /** If true, the error is shown in place of the conversation. */
   readonly isWhole?: boolean;
-  /** True for a past error, which is not announced. */
+  /** If true, the error is from the past, and screen readers do not announce it. */
   readonly isPast?: boolean;
 }
 
-/** An error: its code, its place, and the suggestion. */
+/** Shows an error: its code, its place, and the suggestion. */
 export function Problem({ error, stack, isWhole = false, isPast = false }: ProblemProps) {
   const { code, extension, place } = error;
   const text = (

@@ -1,19 +1,19 @@
-/** The shown view, as the part of the address after `#`, so that links, reloads and the back button work. */
+/** The current view, stored in the address after `#`, so that links, reloads and the back button work. */
 
 export interface Route {
   readonly workspaceId?: string;
   readonly agent?: string;
   readonly instanceKey?: string;
-  /** The event after which to show the conversation; the newest when absent. */
+  /** The event after which to show the conversation; the newest event when absent. */
   readonly at?: number;
-  /** The turn whose onion is open. */
+  /** The id of the turn whose onion is open. */
   readonly turn?: string;
 }
 
-/** A change of the route; `undefined` removes a part. */
+/** A change of the route; `undefined` removes a field. */
 export type RouteChange = { readonly [Name in keyof Route]?: Route[Name] | undefined };
 
-/** Shows another view. `replace`: without a step for the back button. */
+/** Shows another view. `replace`: does not add an entry to the browser's history. */
 export type Show = (change: RouteChange, replace?: boolean) => void;
 
 export function changeRoute(route: Route, change: RouteChange): Route {
@@ -44,12 +44,12 @@ export function writeRoute({ workspaceId, agent, instanceKey, at, turn }: Route)
   return `#/${parts.join('/')}${query}`;
 }
 
-/** An address cannot contain half of a surrogate pair, which a key may have. */
+/** Encodes a part of the address. A key may contain half of a surrogate pair, which an address cannot contain. */
 function encodePart(part: string): string {
   return encodeURIComponent(part.toWellFormed());
 }
 
-/** A link may have been cut or typed by hand. */
+/** Decodes a part of the address. Invalid parts are kept, because a link may have been cut or typed by hand. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);

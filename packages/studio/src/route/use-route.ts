@@ -3,16 +3,19 @@ import { readRoute, type Route, writeRoute } from './route.ts';
 
 export type GoTo = (route: Route, options?: { readonly replace?: boolean }) => void;
 
-/** Returns the shown view, and a function to show another. `replace`: without a step for the back button. */
+/**
+ * Returns the current view, and a function that shows another view. `replace`: does not add an entry to the browser's
+ * history.
+ */
 export function useRoute(): [Route, GoTo] {
   const hash = useSyncExternalStore(listen, () => window.location.hash);
   const goTo = useCallback<GoTo>((route, { replace = false } = {}) => {
     const address = writeRoute(route);
-    // An equal address must not become a step for the back button.
+    // The address is unchanged, so nothing is added to the browser's history.
     if (address === window.location.hash) return;
     if (replace) window.history.replaceState(null, '', address);
     else window.history.pushState(null, '', address);
-    // The browser reports only changes by links and the back button.
+    // Reports the change, because the browser itself reports only links and the back button.
     window.dispatchEvent(new HashChangeEvent('hashchange'));
   }, []);
   return [readRoute(hash), goTo];

@@ -1,4 +1,7 @@
-/** The only way to the server. It returns the answers of the contract, or an error for people. */
+/**
+ * The only module that sends requests to the server. It returns the answers of the contract, or throws an error with a
+ * message for people.
+ */
 import type { Refusal } from '@goondan/cli/studio';
 
 export class ServerError extends Error {
@@ -10,7 +13,7 @@ export class ServerError extends Error {
     super(message);
   }
 
-  /** Whether a retry may succeed soon. */
+  /** True when a retry may soon succeed. */
   get isPassing(): boolean {
     return this.code === 'E_STUDIO_BUSY' || this.code === GONE;
   }
@@ -40,7 +43,7 @@ export function postTo<Answer>(address: string, body: object): Promise<Answer> {
 async function ask<Answer>(address: string, init: RequestInit): Promise<Answer> {
   const response = await reach(address, init);
   const answer: unknown = await response.json().catch(() => undefined);
-  // Server and page have the same version, and share one contract.
+  // The cast is safe: the server and the page have the same version, and share one contract.
   if (response.ok) return answer as Answer;
   const { error } = (answer ?? {}) as Partial<Refusal>;
   throw new ServerError(

@@ -1,17 +1,17 @@
 /**
- * One repeated question, asked one at a time: requests for a newer answer during a read share the next one. So a slow
- * server is not overloaded, and a frequent question is still answered.
+ * Repeats one request, but never runs two at a time: calls during a running request share the next request. So a slow
+ * server is not overloaded, and frequent calls still get an answer.
  */
 import { ServerError } from './ask-server.ts';
 
 export interface Asked<Answer> {
   readonly value?: Answer;
   readonly error?: Error;
-  /** The version it was read for. */
+  /** The version for which the answer was read. */
   readonly version: unknown;
 }
 
-/** The delay after a temporary refusal: the server is busy or gone. */
+/** The delay before a retry, when the server is busy or cannot be reached. */
 const ASK_AGAIN_MS = 3_000;
 
 export class Asking<Answer> {
@@ -33,7 +33,7 @@ export class Asking<Answer> {
     if (!this.#isAsking) void this.#askWhileWanted();
   }
 
-  /** Ends it: nothing is reported any more. */
+  /** Stops: no more answers are reported. */
   end(): void {
     this.#over.abort();
     clearTimeout(this.#timer);

@@ -2,25 +2,25 @@
  * The stream of notices of a workspace, while the page is open. It is a WebSocket, which does not count among the six
  * connections that a browser allows for all pages of one server.
  *
- * 1. A stream that ends is opened again, after a moment.
+ * 1. When the stream ends, the page reconnects after a moment.
  * 2. Notices are passed on in batches, so that a fast model does not redraw the page with every word.
  */
 import type { StudioNotice } from '@goondan/cli/studio';
 
 export interface StreamListener {
-  /** Opened; earlier notices were missed. */
+  /** Called when the stream opened; notices before that were missed. */
   readonly opened: () => void;
-  /** `reason` is the server's, if any. */
+  /** Called when the stream closed. `reason` is the server's reason, if it gave one. */
   readonly lost: (reason: string) => void;
   readonly heard: (notices: readonly StudioNotice[]) => void;
 }
 
 const GATHER_MS = 50;
-/** The most gathered notices: timers of a page in the background are slow. */
+/** The maximum number of notices in a batch, because timers are slow while a page is in the background. */
 const MOST_GATHERED = 2_000;
 const RETRY_MS = 3_000;
 
-/** Returns a function that ends it. */
+/** Returns a function that closes the stream. */
 export function followStream(address: string, { opened, lost, heard }: StreamListener): () => void {
   const url = new URL(address, location.href);
   url.protocol = 'ws:';
@@ -51,7 +51,7 @@ export function followStream(address: string, { opened, lost, heard }: StreamLis
   }
 
   function hear(data: string): void {
-    // Both sides share one contract, as in ask-server.ts.
+    // The cast is safe: both sides share one contract, as in ask-server.ts.
     gathered.push(JSON.parse(data) as StudioNotice);
     const restMs = lastAt + GATHER_MS - Date.now();
     if (restMs <= 0 || gathered.length >= MOST_GATHERED) handOn();
@@ -66,7 +66,7 @@ export function followStream(address: string, { opened, lost, heard }: StreamLis
     heard(notices);
   }
 
-  /** Runs it once, however often it is requested meanwhile. */
+  /** Runs `act` once after the delay, however often it is requested meanwhile. */
   function after(milliseconds: number, act: () => void): void {
     if (timers.has(act)) return;
     const run = () => {

@@ -3,13 +3,13 @@ import { getFrom } from './ask-server.ts';
 import { type Asked, Asking } from './asking.ts';
 
 export interface Answered<Answer> extends Partial<Asked<Answer>> {
-  /** The address of this answer. */
+  /** The address from which this answer was read. */
   readonly address?: string;
 }
 
 /**
- * Reads an address, again whenever the address or `version` changes; nothing without an address. The latest answer
- * stays during a read and after a failure.
+ * Reads an address, and reads it again whenever the address or `version` changes. Without an address it reads nothing.
+ * During a read, and after a failure, it returns the last answer.
  */
 export function useAnswer<Answer>(address: string | undefined, version: unknown = 0): Answered<Answer> {
   const [state, setState] = useState<Answered<Answer>>({});

@@ -3,8 +3,8 @@ import { addressOf } from './ask-server.ts';
 import { followStream, type StreamListener } from './follow-stream.ts';
 
 /**
- * Listens to the notices of a workspace. Returns the reason when that fails, which may be empty; `undefined` when it
- * works.
+ * Listens to the notices of a workspace. Returns `undefined` while the stream is open; otherwise the reason why not,
+ * which may be empty.
  */
 export function useNotices(workspaceId: string | undefined, listener: StreamListener): string | undefined {
   const latest = useRef(listener);

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 
-/** The trace of a turn is written a moment after its commit. */
+/** How long to wait after a commit until the trace of the turn has been written. */
 const RECORDED_MS = 700;
 
-/** Changes with the version, and once more when the trace has been written. */
+/** Returns a value that changes with `version`, and once more after the trace has been written. */
 export function useRecorded(version: string): string {
   const [late, setLate] = useState(version);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Everything the page knows of one workspace: its contents, the running turns, and when to read again. */
+/** Collects the state of one workspace: its contents, the running turns, and counters that tell when to read again. */
 import type { StudioNotice, WorkspaceView } from '@goondan/cli/studio';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { followNotice, liveKey, type LiveTurns } from '../live/live-turns.ts';
@@ -17,15 +17,15 @@ export interface Swarm {
   readonly live: LiveTurns;
   /** Returns a number that changes when this conversation changed on disk. */
   readonly versionOf: (agent: string, instanceKey: string) => number;
-  /** Grows while turns run, for views of a running turn. */
+  /** A counter that increments while turns run, for views of a running turn. */
   readonly progress: number;
-  /** Why notices do not arrive, if the server said so; `undefined` when they do. */
+  /** Why notices do not arrive (empty if unknown); `undefined` while they arrive. */
   readonly streamProblem: string | undefined;
   /** Reads the workspace again after a change. */
   readonly lookAgain: () => void;
 }
 
-/** For changes without a notice, such as an edited bundle. */
+/** How often to read without a notice, because some changes send none, such as an edited bundle. */
 const LOOK_AGAIN_MS = 60_000;
 
 export function useSwarm(workspaceId: string | undefined): Swarm {
@@ -34,7 +34,7 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
   const [urgent, lookAgain] = useVersion(250);
   const [turnVersion, lookLater] = useVersion(1_000);
   const [progress, goOn] = useVersion(400);
-  // True after a gap in the notices: at first, and after the stream was lost.
+  // True when notices were missed: at first, and after the stream was lost.
   const isBehind = useRef(true);
 
   const heard = useCallback(

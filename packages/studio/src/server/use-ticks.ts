@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** A number that grows with time while the page is visible, for changes without a notice. */
+/** Returns a counter that increments at an interval while the page is visible, for changes that send no notice. */
 export function useTicks(everyMs: number): number {
   const [ticks, setTicks] = useState(0);
   useEffect(() => {
@@ -8,7 +8,7 @@ export function useTicks(everyMs: number): number {
       if (document.visibilityState === 'visible') setTicks((count) => count + 1);
     };
     const timer = setInterval(tick, everyMs);
-    // A returning reader sees the current state.
+    // Also ticks when the page becomes visible again, so that it shows the current state.
     document.addEventListener('visibilitychange', tick);
     return () => {
       clearInterval(timer);

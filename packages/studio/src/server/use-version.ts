@@ -1,6 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-/** A number that grows on request, but at most once in `everyMs`: many notices, few requests. */
+/**
+ * Returns a counter and a function that increments it, at most once every `everyMs`, so that many notices cause few
+ * requests.
+ */
 export function useVersion(everyMs: number): [number, () => void] {
   const [version, setVersion] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type Answered, useAnswer } from './use-answer.ts';
 import { useTicks } from './use-ticks.ts';
 
-/** A new swarm appears after this long; sooner while the first one is awaited. */
+/** How often to look for new swarms; more often while there is none. */
 const LOOK_AGAIN_MS = 5_000;
 const WAIT_FOR_FIRST_MS = 1_000;
 

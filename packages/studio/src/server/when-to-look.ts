@@ -1,14 +1,14 @@
-/** Decides which notices change the view of a workspace, so that it is read again. */
+/** Decides which notices change the view of a workspace, so that the view must be read again. */
 import type { StudioNotice } from '@goondan/cli/studio';
 
-/** Read at once: a person may be waited for, or look at something that is gone. */
+/** Tells whether to read at once: an approval may be waiting, or the shown conversation may have been deleted. */
 export function isUrgent({ type }: StudioNotice): boolean {
   return (
     type === 'approval' || type === 'swarm' || type === 'dropped' || type === 'instance' || type === 'conversations'
   );
 }
 
-/** Read soon. Steps and tools are not in the view, so they cause no read. */
+/** Tells whether to read soon. Steps and tools are not part of the view, so they cause no read. */
 export function isInView(notice: StudioNotice): boolean {
   switch (notice.type) {
     case 'turn.ended':
@@ -22,5 +22,8 @@ export function isInView(notice: StudioNotice): boolean {
   }
 }
 
-/** Log lines of the orchestrator about processes, connections, dead letters and the swarm; not their output. */
+/**
+ * Matches log lines of the orchestrator about processes, connections, dead letters and the swarm, but not the output of
+ * processes.
+ */
 const WORDS_OF_SUPERVISION = /^(?:(?:connection|event|instance|start|swarm)\.|process\.(?:exited|hung|cut_off)$)/;

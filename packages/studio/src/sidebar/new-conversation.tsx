@@ -8,7 +8,9 @@ interface NewConversationProps {
   readonly goTo: GoTo;
 }
 
-/** A conversation begins with its first message: until then it is only a name. */
+/**
+ * A form for a new conversation. The conversation exists only after its first message; until then it is only a name.
+ */
 export function NewConversation({ view, goTo }: NewConversationProps) {
   const [isOpen, setOpen] = useState(false);
   if (isOpen) return <NameForm view={view} goTo={goTo} close={() => setOpen(false)} />;
@@ -20,7 +22,7 @@ export function NewConversation({ view, goTo }: NewConversationProps) {
 }
 
 function NameForm({ view, goTo, close }: NewConversationProps & { readonly close: () => void }) {
-  // After a cancel the focus is on the button, after opening on the text field.
+  // The element that gets the focus: the button after a cancel, the text field after opening.
   const [next, setNext] = useState('button.new-conversation');
   const box = useBorrowedFocus<HTMLFormElement>(next);
   const open = (event: FormEvent<HTMLFormElement>) => {
@@ -34,7 +36,7 @@ function NameForm({ view, goTo, close }: NewConversationProps & { readonly close
   };
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
-    // Escape closes the form and nothing else.
+    // Keeps other listeners from handling Escape, which only closes the form.
     event.stopPropagation();
     close();
   };

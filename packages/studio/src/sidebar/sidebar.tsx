@@ -20,7 +20,7 @@ interface SidebarProps {
 }
 
 export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }: SidebarProps) {
-  // For a narrow window, where the list is folded.
+  // Used in a narrow window, where the list is collapsed.
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [workspaceId, shown?.agent, shown?.instanceKey]);
   return (
@@ -86,7 +86,7 @@ export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }
   );
 }
 
-/** Includes the workspace for which Studio was opened, even if nothing has happened in it. */
+/** Lists the workspaces, including the one for which Studio was opened, even if it has not been used yet. */
 function choices({ workspaces, opened }: WorkspaceList): readonly { readonly id: string; readonly name: string }[] {
   const known = workspaces.map(({ workspaceId: id, swarm, isRunning }) => ({
     id,
@@ -98,7 +98,7 @@ function choices({ workspaces, opened }: WorkspaceList): readonly { readonly id:
     opened === undefined || isKnown
       ? known
       : [{ id: opened.workspaceId, name: opened.swarm, isRunning: false }, ...known];
-  // Two projects may use the same name for their swarms.
+  // Adds the id to equal names, because two projects may use the same name for their swarms.
   return all.map(({ id, name, isRunning }) => {
     const isAmbiguous = all.filter((other) => other.name === name).length > 1 && name !== id;
     return { id, name: `${isAmbiguous ? `${name} (${id})` : name}${isRunning ? ' · running' : ''}` };

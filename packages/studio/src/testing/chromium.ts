@@ -4,10 +4,10 @@ import { hasPart } from '../../../../test/parts.ts';
 
 const executable = Bun.which('chromium');
 
-/** Skips tests that need it where it is not installed. */
+/** Skips tests that need chromium where it is not installed. */
 export const hasChromium = hasPart('chromium', executable !== null);
 
 export function openChromium(): Promise<Browser> {
-  // As root, and in most containers, it cannot use its own sandbox.
+  // Chromium cannot use its own sandbox as root, and in most containers.
   return chromium.launch({ ...(executable === null ? {} : { executablePath: executable }), args: ['--no-sandbox'] });
 }

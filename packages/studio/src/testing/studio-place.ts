@@ -4,14 +4,14 @@ import { GdnPlace } from '../../../cli/src/testing/gdn-place.ts';
 
 export class StudioPlace {
   readonly place = new GdnPlace();
-  /** Errors that the browser reported: of scripts, and violations of the page's security policy. */
+  /** Errors that the browser reported: script errors, and violations of the content security policy. */
   readonly complaints: string[] = [];
   url = '';
   #studio: ReturnType<GdnPlace['start']> | undefined;
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];
 
-  /** The caller closes the browser, which many places can share. */
+  /** The caller must close the browser, because several places can share it. */
   constructor(browser: Browser) {
     this.#browser = browser;
   }
@@ -52,7 +52,7 @@ export class StudioPlace {
     return stdout;
   }
 
-  /** Returns everything that was left; empty when all is well. */
+  /** Stops everything. Returns descriptions of leftover processes and files; empty when there are none. */
   async close(): Promise<string[]> {
     await Promise.all(this.#contexts.map((context) => context.close()));
     await this.closeStudio();

@@ -1,15 +1,15 @@
-/** Writes a long conversation like an agent, but faster. For tests. */
+/** For tests: writes a long conversation as an agent would, but faster. */
 import { durableStore } from '@goondan/runtime/history';
 import { createAssistantMessage, createUserMessage, type Message } from '@goondan/types';
 
 export interface LongLife {
   readonly stateRoot: string;
   readonly turns: number;
-  /** Messages that each turn adds; each is one event. */
+  /** The number of messages that each turn adds; each message is one event. */
   readonly perTurn: number;
 }
 
-/** The last turn fails, with a suggestion. */
+/** Writes the conversation. Its last turn fails, with a suggestion. */
 export async function writeLongLife({ stateRoot, turns, perTurn }: LongLife): Promise<void> {
   const journal = await durableStore({ stateRoot, workspaceId: 'long', warn: () => undefined });
   const at = { agentName: 'talker', instanceKey: 'default' };

@@ -1,7 +1,10 @@
 import type { AgentView } from '@goondan/cli/studio';
 import { counted } from './counted.ts';
 
-/** Writes `5 tools · 2 layers`. Counts of 0 are left out: nothing may be known of an agent that never started. */
+/**
+ * Formats counts, such as `5 tools · 2 layers`. Leaves out counts of 0, because the parts of an agent that never
+ * started are unknown.
+ */
 export function describeParts({ tools, layers }: Pick<AgentView, 'tools' | 'layers'>): readonly string[] {
   return [
     ...(tools.length === 0 ? [] : [counted(tools.length, 'tool')]),

@@ -1,6 +1,6 @@
 import { splitInline } from './split-inline.ts';
 
-/** A text with the supported part of Markdown. */
+/** Shows a text with the inline Markdown that `splitInline` supports. */
 export function InlineText({ text }: { readonly text: string }) {
   return splitInline(text).map((inline, index) => {
     if (inline.type === 'code') return <code key={index}>{inline.text}</code>;

@@ -1,5 +1,5 @@
 /**
- * Returns the name of a swarm. Without a stored name it uses the id of the workspace: a name, without the hash of the
+ * Returns the name of a swarm. If no name is stored, it takes the name from the workspace id, without the hash of the
  * bundle's folder.
  */
 export function nameOf(workspaceId: string, swarm: string | undefined): string {

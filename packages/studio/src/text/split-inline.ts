@@ -1,4 +1,7 @@
-/** Splits the inline Markdown that most answers use. Marks that are not closed, or span lines, stay as text. */
+/**
+ * Splits a text by the inline Markdown that most answers use. Marks that are not closed, or that span lines, stay as
+ * text.
+ */
 export interface Inline {
   readonly type: 'text' | 'code' | 'strong';
   readonly text: string;

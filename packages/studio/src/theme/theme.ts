@@ -1,4 +1,4 @@
-/** Light or dark: the person's choice in this browser, or else the system's, also when that changes. */
+/** The theme, light or dark: the person's choice in this browser, or else the system's setting, which may change. */
 
 export type Theme = 'light' | 'dark';
 
@@ -17,7 +17,7 @@ export function changeTheme(): void {
   try {
     localStorage.setItem(KEPT_AS, theme);
   } catch {
-    // The browser stores nothing: the choice lasts until the page is closed.
+    // The browser does not allow storage, so the choice lasts until the page is closed.
   }
 }
 

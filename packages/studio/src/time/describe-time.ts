@@ -1,4 +1,4 @@
-/** Writes `0.27 ms`, `321 ms`, `2.4 s`: at most three significant digits. */
+/** Formats a duration with at most three significant digits, such as `0.27 ms`, `321 ms` or `2.4 s`. */
 export function describeDuration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   if (milliseconds >= 59_950) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
@@ -7,7 +7,7 @@ export function describeDuration(milliseconds: number): string {
   return `${milliseconds.toFixed(milliseconds >= 1 ? 1 : 2)} ms`;
 }
 
-/** Writes the time of day, after the day when that is not today. */
+/** Formats the time of day, preceded by the date if it is not today. */
 export function describeMoment(iso: string, now = new Date()): string {
   const moment = new Date(iso);
   const time = moment.toLocaleTimeString([], {
@@ -20,7 +20,7 @@ export function describeMoment(iso: string, now = new Date()): string {
   return `${moment.toLocaleDateString([], { day: 'numeric', month: 'short' })} ${time}`;
 }
 
-/** Writes `just now`, `4 min ago`, `3 d ago`. */
+/** Formats an age, such as `just now`, `4 min ago` or `3 d ago`. */
 export function describeAge(iso: string, now = Date.now()): string {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
   if (seconds < 45) return 'just now';

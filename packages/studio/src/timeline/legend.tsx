@@ -8,7 +8,7 @@ const names: readonly (readonly [Author, string])[] = [
   ['r', 'runtime'],
 ];
 
-/** The colours of the authors that occur. */
+/** Shows the colour of each author that occurs. */
 export function Legend({ authors }: { readonly authors: string }) {
   return (
     <span className="legend quiet" aria-hidden="true">

@@ -1,15 +1,15 @@
-/** A conversation as columns of at least one pixel: its authors over time. */
+/** Divides a conversation into columns of at least one pixel, which show the authors over time. */
 
 export type Author = 'i' | 'm' | 't' | 'e' | 'r';
 
-/** The authors of a column's events, and their shares from 0 to 1; from the top down. */
+/** The authors of a column's events with their shares from 0 to 1, from top to bottom. */
 export type Column = readonly { readonly author: Author; readonly share: number }[];
 
 const topDown: readonly Author[] = ['i', 'e', 't', 'm', 'r'];
-/** Keeps a person's message visible among a thousand others. */
+/** The minimum share, which keeps a person's message visible among a thousand others. */
 const LEAST_SHARE = 0.15;
 
-/** Returns at most `width` columns, and never more than there are events. */
+/** Returns at most `width` columns, and at most one column per event. */
 export function tapeColumns(authors: string, width: number): readonly Column[] {
   const count = Math.max(0, Math.min(Math.floor(width), authors.length));
   return Array.from({ length: count }, (_, index) => {

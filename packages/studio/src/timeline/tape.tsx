@@ -1,9 +1,9 @@
-/** Draws on a canvas instead of elements: ten thousand events are as fast as ten. */
+/** Draws the timeline on a canvas instead of with elements, so that ten thousand events are as fast as ten. */
 import type { TimelineView } from '@goondan/cli/studio';
 import { useEffect, useRef, useState } from 'react';
 import { type Author, tapeColumns } from './tape-columns.ts';
 
-/** The height of one event; a column of many events has the full height. */
+/** The height of a single event by author; a column of many events has the full height. */
 const heights: Readonly<Record<Author, number>> = { i: 1, m: 0.75, t: 0.55, e: 0.55, r: 0.3 };
 
 export function Tape({
@@ -22,7 +22,7 @@ export function Tape({
     if (current === null || size === undefined) return;
     const again = () => draw(current, size, timeline, value, openTurn);
     again();
-    // The colours of the page, which change with the theme.
+    // Redraws when the theme changes, because the colours change with it.
     const theme = new MutationObserver(again);
     theme.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => theme.disconnect();
@@ -49,11 +49,11 @@ function draw(
   if (context === null) return;
   context.scale(scale, scale);
   const colors = getComputedStyle(canvas);
-  // Read once, not for every column, because reading a colour is slow.
+  // Reads each colour once and not for every column, because reading a colour is slow.
   const paint = (author: Author) => colors.getPropertyValue(`--author-${author}`);
   const paints = { i: paint('i'), m: paint('m'), t: paint('t'), e: paint('e'), r: paint('r') };
   const { authors, from, last, first, turns } = timeline;
-  // As on the slider, which is at the right edge of the event after which the conversation is shown.
+  // Marks the same position as the slider: the right edge of the event after which the conversation is shown.
   const perEvent = width / Math.max(1, last - first + 1);
   const leftOf = (seq: number) => (seq - first) * perEvent;
 

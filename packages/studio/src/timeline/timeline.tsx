@@ -1,4 +1,4 @@
-/** The timeline of a conversation, and the slider to any moment of it. */
+/** Shows the timeline of a conversation, and a slider that selects a moment. */
 import type { TimelineView } from '@goondan/cli/studio';
 import { useEffect, useState } from 'react';
 import type { Show } from '../route/route.ts';
@@ -9,13 +9,13 @@ import { turnAt } from './turn-at.ts';
 
 interface TimelineProps {
   readonly timeline: TimelineView;
-  /** The newest moment when absent. */
+  /** The selected event; the newest event when absent. */
   readonly at: number | undefined;
   readonly openTurn: string | undefined;
   readonly show: Show;
 }
 
-/** A moving slider loads when it rests, not at every pixel. */
+/** How long the slider must rest before the moment is loaded. */
 const REST_MS = 80;
 
 export function Timeline({ timeline, at, openTurn, show }: TimelineProps) {

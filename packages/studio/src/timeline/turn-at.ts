@@ -1,6 +1,6 @@
 import type { TimelineTurn, TimelineView } from '@goondan/cli/studio';
 
-/** Finds the turn of an event. Turns are in the order of their events, so a binary search is enough. */
+/** Finds the turn of an event. Uses a binary search, because turns are in the order of their events. */
 export function turnAt({ turns }: Pick<TimelineView, 'turns'>, seq: number): TimelineTurn | undefined {
   let [low, high] = [0, turns.length - 1];
   while (low <= high) {

@@ -2,7 +2,7 @@ import type { InstanceAddress, WorkspaceView } from '@goondan/cli/studio';
 import { useEffect } from 'react';
 import { nameOf } from '../text/name-of.ts';
 
-/** Sets the title of the tab: the number of waiting approvals, and the shown view. */
+/** Sets the title of the browser tab: the number of waiting approvals, and the current view. */
 export function useTitle(shown: InstanceAddress | undefined, view: WorkspaceView | undefined): void {
   const waiting = view === undefined || view.approvals.length === 0 ? '' : `(${view.approvals.length}) `;
   const what =

@@ -39,7 +39,7 @@ export interface ToolFilter {
   readonly deny?: readonly string[];
 }
 
-/** Which tools are offered: those unchanged since they were first seen, only approved ones, or all. */
+/** Selects the offered tools: those unchanged since they were first seen, only approved ones, or all. */
 export type Trust = 'first-use' | 'pinned' | 'any';
 
 export interface Timeouts {

@@ -260,7 +260,7 @@ function serverProcess(): number {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
       if (parent === String(process.pid) && command.includes('server-everything')) return Number(pid);
     } catch {
-      // The process ended meanwhile.
+      // The process has exited meanwhile.
     }
   }
   throw new Error('There is no such process.');

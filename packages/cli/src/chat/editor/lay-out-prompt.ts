@@ -1,6 +1,6 @@
 /**
- * Lays out the prompt in rows, and computes the position of the cursor. Of a long text, only the part around the cursor
- * is processed.
+ * Lays out the prompt in rows, and computes the position of the cursor. If the text is long, only the part around the
+ * cursor is processed.
  */
 import { widthOf } from '../../graphemes.ts';
 import { harmlessText } from '../../harmless-text.ts';
