@@ -1,6 +1,7 @@
 /**
- * The program of the Bun process beside a Node program: it answers the calls of `ipc/bun-beside.ts`. Its one argument
- * is the folder of that program. When its standard input ends, it exits at once, and the guardian ends the agents.
+ * The program of the Bun process beside a Node program: it answers the calls of `ipc/bun-beside.ts`. Its only argument
+ * is the working folder of the Node program. When its standard input ends, it exits at once, and the guardian ends the
+ * agents.
  */
 import type { BesideCall, BesideCallName, BesideSaid } from './ipc/bun-beside.ts';
 import { toFrameError } from './ipc/check/frame-error.ts';
@@ -9,7 +10,7 @@ import type { SwarmToStart } from './start-beside.ts';
 
 const [, , folder = '/'] = process.argv;
 process.chdir(folder);
-// A write fails only when the program is gone, and then the input ends, too.
+// A write fails only when the Node program has exited, and then standard input ends, too.
 process.stdout.on('error', () => undefined);
 
 const calls: Readonly<Record<BesideCallName, () => Promise<(argument: never) => unknown>>> = {
@@ -21,7 +22,7 @@ const calls: Readonly<Record<BesideCallName, () => Promise<(argument: never) => 
   },
   startSwarm: async () => start,
 };
-/** The functions that were called, kept because a scanner counts the files that it has seen. */
+/** The called functions, kept because a scanner counts the files that it has already seen. */
 const opened = new Map<BesideCallName, Promise<(argument: never) => unknown>>();
 
 let last = Promise.resolve();
@@ -35,14 +36,14 @@ async function answer({ name, argument }: BesideCall): Promise<BesideSaid> {
     const known = opened.get(name) ?? calls[name]();
     opened.set(name, known);
     const run = await known;
-    // Safe: the argument is that of this call, because both programs are of one package.
+    // Safe: both programs belong to one package, so the argument has the type of its call.
     return { answer: await run(argument as never) };
   } catch (error) {
     return { error: toFrameError(error, 'E_PROCESS_START') };
   }
 }
 
-/** Starts a swarm, and answers with the id of its workspace, which leads to the control socket. */
+/** Starts a swarm, and answers with the id of its workspace, from which the control socket can be found. */
 async function start({ wantsLog, ...options }: SwarmToStart): Promise<string> {
   const { startSwarm } = await import('./start-swarm.ts');
   const swarm = await startSwarm({ ...options, ...(wantsLog ? { onLog: (log) => say({ log }) } : {}) });

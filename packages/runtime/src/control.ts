@@ -1,4 +1,4 @@
-/** `@goondan/runtime/control`: finds a swarm, and has the further types of its methods and notices. */
+/** `@goondan/runtime/control`: finds a running swarm, and exports the types of its methods and notices. */
 export type { ConnectOptions, ControlPlace } from './control/connect-swarm.ts';
 export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
 export { toAgentAddress, toInstanceAddress } from './control/instance-address.ts';

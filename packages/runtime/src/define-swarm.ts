@@ -18,14 +18,14 @@ export type ResourceDefinition = {
 }[ResourceKind];
 
 export interface SwarmDefinition {
-  /** The folder of entries and prompts, which must be inside it: `import.meta.dir`. */
+  /** The folder of entries and prompts, which must be inside it; usually `import.meta.dir`. */
   readonly folder: string;
   readonly resources: readonly ResourceDefinition[];
   /** The name of the swarm; optional when there is only one. */
   readonly swarm?: string;
-  /** The source of `valueFrom: { env }`; `process.env` when absent. */
+  /** The environment for `valueFrom: { env }`; `process.env` when absent. */
   readonly environment?: Environment;
-  /** The working folder of tools for agents that name none; `folder` when absent. */
+  /** The working folder of tools, for agents that do not name one; `folder` when absent. */
   readonly workdir?: string;
 }
 
@@ -36,12 +36,10 @@ export interface DefinedSwarm extends SwarmPlan {
 }
 
 /**
- * Checks the resources and makes a plan of them.
- *
- * **Rules** — the checks are those of a bundle; modules are read and not imported. The "line" of a problem is the number
+ * Checks the resources and makes a plan from them.
+ * **Rules** — the checks are those of a bundle; modules are parsed, not imported. The "line" of a problem is the number
  * of the resource.
  * **Errors** — `E_BUNDLE_INVALID`, with all problems at once; those of `resolveSwarm`.
- *
  * @example
  * const swarm = await startSwarm(await defineSwarm({ folder: import.meta.dir, resources: [model, agent, swarm] }));
  */
@@ -81,7 +79,7 @@ function toJson(resource: ResourceDefinition, number: number): JsonObject {
   }
 }
 
-/** Turns an entry that is a `file:` URL, as `toolFile` gives it, into a path from the folder. */
+/** Converts an entry that is a `file:` URL, as `toolFile` returns it, to a path relative to the folder. */
 function withLocalEntry(resource: JsonObject, root: string): JsonObject {
   const { spec } = resource;
   if (!isPlainObject(spec) || typeof spec.entry !== 'string' || !spec.entry.startsWith('file:')) return resource;

@@ -1,6 +1,7 @@
 /**
- * The main door: start a swarm or one agent from your own program, or connect to a running swarm. At most 30 names. The
- * other doors are `./bundle`, `./control`, `./history` and `./testing`; each name has one door.
+ * The main entry point: start a swarm or a single agent from your own program, or connect to a running swarm. At most
+ * 30 names. The other entry points are `./bundle`, `./control`, `./history` and `./testing`; each name is exported by
+ * one entry point.
  */
 export type { Approver } from './agent/seams/approver.ts';
 export type { Engine } from './agent/seams/engine.ts';

@@ -1,6 +1,6 @@
 /**
- * `@goondan/runtime/internal`: further names for the other packages of this repository. It is outside of semantic
- * versioning: any release may change or remove a name here. Import it only when you pin the exact version. It loads in
+ * `@goondan/runtime/internal`: further names for the other packages of this repository. It is not covered by semantic
+ * versioning: any release may change or remove a name here. Import it only if you pin the exact version. It loads in
  * Bun only.
  */
 // oxlint-disable-next-line import/no-unassigned-import -- it throws in Node, before anything else is loaded

@@ -15,7 +15,9 @@ export async function readFolderPlan({ bundleFolder, ...choice }: SwarmFolder): 
   return resolveSwarm(await loadBundle(bundleFolder, { environment }), { environment, ...choice });
 }
 
-/** Reads the plan of a swarm that runs in this workspace. **Errors** — `E_RELOAD_SWARM`, those of `readFolderPlan`. */
+/**
+ * Reads the plan of the swarm that runs in this workspace. **Errors** — `E_RELOAD_SWARM`, those of `readFolderPlan`.
+ */
 export async function readPlanAgain(folder: SwarmFolder, workspaceId: string): Promise<SwarmPlan> {
   const { plan, workspaceId: other } = await readFolderPlan(folder);
   if (other === workspaceId) return plan;

@@ -5,8 +5,7 @@ import type { ReplayOptions, ReplayReport } from './orchestrator/lone/replay-rec
 import { isBun, requireBun } from './ports/is-bun.ts';
 
 /**
- * Replays a recorded turn in a separate process, with the present agent or with other extensions.
- *
+ * Replays a recorded turn in a separate process, with the current agent or with changed extensions.
  * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`, `E_REPLAY_INCOMPLETE`,
  * `E_CANCELLED`, those of the agent's start; in Node also `E_BUN_MISSING`, and `E_NEEDS_BUN` for a `clock`.
  */
@@ -32,7 +31,7 @@ export async function replayRecording(options: ReplayOptions): Promise<ReplayRep
 /** Replays a recording whose messages are JSON. */
 export function replayStored(options: ReplayOptions): Promise<ReplayReport> {
   const { kept } = options;
-  // Safe: only their dates have changed on the way.
+  // Safe: only the dates of the messages were converted to text.
   const messages = (kept.messages as unknown as readonly StoredMessage[]).map(reviveMessage);
   return replayRecording({ ...options, kept: { ...kept, messages } });
 }

@@ -7,10 +7,10 @@ import { fromFrameError } from './ipc/check/frame-error.ts';
 import { requireBun } from './ports/is-bun.ts';
 import { chooseStateRoot, type PlanToStart, type StartSwarmOptions } from './start-swarm.ts';
 
-/** The options for the Bun process: those that are JSON. */
+/** The options for the Bun process, which must be JSON. */
 export type SwarmToStart = StartSwarmOptions & { readonly wantsLog: boolean };
 
-/** Starts a swarm in a Bun process beside this one, which is Node, and connects to it. */
+/** Starts a swarm in a Bun process beside this Node process, and connects to it. */
 export async function startBeside({ onLog, ...options }: StartSwarmOptions): Promise<Swarm> {
   if ('agents' in options) checkCrossing(options);
   const stateRoot = chooseStateRoot(options.stateRoot);
@@ -30,8 +30,8 @@ export async function startBeside({ onLog, ...options }: StartSwarmOptions): Pro
 }
 
 /**
- * Checks that the options can go to another process. **Errors** — `E_NEEDS_BUN` for `readPlan`, `E_SWARM_PLAN` for
- * everything else that is not JSON.
+ * Checks that the options can be sent to another process. **Errors** — `E_NEEDS_BUN` for `readPlan`, `E_SWARM_PLAN` for
+ * anything else that is not JSON.
  */
 function checkCrossing({ readPlan, ...plan }: PlanToStart): void {
   if (readPlan !== undefined) {

@@ -8,7 +8,7 @@ import { readFolderPlan, readPlanAgain, type SwarmFolder } from './read-folder-p
 import { chooseStateRoot, type PlanToStart, type StartSwarmOptions } from './start-swarm.ts';
 import { workspaceId } from './workspace/layout/workspace-id.ts';
 
-/** Starts a swarm with this process, which is Bun, as its orchestrator. */
+/** Starts a swarm with this Bun process as its orchestrator. */
 export async function startHere({ stateRoot, flock, onLog, ...what }: StartSwarmOptions): Promise<Swarm> {
   const known = 'agents' in what ? readPlan(what) : await readFolder(what);
   return startOrchestrator({

@@ -1,6 +1,6 @@
 /**
- * Starts from code the same swarm that `gdn run` starts from a bundle. In Bun, this process becomes its orchestrator. In
- * Node, a Bun process beside this one does, and the handle is that of `connectSwarm`.
+ * Starts a swarm from code, as `gdn run` starts it from a bundle. In Bun, this process becomes the orchestrator. In
+ * Node, a Bun process beside this one becomes the orchestrator, and the handle is that of `connectSwarm`.
  */
 import { homedir } from 'node:os';
 import { GoondanError } from '@goondan/types';
@@ -18,40 +18,44 @@ export type StartSwarmOptions = (
       readonly bundleFolder: string;
       /** The name of the swarm; optional when the folder declares only one, or one called `default`. */
       readonly swarm?: string;
-      /** The working folder of tools for agents that name none; `bundleFolder` when absent. */
+      /** The working folder of tools, for agents that do not name one; `bundleFolder` when absent. */
       readonly workdir?: string;
     }
   | (SwarmPlan & {
-      /** Reads the plan again, for `reload()`; if it throws, nothing changes. Rejected in Node: `E_NEEDS_BUN`. */
+      /**
+       * Reads the plan again, for `reload()`. If it throws, nothing changes. In Node it is rejected with `E_NEEDS_BUN`.
+       */
       readonly readPlan?: () => Promise<SwarmPlan>;
-      /** The name of the workspace; swarms with the same one share their conversations. */
+      /** The name of the workspace; swarms with the same name share their conversations. */
       readonly workspace?: string;
-      /** The folder of the bundle, so that two bundles never share a workspace by chance. The current folder when absent. */
+      /**
+       * The folder of the bundle, so that two bundles never share a workspace by chance; the current folder when
+       * absent.
+       */
       readonly bundleFolder?: string;
     })
 ) & {
-  /** The folder of all workspaces; `GOONDAN_STATE_ROOT`, else `~/.goondan`, when absent. */
+  /** The folder of all workspaces; when absent, `GOONDAN_STATE_ROOT`, or else `~/.goondan`. */
   readonly stateRoot?: string;
   /**
-   * False skips the lock of `workspace.lock`, for file systems without `flock`. Use it only where no other machine and
-   * no other container can start this swarm.
+   * Set to false to skip the lock of `workspace.lock`, for file systems without `flock`. Use it only where no other
+   * machine and no other container can start this swarm.
    */
   readonly flock?: boolean;
-  /** Receives every log line; the workspace's `logs` folder has them too. Must not throw. */
+  /** Receives every log line; the workspace's `logs` folder has the same lines. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
 };
 
 export type PlanToStart = Extract<StartSwarmOptions, SwarmPlan>;
 
 /**
- * Starts a swarm. Each agent instance gets a process of its own. The code of its bundle runs without a question about
- * trust: the calling program has decided.
- *
- * **Rules** — earlier accepted input is handled first. `stop()` ends the swarm. When this process ends in any other way,
- * all its processes end within two seconds, and their work continues at the next start.
- * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING` (another process runs this workspace), `E_PROCESS_START`,
- * those of the disk. For a folder also those of `loadBundle` and `resolveSwarm`; in Node also `E_NEEDS_BUN`, `E_BUN_MISSING`.
- *
+ * Starts a swarm. Each agent instance gets its own process. The bundle's code runs without a question about trust,
+ * because the calling program has decided that.
+ * **Rules** — input accepted earlier is handled first. `stop()` ends the swarm. When this process ends in any other
+ * way, all its child processes end within two seconds, and their work continues at the next start.
+ * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING` (another process runs this workspace),
+ * `E_PROCESS_START`, those of the disk. For a folder also those of `loadBundle` and `resolveSwarm`; in Node also
+ * `E_NEEDS_BUN`, `E_BUN_MISSING`.
  * @example
  * const swarm = await startSwarm({ bundleFolder: 'my-swarm' });
  * const { result } = await swarm.ask({ input: 'Hello' });
@@ -68,7 +72,7 @@ export function chooseStateRoot(option: string | undefined): string {
   return stateRoot(defined({ home: homedir(), option, environment: process.env.GOONDAN_STATE_ROOT }));
 }
 
-/** Checks the options: a program in JavaScript may pass anything. */
+/** Checks the options, because a program in JavaScript may pass anything. */
 function checkOptions(options: unknown): asserts options is StartSwarmOptions {
   const given = typeof options === 'object' && options !== null ? options : {};
   if ('agents' in given || ('bundleFolder' in given && typeof given.bundleFolder === 'string' && !('plan' in given))) {

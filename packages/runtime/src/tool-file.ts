@@ -1,4 +1,4 @@
-/** Names the module of a tool in the resources of `defineSwarm`. */
+/** Makes the Tool resource of a module, for the resources of `defineSwarm`. */
 import { basename, dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DefinedTool } from '@goondan/types';
@@ -10,10 +10,10 @@ type ToolsOf<Module> = Module extends DefinedTool<object> ? Module : Extract<Mod
 type FileOf<Module> = [ToolsOf<Module>] extends [never] ? 'a module that exports a tool of defineTool' : string;
 
 /**
- * The `Tool` resource of a module whose tools are made with `defineTool`. It has the name of the file, or of the folder of
- * an `index` file; agents refer to it with `Tool/name`. `Module` is the type of the module, so the compiler sees whether
- * the module is there and exports a tool. The module is not imported: a plan is data, and tools run in another process.
- *
+ * The `Tool` resource of a module whose tools are made with `defineTool`. It has the name of the file, or, for an
+ * `index` file, of its folder; agents refer to it as `Tool/name`. `Module` is the type of the module, so the compiler
+ * checks that the module exists and exports a tool. The module is not imported: a plan is data, and tools run in
+ * another process.
  * @example
  * import type * as dice from './tools/dice.ts';
  * const resources = [toolFile<typeof dice>(import.meta.url, './tools/dice.ts'), model, agent, swarm];

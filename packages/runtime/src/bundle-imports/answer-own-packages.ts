@@ -1,14 +1,17 @@
 /**
- * What bundle code gets when it imports our packages: the copy of the process it runs in. A bundle needs no install of
- * them, and an error of ours that it catches is an instance of the class it imported.
+ * Makes imports of our packages in bundle code resolve to the copy of the process that runs it. A bundle need not
+ * install these packages, and an error of ours that it catches is an instance of the class it imported.
  */
 import * as types from '@goondan/types';
 import * as http from '@goondan/types/http';
 
-/** `@goondan/core` is the name older documents import; the connectors of `@goondan/base` import the third. */
+/** Older documents import `@goondan/core`; the connectors of `@goondan/base` import `@goondan/types/http`. */
 const ownModules = { '@goondan/types': types, '@goondan/core': types, '@goondan/types/http': http };
 
-/** For the whole process, and whatever stands in a `node_modules` of the bundle. To be called before bundle code is imported. */
+/**
+ * Applies to the whole process, whatever a `node_modules` of the bundle contains. Call it before bundle code is
+ * imported.
+ */
 export function answerOwnPackages(): void {
   Bun.plugin({
     name: 'goondan-own-packages',

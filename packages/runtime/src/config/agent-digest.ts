@@ -3,9 +3,9 @@ import { type Mask, maskJson } from '../log/mask-secrets.ts';
 import { planDigest } from './plan-digest.ts';
 
 /**
- * Returns a hash of everything an agent consists of; the location of its folder does not matter. It may be written
- * down: API keys are left out and other secrets masked. Functions passed by a program are not included. Undefined when
- * a program passes something that is not JSON, for instance a model that refers to itself.
+ * Returns a hash of everything an agent consists of, regardless of where its folder is. The hash may be written down:
+ * API keys are left out and other secrets masked. Functions passed by a program are not included. Returns `undefined`
+ * when a program passes something that is not JSON, such as an object that refers to itself.
  */
 export function agentDigest(agent: object, mask: Mask): string | undefined {
   try {

@@ -10,12 +10,12 @@ export interface AgentStart {
   /** All agents of the swarm, including this one. */
   readonly agents: readonly AgentCard[];
   readonly store: { readonly stateRoot: string; readonly workspaceId: string };
-  /** True while no part of its conversation was written: the first turn then has nothing to read. */
+  /** True while no part of the conversation was written, so that the first turn has nothing to read. */
   readonly isNew?: boolean;
-  /** The working folder, to which the process changes. It exists. */
+  /** The working folder, to which the process changes. It must exist. */
   readonly cwd: string;
-  /** Where to export the spans of its turns; nowhere when absent. */
+  /** Where to export the spans of the agent's turns; they are not exported when absent. */
   readonly telemetry?: TelemetrySettings;
-  /** A recorded turn to run again: the process reports the result and ends, and accepts no other input. */
+  /** A recorded turn to replay. The process reports the result, exits, and accepts no other input. */
   readonly replay?: ReplaySource;
 }

@@ -31,7 +31,7 @@ export function checkExtensionResource(resource: unknown): ExtensionResource {
   if (spec.configSchema !== undefined && !isPlainObject(spec.configSchema)) {
     throw invalid(what, 'spec.configSchema must be a JSON Schema object');
   }
-  // Every field that the runtime reads was checked above.
+  // Safe: every field that the runtime reads was checked above.
   return resource as unknown as ExtensionResource;
 }
 

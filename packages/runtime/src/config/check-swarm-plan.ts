@@ -16,7 +16,7 @@ export function checkSwarmPlan(given: SwarmPlan): SwarmPlan {
 
 function copyPlan(given: SwarmPlan): SwarmPlan {
   try {
-    // The copy of a plan is a plan.
+    // Safe: the copy of a plan is a plan.
     return copyJsonObject(given, { omitUndefined: true }) as unknown as SwarmPlan;
   } catch (error) {
     if (error instanceof NotJson) throw refusal(`a plan is JSON, but ${error.message}`);
@@ -28,7 +28,10 @@ function refusal(problem: string): GoondanError {
   return new GoondanError('E_SWARM_PLAN', `The swarm cannot be started: ${problem}.`);
 }
 
-/** A program in JavaScript may leave out anything. Undefined when the fields that every plan has are there. */
+/**
+ * Lists required fields that are missing, because a program in JavaScript may leave out anything. Returns `undefined`
+ * when all are present.
+ */
 function findMissing(plan: { readonly name?: unknown; readonly agents?: unknown }): string[] | undefined {
   const { name, agents } = plan;
   const missing = [
@@ -85,7 +88,7 @@ function* findRuleProblems(
   }
 }
 
-/** The lowest valid value of each. */
+/** The lowest valid value of each number. */
 const leastNumbers = {
   maxProcesses: 1,
   startTimeoutMs: 1,

@@ -1,11 +1,11 @@
-/** For "did you mean": the known name that a mistyped one most likely means. */
+/** Finds the known name that a mistyped name most likely means, for "Did you mean …?". */
 
 /** Returns the known name nearest to `name`, if the difference is small enough for a typing mistake. */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   let closest: string | undefined;
   let leastSlips = Math.floor(Math.max(name.length, 3) / 3) + 1;
   for (const candidate of known) {
-    // Skips a name whose length differs too much, however long the mistyped one is.
+    // Skips a name whose length differs too much, to save the comparison.
     if (Math.abs(candidate.length - name.length) >= leastSlips) continue;
     const slips = countSlips(name.toLowerCase(), candidate.toLowerCase());
     if (slips >= leastSlips) continue;

@@ -6,8 +6,8 @@ type Located = Partial<Pick<DeclaredAgent, 'bundleFolder'>> & {
 };
 
 /**
- * Returns the folders with an agent's code: that of its bundle, or those of its parts when a program declared the
- * agent.
+ * Returns the folders that hold an agent's code: the bundle folder, or, for an agent declared in a program, the folders
+ * of its extensions and tools.
  */
 export function codeFolders({ bundleFolder, extensions = [], tools = [] }: Located): readonly string[] {
   if (bundleFolder !== undefined) return [bundleFolder];

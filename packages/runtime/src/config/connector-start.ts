@@ -6,22 +6,22 @@ export interface ConnectorStart {
   readonly connection: string;
   /** The Connector's name. */
   readonly connector: string;
-  /** The folder that `entry` is relative to and must not leave. */
+  /** The folder to which `entry` is relative, and which `entry` must not leave. */
   readonly root: string;
   readonly entry: string;
-  /** The names of events it may emit; any when absent. */
+  /** The names of events that the connector may emit; any when absent. */
   readonly events?: readonly string[];
   readonly config: JsonObject;
-  /** The schema that the config must fit. */
+  /** The schema against which the config is checked. */
   readonly configSchema?: JsonSchema;
-  /** Resolved values: never written down. */
+  /** Resolved secrets by name. They must never be written down. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Further values that must never be written down, wherever they are used. */
+  /** Further values that must never be written down. */
   readonly masked?: readonly string[];
-  /** The agents its events can reach; the orchestrator fills it in. */
+  /** The agents that the connection's events can reach; the orchestrator fills it in. */
   readonly agents?: readonly string[];
-  /** A hash of its module and imports: with another hash it is another connector. */
+  /** A hash of the connector's module and its imports. If it differs, the connector has changed. */
   readonly digest?: string;
-  /** True for a reload: the process only loads the module and checks its config and export. */
+  /** True for a trial during a reload: the process only loads the module and checks its config and export. */
   readonly isTrial?: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * An agent with everything resolved: no references, no variables. It is JSON, because it goes to the agent process in a
+ * An agent with everything resolved: no references, no variables. It is JSON, because the agent process gets it in a
  * message.
  */
 import type { ModelParams } from '@goondan/types';
@@ -16,20 +16,20 @@ export interface DeclaredAgent {
   readonly systemPrompt?: string;
   /** The agent's models by reference: `Model/name`. */
   readonly models: Readonly<Record<string, ModelSpec>>;
-  /** The model of the steps; the first of `models` when absent. */
+  /** The model for the agent's steps; the first of `models` when absent. */
   readonly modelRef?: string;
   readonly params?: ModelParams;
   readonly tools?: readonly DeclaredTool[];
-  /** Offers the model `agents__request`, `agents__send`, `agents__list` and `agents__catalog`. */
+  /** If true, the model is offered `agents__request`, `agents__send`, `agents__list` and `agents__catalog`. */
   readonly agentTools?: boolean;
-  /** Extensions in order: swarm-wide ones (`tier: 'swarm'`), then the agent's own. */
+  /** Extensions in order: first swarm-wide ones (`tier: 'swarm'`), then the agent's own. */
   readonly extensions?: readonly DeclaredExtension[];
   readonly policy?: Partial<TurnPolicy>;
-  /** The folder that files named in resources are relative to; the current one when absent. */
+  /** The folder to which files named in resources are relative; the current folder when absent. */
   readonly bundleFolder?: string;
-  /** The folder in which tools work; the current one when absent. */
+  /** The folder in which tools work; the current folder when absent. */
   readonly workdir?: string;
-  /** Environment variables for its process, in addition to those of every process. */
+  /** Environment variables for the agent's process, in addition to those of every process. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Resolved values that must never be written down. */
   readonly secrets?: readonly string[];

@@ -1,16 +1,19 @@
-/** An Extension resource, resolved: the place of its module and its config. */
+/** A resolved Extension resource: the location of its module, and its config. */
 import type { ExtensionResource, JsonObject } from '@goondan/types';
 
-/** Swarm-wide extensions are outside the agent's own ones, and declarative hooks inside, whatever their priorities. */
+/**
+ * Swarm-wide extensions are outside the agent's own extensions, and declarative hooks are inside, whatever their
+ * priorities.
+ */
 export type Tier = 'swarm' | 'agent' | 'hook';
 
 export interface DeclaredExtension {
   readonly resource: ExtensionResource;
-  /** The bundle's folder: `spec.entry` is relative to it. */
+  /** The folder of the bundle, to which `spec.entry` is relative. */
   readonly root: string;
-  /** Merged over the resource's own config. */
+  /** The config to merge over the resource's own config. */
   readonly config?: JsonObject;
   readonly tier?: Tier;
-  /** A hash of its module and imports: with another hash it is another extension. */
+  /** A hash of the extension's module and its imports. If it differs, the extension has changed. */
   readonly digest?: string;
 }

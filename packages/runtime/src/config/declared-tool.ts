@@ -1,28 +1,31 @@
-/** A Tool resource, resolved: the place of its module and its exports. */
+/** A resolved Tool resource: the location of its module, and its exports. */
 import type { JsonObject, JsonSchema } from '@goondan/types';
 
 export interface ToolExport {
   readonly name: string;
   readonly description: string;
   readonly parameters?: JsonSchema;
-  /** May run at the same time as other calls of the step. */
+  /** If true, the tool may run at the same time as other calls of the step. */
   readonly parallel?: boolean;
-  /** May be run again when a crash left its outcome unknown. */
+  /** If true, the tool may run again after a crash left its outcome unknown. */
   readonly idempotent?: boolean;
   readonly effects?: 'none' | 'local' | 'external';
 }
 
 export interface DeclaredTool {
   readonly name: string;
-  /** Empty: its module exports tools of `defineTool`, and only the module knows their names and parameters. */
+  /**
+   * The exports of the tool. If empty, its module exports tools of `defineTool`, and only the module knows their names
+   * and parameters.
+   */
   readonly exports: readonly ToolExport[];
-  /** The value of `ctx.config` for its handlers; nothing when absent. */
+  /** The value of `ctx.config` in its handlers; an empty object when absent. */
   readonly config?: JsonObject;
   readonly configSchema?: JsonSchema;
   readonly errorMessageLimit?: number;
-  /** The folder that `entry` is relative to and must not leave. */
+  /** The folder to which `entry` is relative, and which `entry` must not leave. */
   readonly root: string;
   readonly entry: string;
-  /** A hash of its module and imports: with another hash it is another tool. */
+  /** A hash of the tool's module and its imports. If it differs, the tool has changed. */
   readonly digest?: string;
 }

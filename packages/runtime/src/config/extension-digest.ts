@@ -4,7 +4,8 @@ import type { DeclaredExtension } from './declared-extension.ts';
 import { planDigest } from './plan-digest.ts';
 
 /**
- * Returns a hash of an extension's module, its imports and its config. Secrets are masked, so it may be written down.
+ * Returns a hash of an extension's module, its imports and its config. Secrets are masked, so the hash may be written
+ * down.
  */
 export function extensionDigest({ resource, config = {}, tier = 'agent', digest = '' }: DeclaredExtension, mask: Mask) {
   const said: JsonValue = { own: resource.spec.config ?? {}, given: config };

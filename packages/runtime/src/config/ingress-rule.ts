@@ -2,7 +2,7 @@
 import type { JsonPrimitive } from '@goondan/types';
 
 export interface IngressRule {
-  /** An event must match every condition; without conditions every event matches. */
+  /** An event must match all of these conditions; without conditions, every event matches. */
   readonly match?: {
     readonly event?: string;
     readonly properties?: Readonly<Record<string, JsonPrimitive>>;
@@ -10,13 +10,16 @@ export interface IngressRule {
   readonly route: IngressRoute;
 }
 
-/** `instanceKey`, or `instanceKeyProperty` with or without a prefix; neither means `default`. */
+/**
+ * The target of an event. Set `instanceKey`, or `instanceKeyProperty` with an optional prefix; if neither is set, the
+ * key is `default`.
+ */
 export interface IngressRoute {
   /** `Agent/name`; the swarm's entry agent when absent. */
   readonly agentRef?: string | { readonly kind: string; readonly name: string };
   readonly instanceKey?: string;
   /** The property of the event whose value is the key. */
   readonly instanceKeyProperty?: string;
-  /** A prefix for that value. */
+  /** A prefix for the property's value. */
   readonly instanceKeyPrefix?: string;
 }

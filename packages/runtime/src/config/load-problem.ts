@@ -3,11 +3,11 @@ import { CodeOwners } from '../log/code-owners.ts';
 import { gatheredErrors } from '../log/gathered-errors.ts';
 
 /**
- * Says in one line why a module of a bundle cannot be loaded: the first of several errors, with paths relative to
- * `root`.
+ * Describes in one line why a module of a bundle cannot be loaded. If there are several errors, describes the first.
+ * Paths are relative to `root`.
  */
 export function loadProblem(thrown: unknown, root: string): string {
-  // Bun gathers the syntax errors of a module; its own message only counts them.
+  // Bun collects the syntax errors of a module, and its own message only counts them.
   const errors = gatheredErrors(thrown);
   const [first, ...more] = errors.length > 0 ? errors : [thrown];
   const message = readField(first, 'message');

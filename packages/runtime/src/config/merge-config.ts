@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '@goondan/types';
 import { copyJson, isPlainObject } from '../json/copy-json.ts';
 
 /**
- * Merges `over` into a copy of `under`: objects deeply, arrays and single values replaced. Both arguments stay
- * unchanged.
+ * Merges `over` into a copy of `under`: objects are merged deeply, arrays and single values are replaced. Both
+ * arguments stay unchanged.
  */
 export function mergeConfig(under: JsonObject, over: JsonObject): JsonObject {
   const merged: JsonObject = {};

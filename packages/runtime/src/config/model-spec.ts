@@ -2,16 +2,16 @@
 import type { JsonObject, ModelParams } from '@goondan/types';
 
 export interface ModelSpec {
-  /** `anthropic`, `openai`, `google`, `openai-compatible`, `cassette`, … */
+  /** The provider: `anthropic`, `openai`, `google`, `openai-compatible`, `cassette`, … */
   readonly provider: string;
   /** The provider's own name of the model. */
   readonly model: string;
-  /** The key itself; the provider's variable is read when it is absent. */
+  /** The key itself; when absent, the provider's environment variable is read. */
   readonly apiKey?: string;
-  /** The base URL; the provider's `*_BASE_URL` variable, then its public address, when it is absent. */
+  /** The base URL; when absent, the provider's `*_BASE_URL` variable, and then its public address. */
   readonly endpoint?: string;
   /** Options that only this provider understands. */
   readonly options?: JsonObject;
-  /** Sampling settings for every call; those of a request win. */
+  /** Sampling settings for every call; the settings of a single request win over them. */
   readonly params?: ModelParams;
 }

@@ -2,8 +2,8 @@ import type { DeclaredAgent } from './declared-agent.ts';
 import { planDigest } from './plan-digest.ts';
 
 /**
- * Returns a hash of the modules an agent loads. No value of a config is in it, so it may be written down. Another hash
- * means that data from an earlier start may be out of date.
+ * Returns a hash of the modules that an agent loads. It includes no config value, so it may be written down. If it
+ * differs, data from an earlier start may be out of date.
  */
 export function partsDigest({ extensions = [], tools = [], agentTools = false }: DeclaredAgent): string {
   return planDigest({

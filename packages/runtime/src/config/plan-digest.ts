@@ -1,8 +1,8 @@
 import type { JsonValue } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';
 
-/** Returns a hash of a part of a plan; the order of its keys does not matter. */
+/** Returns a hash of a part of a plan, regardless of the order of keys. */
 export function planDigest(part: object): string {
-  // Plans are JSON.
+  // Safe: plans are JSON.
   return digestJson(part as unknown as JsonValue);
 }

@@ -1,11 +1,14 @@
 /**
  * Compares two plans and lists the changes. Parts are compared by identity and content, never by their position in a
- * list: moving an agent changes nothing. The order of an agent's own layers does count.
+ * list: moving an agent changes nothing. The order of an agent's extensions does count.
  */
 import { planDigest } from './plan-digest.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
 
-/** `Agent/name`, `Connection/name`, and `Swarm/name` for the swarm's own fields: its entry agent and its policy. */
+/**
+ * The changes, by identity: `Agent/name`, `Connection/name`, and `Swarm/name` for the swarm's own fields, which are its
+ * entry agent and its policy.
+ */
 export interface PlanReconcile {
   readonly kept: readonly string[];
   readonly changed: readonly string[];
@@ -25,7 +28,7 @@ export function planReconcile(running: SwarmPlan, wanted: SwarmPlan): PlanReconc
   };
 }
 
-/** Describes the changes for people: `changed Agent/coder; added Agent/tester; 3 kept`. */
+/** Describes the changes for people, such as `changed Agent/coder; added Agent/tester; 3 kept`. */
 export function describeChanges({ kept, changed, added, removed }: PlanReconcile): string {
   const lists = [
     ['changed', changed],
@@ -36,7 +39,7 @@ export function describeChanges({ kept, changed, added, removed }: PlanReconcile
   return told.length === 0 ? 'Nothing has changed.' : `Reloaded: ${told.join('; ')}; ${kept.length} kept.`;
 }
 
-/** Digests the parts of a plan, by identity in alphabetical order. */
+/** Returns the digests of the parts of a plan, by identity in alphabetical order. */
 function digestsOf({ agents, connections = [], name, ...swarm }: SwarmPlan): Map<string, string> {
   const parts: [identity: string, part: object][] = [
     ...agents.map((agent): [string, object] => [`Agent/${agent.agentName}`, agent]),

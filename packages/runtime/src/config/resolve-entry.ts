@@ -1,4 +1,4 @@
-/** Finds a file that a resource names, and rejects every way out of the bundle: `..`, absolute paths, links. */
+/** Finds a file that a resource names. Rejects every way out of the bundle: `..`, absolute paths, links. */
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
@@ -6,9 +6,8 @@ import { GoondanError } from '@goondan/types';
 const meansNoFile: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 
 /**
- * Returns the real path of `entry` inside `root`; undefined when there is no such file. `what` names the file in the
- * error.
- *
+ * Returns the real path of `entry` inside `root`, or `undefined` when the file does not exist. `what`: the name of the
+ * file in the error.
  * **Errors** — `E_PATH_OUTSIDE`.
  */
 export async function resolveEntry(root: string, entry: string, what: string): Promise<string | undefined> {

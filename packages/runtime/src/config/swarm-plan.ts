@@ -1,4 +1,4 @@
-/** A whole swarm, resolved: the plan that the orchestrator runs. JSON; nothing in it is left to look up. */
+/** A whole, resolved swarm: the plan that the orchestrator runs. JSON; nothing in it is left to look up. */
 import type { ConnectorStart } from './connector-start.ts';
 import type { DeclaredAgent } from './declared-agent.ts';
 import type { IngressRule } from './ingress-rule.ts';
@@ -6,16 +6,16 @@ import type { SwarmPolicy } from './swarm-policy.ts';
 
 export interface SwarmPlan {
   readonly name: string;
-  /** One of `agents`, for input that names no agent. The first one when absent. */
+  /** The agent for input that does not name one; the first of `agents` when absent. */
   readonly entryAgent?: string;
   readonly agents: readonly DeclaredAgent[];
   readonly connections?: readonly ConnectionPlan[];
   readonly policy?: SwarmPolicy;
 }
 
-/** A connector that listens for this swarm, and the rules that route its events. */
+/** The plan of a connection: its connector, and the rules that route the connector's events. */
 export interface ConnectionPlan extends ConnectorStart {
   readonly rules: readonly IngressRule[];
-  /** Environment variables for its process, in addition to those of every process. */
+  /** Environment variables for the connection's process, in addition to those of every process. */
   readonly environment?: Readonly<Record<string, string>>;
 }

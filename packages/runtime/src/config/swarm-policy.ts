@@ -2,16 +2,18 @@
 import type { TurnPolicy } from './turn-policy.ts';
 
 export interface SwarmPolicy extends Partial<TurnPolicy> {
-  /** The most agent processes at a time; idle ones hibernate to make room. */
+  /** The maximum number of agent processes at a time; idle ones hibernate to make room. */
   readonly maxProcesses?: number;
   readonly restart?: Partial<RestartPolicy>;
-  /** `null`: an idle process ends only to make room. */
+  /** When idle processes hibernate. With `null`, an idle process ends only to make room. */
   readonly idle?: { readonly hibernateAfterSeconds?: number | null };
   readonly heartbeat?: Partial<HeartbeatPolicy>;
   readonly shutdown?: { readonly gracePeriodSeconds?: number };
   /** The time that a process may take from its start until it is ready. */
   readonly startTimeoutMs?: number;
-  /** The number of processes started in advance, so that a first message does not wait for one: 0 or 1. */
+  /**
+   * The number of processes started in advance, so that a first message does not wait for a process to start: 0 or 1.
+   */
   readonly spares?: number;
 }
 
@@ -24,7 +26,7 @@ export interface RestartPolicy {
 }
 
 export interface IdlePolicy {
-  /** `undefined`: an idle process ends only to make room. */
+  /** The idle time after which a process ends. With `undefined`, an idle process ends only to make room. */
   readonly hibernateAfterSeconds: number | undefined;
 }
 

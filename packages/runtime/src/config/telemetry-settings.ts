@@ -1,27 +1,27 @@
 import type { AgentEvent } from '@goondan/types';
 
 /**
- * The operator's settings for spans: where to send them and what to include. JSON: agent processes get them with their
- * plan.
+ * The operator's settings for spans: where to send them and what to include. JSON, because agent processes get them
+ * with their plan.
  */
 export interface TelemetrySettings {
-  /** The whole URL that spans are posted to. */
+  /** The complete URL to which spans are posted. */
   readonly endpoint: string;
-  /** May hold keys. Never write them down. */
+  /** HTTP headers. They may contain keys, so they must never be written down. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The deadline of one post. */
+  /** The time limit of one post. */
   readonly timeoutMs: number;
   /** Attributes of every span: `service.name` and the operator's own. */
   readonly resource: Readonly<Record<string, string>>;
-  /** True when messages, arguments and results are included. */
+  /** If true, messages, arguments and results are included. */
   readonly hasContent: boolean;
 }
 
 /** The telemetry of a swarm that exports spans. */
 export interface SwarmTelemetry {
-  /** For its agent processes. */
+  /** The settings for the swarm's agent processes. */
   readonly settings: TelemetrySettings;
-  /** Adds to an input from outside the decision whether its trace is exported. */
+  /** Decides whether the trace of an input from outside is exported, and adds the decision to the input. */
   readonly sample: (event: AgentEvent) => AgentEvent;
 }
 
@@ -32,18 +32,18 @@ export const endpointVariables = {
   everything: 'OTEL_EXPORTER_OTLP_ENDPOINT',
 } as const;
 
-/** Whether a collector is named; without one the other settings need not be read. */
+/** Returns true if a collector is configured; otherwise the other settings need not be read. */
 export function namesCollector(environment: Environment): boolean {
   return Object.values(endpointVariables).some((variable) => valueOf(environment, variable) !== undefined);
 }
 
-/** Returns a variable's value; an empty one counts as not set. */
+/** Returns a variable's value; an empty value counts as not set. */
 export function valueOf(environment: Environment, name: string): string | undefined {
   const value = environment[name]?.trim();
   return value === '' ? undefined : value;
 }
 
-/** Shows an endpoint without the parts that may hold a key. */
+/** Returns an endpoint for display, without the parts that may contain a key. */
 export function showEndpoint(endpoint: string): string {
   const { origin, pathname } = new URL(endpoint);
   return origin + pathname;

@@ -1,6 +1,6 @@
 import { GoondanError } from '@goondan/types';
 
-/** `{resource}__{export}`: every provider accepts up to 64 of these characters. */
+/** The form `{resource}__{export}`, with at most 64 characters that every provider accepts. */
 const pattern = /^(?=.{1,64}$)[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 
 const exportPattern = /^(?!.*__)[a-z0-9_-]+$/;
@@ -18,7 +18,10 @@ export function isToolName(name: string): boolean {
   return pattern.test(name);
 }
 
-/** Whether a declared tool may be called that. Stricter than for tools of extensions, so that names look alike. */
+/**
+ * Returns true if a declared tool may have this name. The rule is stricter than for tools of extensions, so that
+ * declared names look alike.
+ */
 export function isExportName(name: unknown): boolean {
   return typeof name === 'string' && exportPattern.test(name);
 }

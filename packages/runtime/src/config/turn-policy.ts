@@ -1,43 +1,47 @@
 /** The limits of a turn, each with its default. `Swarm.spec.policy` sets them. */
 export interface TurnPolicy {
-  /** Completed steps; then the turn ends with `max_steps`. */
+  /** The maximum number of completed steps; after that, the turn ends with `max_steps`. */
   readonly maxStepsPerTurn: number;
-  /** Tries after the first, for one step. */
+  /** The maximum number of retries of one step. */
   readonly maxStepRetries: number;
   /** The delay before the first retry; the delay doubles each time. An error's own `retryAfterMs` counts instead. */
   readonly retryBaseMs: number;
   readonly retryMaxMs: number;
   /**
-   * The deadline of a request to another agent that sets none, from the start of the callee's turn. Undefined:
-   * `defaultRequestTimeoutMs` for `ctx.agents.request`, the callee's `turnTimeoutMs` for the tool `agents__request`.
+   * The time limit of a request to another agent that sets none, from the start of the callee's turn. When undefined,
+   * it is `defaultRequestTimeoutMs` for `ctx.agents.request`, and the callee's `turnTimeoutMs` for the tool
+   * `agents__request`.
    */
   readonly requestTimeoutMs: number | undefined;
   /**
-   * The deadline for requests to this agent until their turn begins; the start of its process does not count.
-   * Undefined: `turnTimeoutMs`.
+   * The time limit for requests to this agent until their turn begins; the start of the agent's process does not count.
+   * When undefined, it is `turnTimeoutMs`.
    */
   readonly queueTimeoutMs: number | undefined;
   /**
-   * The deadline of one tool call, without the time it waits for another agent: a request has its own deadline, which
-   * may be longer.
+   * The time limit of one tool call. Time in which the tool waits for another agent does not count: a request has its
+   * own time limit, which may be longer.
    */
   readonly toolTimeoutMs: number;
-  /** The deadline of one whole model call. */
+  /** The time limit of one whole model call. */
   readonly modelTimeoutMs: number;
   readonly turnTimeoutMs: number;
-  /** An event whose turn crashed the process this often is folded as a failed turn and put aside. */
+  /**
+   * If the turn of an event has crashed the process this many times, the event becomes a dead letter: its input is
+   * added to the conversation, and its turn fails.
+   */
   readonly crashesBeforeDeadLetter: number;
-  /** The time for a cancelled turn's layers to unwind before the turn ends without them. */
+  /** The time that the layers of a cancelled turn have to finish; after that, the turn ends without them. */
   readonly unwindMs: number;
-  /** The limit of input and output tokens of all steps; undefined: no limit. */
+  /** The limit of input and output tokens of all steps; undefined means no limit. */
   readonly maxTokensPerTurn: number | undefined;
-  /** The most characters of a tool's error message that the model sees. */
+  /** The maximum number of characters of a tool's error message that the model gets. */
   readonly errorMessageLimit: number;
-  /** Whether the trace of its turns is written, for `gdn trace`. */
+  /** Whether traces of turns are written, for `gdn trace`. */
   readonly trace: 'on' | 'off';
 }
 
-/** The deadline of `ctx.agents.request`, when neither the request nor the bundle sets one. */
+/** The time limit of `ctx.agents.request`, if neither the request nor the bundle sets one. */
 export const defaultRequestTimeoutMs = 15_000;
 
 export const defaultPolicy: TurnPolicy = {

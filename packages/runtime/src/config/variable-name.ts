@@ -1,11 +1,11 @@
 /** The environment variables that a resource may declare for its process. */
 
-/** Variables that decide how the process runs and its identity; a resource must not set them. */
+/** Variables that decide how a process runs, or that identify it; a resource must not set them. */
 const reserved = /^(?:GOONDAN_|BUN_|LD_|DYLD_|NODE_OPTIONS$|NODE_CHANNEL)/;
 
 export const variableNamePattern = /^[A-Za-z_]\w*$/;
 
-/** Says why a variable of this name cannot be declared; undefined when it can. */
+/** Returns the reason why a variable of this name cannot be declared; undefined when it can. */
 export function findVariableProblem(name: string): string | undefined {
   if (!variableNamePattern.test(name)) return `"${name}" is not a name for an environment variable`;
   if (reserved.test(name)) return `the environment variable ${name} cannot be declared: it is reserved`;

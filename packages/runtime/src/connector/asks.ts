@@ -1,9 +1,9 @@
 /**
- * `ctx.ask`: from the call of a connector to the end of the turn that answers it.
- *
+ * `ctx.ask`: from a connector's call to the end of the turn that answers it.
  * Invariants:
- * 1. As with `emit`: the event is checked and encoded at the call, and an unhandled rejection ends nothing.
- * 2. After the signal aborted, or after the answer, no callback is called.
+ * 1. As with `emit`, the event is checked and encoded when it is called, and an unhandled rejection does not end the
+ * process.
+ * 2. After the signal has aborted, or after the answer, no callback is called.
  * 3. A callback that throws is logged. It is a mistake of the connector and ends neither the ask nor the process.
  */
 import { type AskSwarm, type ConnectorAnswer, type ConnectorAskOptions, GoondanError } from '@goondan/types';
@@ -13,7 +13,7 @@ import type { EmitDeps } from './emits.ts';
 
 export interface AskDeps extends Omit<EmitDeps, 'send'> {
   readonly asker: ConnectorAsker;
-  /** Called with the error of a callback of the connector. */
+  /** Called with the error that a callback of the connector threw. */
   readonly onThrown: (error: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ export class Asks {
   readonly ask: AskSwarm = (event, options = {}) => {
     const asked = this.#ask(event, options).finally(() => this.#underWay.delete(asked));
     this.#underWay.add(asked);
-    // A caller that awaits it still gets the rejection.
+    // Prevents an unhandled rejection; a caller that awaits the promise still gets it.
     asked.catch(() => undefined);
     return asked;
   };
@@ -37,12 +37,12 @@ export class Asks {
     return this.#underWay.size;
   }
 
-  /** Resolves when none is open, however each ended. */
+  /** Resolves when no ask is open, however each ended. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
-  /** Rejects the open asks: there will be no answer here. */
+  /** Rejects the open asks, because no answer will arrive in this process. */
   giveUp(): void {
     this.#deps.asker.refuseAll(
       new GoondanError(
@@ -78,7 +78,7 @@ export class Asks {
     }
   }
 
-  /** Invariant 3: wraps a callback so that its errors are logged. */
+  /** Wraps a callback so that its errors are logged (invariant 3). */
   #guard<Value>(callback: ((value: Value) => void) | undefined): (value: Value) => void {
     return (value) => {
       try {

@@ -3,7 +3,7 @@ import { GoondanError } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
 import { compileSchema } from '../json/json-schema.ts';
 
-/** Throws `E_CONNECTOR_CONFIG`. */
+/** Checks the config. Throws `E_CONNECTOR_CONFIG`. */
 export async function checkConfig({ connection, connector, config, configSchema }: ConnectorStart): Promise<void> {
   if (configSchema === undefined) return;
   const check = await compileSchema(configSchema, `the config of Connector/${connector}`);

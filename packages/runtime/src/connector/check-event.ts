@@ -1,4 +1,4 @@
-/** Checks an event of a connector before it is sent: bundle code may give anything. */
+/** Checks an event of a connector before it is sent, because bundle code may pass anything. */
 import { GoondanError } from '@goondan/types';
 import { Misfit, name, object } from '../ipc/check/shape.ts';
 import { heardEvent, type HeardEvent } from '../ipc/from-connector.ts';
@@ -8,7 +8,7 @@ import type { Ids } from '../ports/ids.ts';
 
 const withId = object({ id: name });
 
-/** Generates a missing id or time. Throws `E_CONNECTOR_EVENT`. */
+/** Checks an event, and generates a missing id or time. Throws `E_CONNECTOR_EVENT`. */
 export function checkEvent(
   event: unknown,
   { clock, ids }: { clock: Clock; ids: Ids },

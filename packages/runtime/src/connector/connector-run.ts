@@ -1,13 +1,13 @@
 /**
  * One connector, from the first message of the orchestrator to the end of its process.
- *
  * Invariants:
  * 1. `ready` is sent when the connector's promise resolves, or `LISTENING_AFTER_MS` after the call if it is still
- *    pending. A resolved promise ends nothing: the connector has registered its listeners.
- * 2. It ends in one of three ways: drained (exit 0), failed (`failed`, exit 1), or the orchestrator is gone (at once).
- * 3. During a drain nothing counts as a failure: an aborted connector may reject.
- * 4. Nothing leaves with a secret in it.
- * 5. On trial, `ready` means that it could be called; it is not.
+ * pending. A resolved promise does not end the process, because the connector has registered its listeners.
+ * 2. The process ends in one of three ways: drained (exit code 0), failed (`failed`, exit code 1), or at once because
+ * the orchestrator has exited.
+ * 3. During a drain nothing counts as a failure, because an aborted connector may reject.
+ * 4. Secrets are masked in everything that is sent.
+ * 5. On trial, the connector is loaded but not called; `ready` means that it could be called.
  */
 import { type Cleanup, type ConnectorContext, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
@@ -34,19 +34,22 @@ export interface ConnectorDeps {
   readonly channel: Channel<FromConnector, ToConnector>;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** The folder of the Connection. */
+  /** The working folder of the Connection. */
   readonly folder: string;
   /** Ends the process. */
   readonly exit: (code: number) => void;
 }
 
-/** A connector that has not failed by then listens. */
+/** A connector that has not failed after this time counts as listening. */
 const LISTENING_AFTER_MS = 1_000;
-/** From the last accepted event to the end: its sender may still need an answer. */
+/** The time from the last accepted event to the exit, because its sender may still need an answer. */
 const LAST_ANSWERS_MS = 50;
-/** Before the end of the grace: callers that wait for a turn are told while the answer can still be passed on. */
+/**
+ * The time before the end of the grace at which callers that wait for a turn are rejected, so that they can still pass
+ * on an answer.
+ */
 const TOLD_BEFORE_MS = 500;
-/** The time for an orchestrator that reads slowly to get the last messages. */
+/** The time for an orchestrator that reads slowly to receive the last messages. */
 const LAST_WORDS_MS = 2_000;
 
 export class ConnectorRun {
@@ -57,7 +60,7 @@ export class ConnectorRun {
   #mask: Mask = (text) => text;
   #locate: LocateThrown = () => ({});
   #plan: ConnectorStart | undefined;
-  /** The result of the connector's function. */
+  /** The promise that the connector's function returned. */
   #listening: Promise<void | Cleanup> | undefined;
   #isReady = false;
   #ending: Promise<void> | undefined;
@@ -100,7 +103,7 @@ export class ConnectorRun {
   #hear(message: ToConnector): void {
     switch (message.type) {
       case 'start':
-        // Safe: our own orchestrator wrote the plan for this.
+        // Safe: our own orchestrator made the plan.
         return void this.#start(message.plan as unknown as ConnectorStart);
       case 'ping':
         return this.#tell({ type: 'pong', n: message.n });
@@ -108,7 +111,7 @@ export class ConnectorRun {
         return void this.drain(message.graceMs);
       case 'dropped':
         return this.#log('warn', `Not told: ${message.counts.delta} deltas.`, 'deltas.dropped');
-      // Handled by emits and asks.
+      // Handled by `Emits` and `Asks`.
       case 'connector.accepted':
       case 'connector.refused':
       case 'ask.accepted':
@@ -162,7 +165,7 @@ export class ConnectorRun {
   }
 
   async #settled(): Promise<void> {
-    // A failure was reported when it happened.
+    // A failure was already reported when it happened.
     const cleanUp = await this.#listening?.catch(() => undefined);
     if (typeof cleanUp === 'function') await Promise.try(cleanUp).catch((error: unknown) => this.fail(error));
     do {
@@ -179,7 +182,7 @@ export class ConnectorRun {
     await this.#end(1, { type: 'failed', error: { ...failed, message, ...(place === undefined ? {} : { place }) } });
   }
 
-  /** Returns a loading error as it is, and wraps any other error as the connector's own. */
+  /** Returns a loading error unchanged, and wraps any other error as the connector's own. */
   #explain(error: unknown): GoondanError {
     if (GoondanError.is(error) && aboutLoading.has(error.code)) return error;
     const { code, message } = toFrameError(error, 'E_CONNECTOR_ENDED');
@@ -212,7 +215,7 @@ export class ConnectorRun {
     this.#log(level, `${what}: ${describeThrown(thrown)}`, event, aboutThrown(this.#locate(thrown), data));
   }
 
-  /** Sends a log line. It names no connection, because the orchestrator knows the owner of the channel. */
+  /** Sends a log line. It does not name the connection, because the orchestrator knows the owner of the channel. */
   #log(level: LogLevel, text: string, event?: string, about: ReturnType<typeof aboutThrown> = {}): void {
     const time = this.#deps.clock.now().toISOString();
     const message = cutMessage(this.#mask(text));
@@ -220,7 +223,7 @@ export class ConnectorRun {
   }
 
   #tell(message: FromConnector): void {
-    // A failure means that the orchestrator is gone, and this process ends with it.
+    // If sending fails, the orchestrator has exited, and this process ends too.
     this.#deps.channel.send(message).catch(() => undefined);
   }
 }
@@ -228,8 +231,8 @@ export class ConnectorRun {
 const aboutLoading: ReadonlySet<string> = new Set(['E_CONNECTOR_CONFIG', 'E_CONNECTOR_LOAD', 'E_PATH_OUTSIDE']);
 
 /**
- * Converts a thrown value to a safe one: a foreign object may throw when it is read, and the failure would go
- * unreported.
+ * Converts a thrown value to one that is safe to read: reading a foreign object may throw, and the failure would not be
+ * reported.
  */
 function toShowable(thrown: unknown): unknown {
   try {

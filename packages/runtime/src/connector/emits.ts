@@ -1,10 +1,9 @@
 /**
- * `ctx.emit`: from the call of a connector to an accepted event.
- *
+ * `ctx.emit`: from a connector's call to an accepted event.
  * Invariants:
- * 1. An event is checked and encoded at the call of `emit`: later changes of its author are not in it.
- * 2. The same id while the first is being sent is the same emit: a sender that retries at once gets the same answer.
- * 3. An unhandled rejection does not end the process: a sender must not be able to stop a connector.
+ * 1. An event is checked and encoded when `emit` is called, so later changes of the object have no effect.
+ * 2. While an event is being sent, a second `emit` with the same id gets the same promise.
+ * 3. An unhandled rejection does not end the process, because a sender must not be able to stop a connector.
  */
 import { type ConnectorEvent, type EmitEvent, GoondanError } from '@goondan/types';
 import type { EmitConnectorEvent } from '../ipc/connector-events.ts';
@@ -17,13 +16,13 @@ export interface EmitDeps {
   readonly send: EmitConnectorEvent;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Called with a malformed event. The orchestrator reports its own rejections. */
+  /** Called with the error of a malformed event. The orchestrator reports its own rejections. */
   readonly onMalformed: (error: GoondanError) => void;
 }
 
 export class Emits {
   readonly #deps: EmitDeps;
-  /** Bounded by `send`, which rejects when too many wait. */
+  /** Events that are being sent, by id. Their number is bounded, because `send` rejects when too many are queued. */
   readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(deps: EmitDeps) {
@@ -32,7 +31,7 @@ export class Emits {
 
   readonly emit: EmitEvent = (event) => {
     const emitted = this.#begin(event);
-    // Invariant 3: a caller that awaits it still gets the rejection.
+    // Invariant 3: prevents an unhandled rejection; a caller that awaits the promise still gets it.
     emitted.catch(() => undefined);
     return emitted;
   };
@@ -41,7 +40,7 @@ export class Emits {
     return this.#underWay.size;
   }
 
-  /** Resolves when none is open, however each ended. */
+  /** Resolves when no emit is open, however each ended. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay.values());
   }

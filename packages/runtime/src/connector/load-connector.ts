@@ -7,7 +7,7 @@ import { resolveEntry } from '../config/resolve-entry.ts';
 
 type Source = Pick<ConnectorStart, 'connector' | 'root' | 'entry'>;
 
-/** Throws `E_CONNECTOR_LOAD`, `E_PATH_OUTSIDE`. */
+/** Loads the module. Throws `E_CONNECTOR_LOAD`, `E_PATH_OUTSIDE`. */
 export async function loadConnector(source: Source): Promise<Connector> {
   const { connector, root, entry } = source;
   const file = await resolveEntry(root, entry, `Connector/${connector}: entry`);
@@ -15,7 +15,7 @@ export async function loadConnector(source: Source): Promise<Connector> {
   const module = await importFile(source, file);
   const listen: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   if (typeof listen !== 'function') throw loadError(source, 'its default export is not a function');
-  // Safe as far as it can be known: it is a function. Its code decides how it uses its context.
+  // Safe as far as can be known: it is a function.
   return listen as Connector;
 }
 

@@ -7,7 +7,7 @@ import { systemClock } from '../ports/clock.ts';
 import { randomIds } from '../ports/ids.ts';
 import { ConnectorRun } from './connector-run.ts';
 
-/** A person who sends SIGTERM follows with SIGKILL when it takes too long. */
+/** The grace after SIGTERM. A person who sends it can follow with SIGKILL. */
 const SIGTERM_GRACE_MS = 30_000;
 
 Error.stackTraceLimit = FRAMES_KEPT;

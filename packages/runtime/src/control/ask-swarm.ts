@@ -39,7 +39,7 @@ export async function askSwarm(
   }
 }
 
-/** Requests the cancel; the end of the turn shows whether it worked. */
+/** Requests the cancel. Whether it succeeded shows in the end of the turn. */
 async function cancelTurn(
   socket: ControlSocket,
   { agent, instanceKey, eventId }: Acceptance,

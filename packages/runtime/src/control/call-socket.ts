@@ -1,5 +1,5 @@
 /**
- * Sends one request to a control socket. Returns its answer, or throws a `GoondanError`: that of the swarm, or one
+ * Sends one request to a control socket. Returns its answer, or throws a `GoondanError`: the swarm's own error, or one
  * about the connection.
  */
 import { GoondanError } from '@goondan/types';
@@ -13,7 +13,7 @@ import { checkAnswer, notUnderstood, readJson, readRefusal } from './read-answer
 import { readEvents } from './read-events.ts';
 import { watchSilence } from './watch-silence.ts';
 
-/** Sends a request and returns its checked answer. */
+/** Sends a request and returns the checked answer. */
 export async function callSocket<Request extends object, Answer>(
   socket: ControlSocket,
   operation: Operation<Request, Answer>,
@@ -31,8 +31,8 @@ export async function callSocket<Request extends object, Answer>(
 }
 
 /**
- * Resolves when the socket begins to answer. The events end with the stream, and throw when the connection is lost. Call
- * `end` at the end of the read, successful or not.
+ * Resolves when the socket begins to answer. The iterator of events ends with the stream, and throws when the
+ * connection is lost. Call `end` when you stop reading, also after an error.
  */
 export async function openStream<Request extends object>(
   socket: ControlSocket,
@@ -69,7 +69,10 @@ async function send(
   return response;
 }
 
-/** Uses this version's advice about another version: an older swarm does not know newer ones. */
+/**
+ * Makes the error from an answer. For a version mismatch, uses the suggestion of this version, because an older swarm
+ * does not know newer versions.
+ */
 function refusalOf(body: unknown, what: string): GoondanError {
   const refusal = readRefusal(body);
   if (refusal.code !== 'E_CONTROL_VERSION') return refusal;
@@ -84,13 +87,16 @@ function encode(body: object): string {
   }
 }
 
-/** Rejects the folder of another user, so that nothing is sent to a foreign socket. Throws the error of the disk. */
+/**
+ * Throws if the folder belongs to another user, so that nothing is sent to a foreign socket. Also throws errors of the
+ * disk.
+ */
 function checkFolder(path: string): void {
   const problem = findFolderProblem(dirname(path), currentUserId());
   if (problem !== undefined) throw new GoondanError('E_CONTROL_PATH', `${dirname(path)} ${problem}.`);
 }
 
-/** Passes the chunks on; each resets the silence. */
+/** Passes the chunks on; each chunk restarts the silence timer. */
 async function* readAlive(
   socket: ControlSocket,
   body: AsyncIterable<Uint8Array>,

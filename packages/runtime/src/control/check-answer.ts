@@ -1,6 +1,6 @@
 /**
- * Checks the answers of the control socket for its client. Fields of a newer server are ignored; dates, which travel as
- * text, become dates again.
+ * Checks the answers of the control socket for its client. Fields of a newer server are ignored. Dates are sent as text
+ * and become dates again.
  */
 import { instanceState } from '../ipc/check/agent-event.ts';
 import { extensionStatusChanged } from '../ipc/check/extension-status.ts';
@@ -120,10 +120,10 @@ const notices = {
 
 export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('type', notices);
 
-/** The types of notices. Safe: the compiler sees keys as any text. */
+/** The types of notices. Safe: the compiler types keys as any text. */
 export const noticeTypes = Object.keys(notices) as (keyof typeof notices)[];
 
-/** Tells whether this version knows the type; a newer server may send others. */
+/** Returns true if this version knows the type; a newer server may send other types. */
 export function isNotice(event: string): boolean {
   return Object.hasOwn(notices, event);
 }
@@ -183,5 +183,5 @@ export const reloadShape: ShapeOf<PlanReconcile> = {
 };
 
 export const errorAnswer: Check<{ readonly error: FrameError }> = object({ error: frameError });
-/** An error of a server with a newer catalogue. */
+/** The shape of an error from a server whose catalogue is newer. */
 export const foreignErrorAnswer = object({ error: object({ code: name, message: text, suggestion: optional(text) }) });

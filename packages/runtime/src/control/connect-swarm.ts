@@ -1,4 +1,4 @@
-/** The client of a control socket: the only way into a running swarm from another process. */
+/** The client of a control socket, which is the only way into a running swarm from another process. */
 import { GoondanError } from '@goondan/types';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { followLinks } from '../workspace/layout/follow-links.ts';
@@ -15,14 +15,17 @@ import { watchSwarm } from './watch-swarm.ts';
 export type ControlPlace = { readonly path: string } | { readonly stateRoot: string; readonly workspaceId: string };
 
 export interface ConnectOptions {
-  /** The longest silence of the swarm, 60 000 when absent. Streams send something every 15 s. */
+  /**
+   * The time without any data after which the connection counts as lost; 60 000 ms when absent. Streams send something
+   * every 15 s.
+   */
   readonly silenceMs?: number;
   readonly clock?: Clock;
 }
 
 /**
- * Connects to a running swarm. **Errors** — `E_CONTROL_CLOSED` when no swarm runs there, `E_CONTROL_VERSION` when it
- * uses another protocol, `E_CONTROL_REQUEST` when the place is incomplete.
+ * Connects to a running swarm. **Errors** — `E_CONTROL_CLOSED` when no swarm runs in this workspace,
+ * `E_CONTROL_VERSION` when the swarm uses another protocol, `E_CONTROL_REQUEST` when `place` is incomplete.
  */
 export async function connectSwarm(place: ControlPlace, options: ConnectOptions = {}): Promise<Swarm> {
   return connect(place, options);
@@ -35,7 +38,7 @@ export interface SwarmProcess {
   readonly failure: () => GoondanError | undefined;
 }
 
-/** Connects to a swarm whose process this program started, and which ends with it. */
+/** Connects to a swarm whose process this program started. The swarm ends with this program. */
 export function connectOwnSwarm(place: ControlPlace, own: SwarmProcess): Promise<Swarm> {
   return connect(place, {}, own);
 }
@@ -50,13 +53,14 @@ function find(place: ControlPlace): Pick<ControlSocket, 'path' | 'what'> {
   checkPlace(place);
   if ('path' in place) return { path: place.path, what: `The swarm at ${place.path}` };
   const { stateRoot, workspaceId } = place;
-  // As `startSwarm` does: the name of a socket outside of the workspace depends on its path.
+  // Resolves links as `startSwarm` does, because the name of a socket outside of the workspace depends on the
+  // workspace's path.
   const folder = workspaceFolder(followLinks(stateRoot), workspaceId);
   const path = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
   return { path, what: `The swarm of workspace "${workspaceId}"` };
 }
 
-/** Checks the place: a program in JavaScript may pass anything. */
+/** Checks `place`, because a program in JavaScript may pass anything. */
 function checkPlace(place: unknown): void {
   const given: Readonly<Record<string, unknown>> = Object(place);
   const missing = ('path' in given ? ['path'] : ['stateRoot', 'workspaceId']).find(
@@ -88,7 +92,7 @@ function remoteSwarm(socket: ControlSocket, own?: SwarmProcess): Swarm {
 function plainMethods(socket: ControlSocket): Pick<Swarm, PlainName> {
   const methods = operationNames.map((name) => [
     name,
-    // Safe: request and answer of an operation belong together, but the compiler cannot see it for a variable name.
+    // Safe: request and answer belong to the same operation, which the compiler cannot infer for a variable name.
     (request: object = {}) => callSocket(socket, operations[name] as Operation<object, unknown>, request),
   ]);
   // Safe: the table has the types of `Swarm`.
@@ -102,14 +106,14 @@ async function stopSwarm(socket: ControlSocket, options: StopOptions): Promise<v
       if (event === 'error') throw readRefusal(data);
     }
   } catch (error) {
-    // The swarm closed the connection with its own end.
+    // The swarm closed the connection when it stopped.
     unlessGone(error);
   } finally {
     end();
   }
 }
 
-/** Stops the swarm and waits for the end of its process, even if the swarm is already gone. */
+/** Stops the swarm and waits until its process has exited, even if the swarm has already stopped. */
 async function stopOwn(socket: ControlSocket, { ended }: SwarmProcess, options: StopOptions): Promise<void> {
   await stopSwarm(socket, options).catch(unlessGone);
   await ended;
@@ -117,7 +121,7 @@ async function stopOwn(socket: ControlSocket, { ended }: SwarmProcess, options: 
 
 async function whenStopped(socket: ControlSocket): Promise<void> {
   try {
-    // Only the end of the watch matters here, so it asks for the rarest notices.
+    // Only the end of the watch matters here, so it requests the rarest type of notice.
     const { ended } = await watchSwarm(socket, { types: ['dropped'] }, () => undefined);
     await ended;
   } catch (error) {
@@ -125,7 +129,7 @@ async function whenStopped(socket: ControlSocket): Promise<void> {
   }
 }
 
-/** Throws every error except that of a swarm that is gone. */
+/** Rethrows every error except the one for a stopped swarm. */
 function unlessGone(error: unknown): void {
   if (!(GoondanError.is(error) && error.code === 'E_CONTROL_CLOSED')) throw error;
 }

@@ -1,25 +1,26 @@
 /**
- * Computes the path of a workspace's control socket. Server and client call the same function, which depends on its
- * arguments only: the same inputs give the same path.
+ * Computes the path of a workspace's control socket. Server and client call the same function; its result depends only
+ * on its arguments.
  */
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { shortHash } from '../workspace/layout/path-segment.ts';
 
-/** Settings for the socket of a workspace whose own path is too long. */
+/** Settings for the socket of a workspace whose path is too long. */
 export interface SocketEnvironment {
-  /** `XDG_RUNTIME_DIR`. A relative path counts as absent. */
+  /** The value of `XDG_RUNTIME_DIR`. A relative path counts as absent. */
   readonly runtimeFolder?: string;
   readonly temporaryFolder: string;
   readonly userId: number;
 }
 
-/** The system allows 107 bytes for the path of a socket, on some systems 103. */
+/** Most systems allow 107 bytes for the path of a socket, and some only 103. */
 const LONGEST_PATH = 100;
 
 /**
- * Returns `control.sock` in the workspace's folder. If that is longer than 100 bytes, it is a name derived from the
- * workspace in a folder of the user: in the runtime folder of the system, else in its temporary folder, else in `/tmp`.
+ * Returns `control.sock` in the workspace's folder. If that path is longer than 100 bytes, returns a name derived from
+ * the workspace, in a folder of the user: inside the system's runtime folder, or else its temporary folder, or else
+ * `/tmp`.
  */
 export function controlSocketPath(
   workspaceFolder: string,

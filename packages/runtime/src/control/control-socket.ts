@@ -1,11 +1,11 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** The socket of a client's swarm. */
+/** The connection settings of a client for one swarm. */
 export interface ControlSocket {
   readonly path: string;
-  /** The swarm, for error messages. */
+  /** The name of the swarm, for error messages. */
   readonly what: string;
   readonly clock: Clock;
-  /** The longest time without a byte. */
+  /** The longest allowed time without a received byte. */
   readonly silenceMs: number;
 }

@@ -1,4 +1,7 @@
-/** Provides `fetch` over a Unix socket: Bun's own, or the same for Node, whose `fetch` has no Unix sockets. */
+/**
+ * Provides `fetch` over a Unix socket: Bun's own, or an equivalent for Node, whose `fetch` does not support Unix
+ * sockets.
+ */
 import { isBun } from '../ports/is-bun.ts';
 
 export interface UnixRequest {
@@ -8,9 +11,10 @@ export interface UnixRequest {
   readonly body?: string;
 }
 
-/** Rejects with the error of the system, which has a `code`, or with the reason of the signal. */
+/** Sends a request. Rejects with the system's error, which has a `code`, or with the reason of the signal. */
 export async function fetchUnix(path: string, url: URL, request: UnixRequest): Promise<Response> {
-  // A reused connection may lead to a swarm that is gone, and the request would be sent a second time.
+  // `keepalive` is off, because a reused connection may lead to a swarm that has stopped, and the request would then be
+  // sent twice.
   return isBun ? fetch(url, { ...request, unix: path, keepalive: false }) : fetchInNode(path, url, request);
 }
 
@@ -19,7 +23,7 @@ async function fetchInNode(socketPath: string, url: URL, { body, ...request }: U
   return new Promise((resolve, reject) => {
     const options = { ...request, socketPath, path: url.pathname + url.search, agent: false } as const;
     const sent = http.request(options, (answer) => {
-      // Safe: Node's type of a web stream is not the global one, but they are the same at run time.
+      // Safe: Node's type of a web stream differs from the global one, but they are the same at run time.
       const stream = Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>;
       resolve(new Response(stream, { status: answer.statusCode ?? 500 }));
     });

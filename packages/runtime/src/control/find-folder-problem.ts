@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 
 /**
- * Returns the reason why a folder cannot hold a control socket, or `undefined`: anyone who can write to it could
- * replace our socket. Both ends check it, because a client must not talk to another user's socket either. Throws the
- * error of the disk.
+ * Returns the reason why a folder must not hold a control socket, or `undefined`. Anyone who can write to the folder
+ * could replace the socket. Server and client both check it, because a client must not talk to another user's socket
+ * either. Throws errors of the disk.
  */
 export function findFolderProblem(folder: string, userId: number): string | undefined {
   const { uid, mode, ...stat } = lstat(folder);
@@ -16,7 +16,10 @@ export function findFolderProblem(folder: string, userId: number): string | unde
 
 const OTHERS_WRITE = 0o022;
 
-/** Reads the name itself, not its target: in a folder that everyone can write to, anyone may have made a link. */
+/**
+ * Reads the path itself, not the target of a link: in a folder that everyone can write to, anyone may have made the
+ * link.
+ */
 function lstat(folder: string) {
   const stat = lstatSync(folder);
   return { uid: stat.uid, mode: stat.mode, isLink: stat.isSymbolicLink(), isFolder: stat.isDirectory() };

@@ -1,5 +1,6 @@
 /**
- * Converts between the two shapes of an address: `agent` for users of a swarm, `agentName` for extensions and storage.
+ * Converts between the two shapes of an address: with `agent` for users of a swarm, with `agentName` for extensions and
+ * storage.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { InstanceAddress } from './swarm.ts';

@@ -1,7 +1,7 @@
 /**
  * The table of all operations of a running swarm over its control socket. The client, the server, the fake for tests
- * and the table in docs/control-socket.md are derived from it. An operation has the name of its method of `Swarm`,
- * which takes the request and returns the answer; `ask`, `watch` and `stop` have streams.
+ * and the table in docs/control-socket.md are derived from it. An operation has the name of a method of `Swarm`; its
+ * request is the method's argument, and its answer is the result. `ask`, `watch` and `stop` use streams.
  */
 import { isSpanId } from '../trace/span-id.ts';
 import {
@@ -34,7 +34,7 @@ import {
 } from './check-answer.ts';
 import type { AskOptions, Delivery, StopOptions, Swarm, TurnEnd, WatchFilter } from './swarm.ts';
 
-/** Fields and operations may be added; a removal or a change of meaning makes another version. */
+/** Fields and operations may be added. Removing one or changing its meaning requires a new version. */
 export const PROTOCOL = '/v2';
 
 export const EVENT_STREAM = 'text/event-stream';
@@ -43,28 +43,28 @@ export interface Operation<Request, Answer> {
   readonly method: 'GET' | 'POST';
   /** The path below `PROTOCOL`. */
   readonly path: string;
-  /** The query of a GET, the body of a POST. */
+  /** The query of a GET request, or the body of a POST request. */
   readonly request: Part<Request>;
   readonly answer: Part<Answer> & {
     /** Converts a result to JSON. */
     write(result: Answer): unknown;
   };
-  /** True when a client waits without a deadline. */
+  /** If true, a client waits for the answer without a time limit. */
   readonly isPatient?: true;
-  /** True when its body may be as long as an input. */
+  /** If true, the body may be as large as an input. */
   readonly isDelivery?: true;
-  /** When the answer is an event stream: always, or if the client accepts one. */
+  /** When the answer is an event stream: `always`, or only if the client accepts one. */
   readonly stream?: 'always' | 'accepted';
 }
 
 /** The shape of a JSON object. */
 interface Part<Value> {
-  /** Its fields; optional ones end with a question mark. */
+  /** The names of its fields; optional ones end with a question mark. */
   readonly fields: readonly string[];
   readonly check: Check<Value>;
 }
 
-/** Methods with one request and one answer. */
+/** Names of methods with one request and one answer. */
 export type PlainName = Exclude<keyof Swarm, 'ask' | 'watch' | 'stop' | 'stopped' | 'failure'>;
 export type RequestOf<Name extends PlainName> =
   Parameters<Swarm[Name]> extends [] ? object : NonNullable<Parameters<Swarm[Name]>[0]>;
@@ -78,13 +78,13 @@ type Operations = { readonly [Name in PlainName]: Operation<RequestOf<Name>, Ans
 };
 
 const nothing = request<object>({});
-/** A name in a filter: the empty one matches nothing, as in a swarm of this process. */
+/** A name in a filter. An empty name is allowed and matches nothing, as in a swarm of this process. */
 const filterName: Check<string> = (value) => (value === '' ? value : name(value));
 const choice = { agent: optional(filterName), instanceKey: optional(filterName) };
 const reply = { id: name, by: optional(name), note: optional(text) };
 /** An event's number, or a turn's id. */
 const moment: Check<number | string> = (value) => (typeof value === 'number' ? count(value) : name(value));
-/** A flag in a query. */
+/** A boolean in a query. */
 const flagText: Check<boolean> = (value) => oneOf('true', 'false')(value) === 'true';
 const typeList: Check<WatchFilter['types'] & {}> = (value) =>
   value === '' ? [] : listOf(oneOf(...noticeTypes))(text(value).split(','));
@@ -202,12 +202,12 @@ export const operations: Operations = {
 
 export type OperationName = keyof typeof operations;
 
-/** Safe: the compiler sees keys as any text. */
+/** Safe: the compiler types keys as any text. */
 export const operationNames = Object.keys(operations) as OperationName[];
 
-/** Rejects unknown fields, which are mistakes of the caller. */
+/** Describes a request. Unknown fields are rejected, because they are mistakes of the caller. */
 function request<Request extends object>(shape: NoInfer<ShapeOf<Request>>): Part<Request> {
-  // Safe: each field of the shape is checked for its type.
+  // Safe: each field of the shape is checked against its type.
   return { fields: fieldsOf(shape), check: exactObject(shape) as Check<Request> };
 }
 

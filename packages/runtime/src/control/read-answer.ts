@@ -4,7 +4,7 @@ import { fromFrameError } from '../ipc/check/frame-error.ts';
 import { type Check, Misfit } from '../ipc/check/shape.ts';
 import { errorAnswer, foreignErrorAnswer } from './check-answer.ts';
 
-/** Throws `E_CONTROL_ANSWER`. */
+/** Parses the body as JSON. Throws `E_CONTROL_ANSWER`. */
 export async function readJson(response: Response): Promise<unknown> {
   const answer = await response.text();
   try {
@@ -14,7 +14,7 @@ export async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** Throws `E_CONTROL_ANSWER`. */
+/** Checks the answer. Throws `E_CONTROL_ANSWER`. */
 export function checkAnswer<Answer>(check: Check<Answer>, value: unknown): Answer {
   try {
     return check(value);
@@ -24,7 +24,7 @@ export function checkAnswer<Answer>(check: Check<Answer>, value: unknown): Answe
   }
 }
 
-/** Returns the swarm's own error. A code that is not in this catalogue is named in the message. */
+/** Returns the swarm's own error. If its code is not in this version's catalogue, the message names the code. */
 export function readRefusal(body: unknown): GoondanError {
   try {
     return fromFrameError(errorAnswer(body).error);

@@ -1,4 +1,4 @@
-/** Reads the events of a stream, one after the other; comments are skipped. */
+/** Reads the events of a stream, one after the other. Comments are skipped. */
 import { FrameSplitter } from '../ipc/channel/frame-splitter.ts';
 import { notUnderstood } from './read-answer.ts';
 
@@ -7,11 +7,12 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-/** In bytes; an event is one line of JSON. */
+/** The maximum length in bytes; an event is one line of JSON. */
 const LONGEST_LINE = 64_000_000;
 
 /**
- * Ends with the stream. Throws `E_CONTROL_ANSWER` for anything that is not an event stream, and the errors of `bytes`.
+ * Yields the events until the stream ends. Throws `E_CONTROL_ANSWER` for anything that is not an event stream, and the
+ * errors of `bytes`.
  */
 export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
   const splitter = new FrameSplitter(LONGEST_LINE);

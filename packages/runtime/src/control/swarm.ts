@@ -1,6 +1,7 @@
 /**
- * The handle of a running swarm: from `startSwarm` for a swarm of this process, from `connectSwarm` for one of another
- * process. Methods take one object and answer asynchronously on both; `operations.ts` describes the wire.
+ * The handle of a running swarm: from `startSwarm` for a swarm of this process, or from `connectSwarm` for a swarm of
+ * another process. In both cases, methods take one object and answer asynchronously. `operations.ts` describes the
+ * protocol.
  */
 import type {
   AgentInstance,
@@ -23,37 +24,39 @@ export interface InstanceAddress {
   readonly instanceKey: string;
 }
 
-/** A choice of instances: all, those of one agent, or one. */
+/** Selects instances: all, those of one agent, or a single one. */
 export type InstanceChoice = Partial<InstanceAddress>;
 
 /** Input for an agent. */
 export interface Delivery {
   /** The name of the agent; the entry agent when absent. */
   readonly agent?: string;
-  /** `default` when absent. */
+  /** The key of the instance; `default` when absent. */
   readonly instanceKey?: string;
   readonly input?: string;
-  /** The id of the event: the same id again is the same event; generated when absent. */
+  /** The id of the event, generated when absent. A second delivery with the same id is a duplicate. */
   readonly id?: string;
-  /** The name of your program, for the history: the event's source is `{ kind: 'cli', name }`; `control` when absent. */
+  /**
+   * The name of your program, for the history; `control` when absent. The event's source is `{ kind: 'cli', name }`.
+   */
   readonly client?: string;
   readonly metadata?: JsonObject;
   readonly auth?: JsonObject;
-  /** 32 hexadecimal digits; generated when absent. */
+  /** The trace id: 32 hexadecimal digits; generated when absent. */
   readonly traceId?: string;
-  /** The asking span of that trace: 16 hexadecimal digits. */
+  /** The caller's span in that trace: 16 hexadecimal digits. */
   readonly parentSpanId?: string;
-  /** False when the caller does not record the trace. */
+  /** False if the caller does not record the trace. */
   readonly isSampled?: boolean;
 }
 
-/** The event is on disk and will be handled, even after a crash. */
+/** Confirms that the event is on disk and will be handled, even after a crash. */
 export interface Acceptance extends InstanceAddress {
   readonly accepted: true;
   readonly eventId: string;
   readonly turnId: string;
   readonly traceId: string;
-  /** True when an event with this id had been accepted before; nothing was added. */
+  /** True if an event with this id had been accepted before; nothing was added then. */
   readonly duplicate: boolean;
 }
 
@@ -71,7 +74,7 @@ export type SwarmNotice =
   | { readonly type: 'log'; readonly line: LogLine }
   | ApprovalNotice
   | InstanceNotice
-  /** The watcher was too slow: this many notices before this one were dropped. */
+  /** The watcher was too slow: `count` notices before this one were dropped. */
   | { readonly type: 'dropped'; readonly count: number };
 
 export interface DeltaNotice {
@@ -80,13 +83,13 @@ export interface DeltaNotice {
   readonly eventId: string;
   readonly delta: TurnDelta;
   /**
-   * Present on the backlog of a late watcher, which covers the output of its step so far: `all` of it, or only the
-   * `end`, because the beginning is not kept.
+   * Present in the backlog of a watcher that connected late: the delta has the output of its step so far, either `all`
+   * of it, or only the `end`, because the beginning is not kept.
    */
   readonly soFar?: 'all' | 'end';
 }
 
-/** `turn.started`, `step.completed`, `tool.called`, …, as in `runtime-events.jsonl`. */
+/** A runtime event, as in `runtime-events.jsonl`: `turn.started`, `step.completed`, `tool.called`, … */
 export interface RuntimeEventNotice {
   readonly type: 'runtime.event';
   readonly at: InstanceAddress;
@@ -94,22 +97,24 @@ export interface RuntimeEventNotice {
   readonly payload: JsonObject;
 }
 
-/** A tool call waits for approval, or no longer does. Never dropped for a slow watcher. */
+/** A tool call waits for approval, or no longer waits. This notice is never dropped for a slow watcher. */
 export interface ApprovalNotice {
   readonly type: 'approval';
-  /** `withdrawn`: its turn ended first, and no answer is needed. */
+  /** `withdrawn`: the turn ended first, so no answer is needed. */
   readonly state: 'asked' | 'decided' | 'withdrawn';
   readonly at: InstanceAddress;
   readonly approval: ApprovalSummary;
-  /** Present when it is decided. */
+  /** Present when the call is decided. */
   readonly outcome?: ApprovalOutcome;
 }
 
-/** A conversation changed outside of a turn. Never dropped for a slow watcher. */
+/** A conversation changed outside of a turn. This notice is never dropped for a slow watcher. */
 export interface InstanceNotice {
   readonly type: 'instance';
   readonly at: InstanceAddress;
-  /** `forked`: a new conversation; `reset`: started over; `deleted`: removed. */
+  /**
+   * `forked`: a new conversation was created. `reset`: the conversation was started over. `deleted`: it was removed.
+   */
   readonly change: 'forked' | 'reset' | 'deleted';
 }
 
@@ -121,33 +126,39 @@ export interface ApprovalReply {
   readonly id: string;
   /** The name of the person, for the record and for the model; `control` when absent. */
   readonly by?: string;
-  /** A text for the model, if it is denied. */
+  /** A text for the model, if the call is denied. */
   readonly note?: string;
 }
 
-/** The filter of a watch; an empty one passes everything. */
+/** The filter of a watch; an empty filter matches everything. */
 export interface WatchFilter {
   readonly agent?: string;
   readonly instanceKey?: string;
   readonly eventId?: string;
   readonly types?: readonly SwarmNotice['type'][];
-  /** True to begin with the backlog of running turns: their beginning, their tools, the output of their step. */
+  /**
+   * If true, the watch begins with the backlog of running turns: their start, their tools, and the output of their
+   * current step.
+   */
   readonly soFar?: boolean;
 }
 
 export interface InstanceStatus extends InstanceAddress {
   readonly status: AgentInstance['status'];
-  /** The process id, if it has a process. */
+  /** The process id; absent when the instance has no process. */
   readonly pid?: number;
-  /** The number of accepted events whose turn is not over. */
+  /** The number of accepted events whose turn has not ended. */
   readonly queued: number;
-  /** The number of processes that died since it was last healthy. */
+  /** The number of processes that died since the instance was last healthy. */
   readonly crashes: number;
-  /** The reason why it does not start. */
+  /** The reason why the instance does not start. */
   readonly problem?: string;
-  /** The number of its tool calls that wait for approval; absent when there are none. */
+  /** The number of the instance's tool calls that wait for approval; absent when there are none. */
   readonly approvals?: number;
-  /** The statuses of its extensions, for example of MCP servers; absent when there are none, or it has no process. */
+  /**
+   * The statuses of the instance's extensions, for example of MCP servers; absent when there are none, or the instance
+   * has no process.
+   */
   readonly extensions?: readonly ExtensionStatusChanged[];
 }
 
@@ -181,23 +192,26 @@ export interface DeadLetterSummary extends InstanceAddress {
 }
 
 /**
- * **Errors** — those of the swarm, with their code, message and suggestion. From another process also
- * `E_CONTROL_CLOSED` when the swarm is gone, `E_CONTROL_SILENT` when it is silent, `E_CONTROL_VERSION` when it uses
- * another protocol, `E_CONTROL_ANSWER` when this version does not understand its answer.
+ * The handle of a running swarm. **Errors** — those of the swarm, with their code, message and suggestion. From another
+ * process also `E_CONTROL_CLOSED` when the swarm has stopped, `E_CONTROL_SILENT` when it sends nothing,
+ * `E_CONTROL_VERSION` when it uses another protocol, `E_CONTROL_ANSWER` when this version does not understand its
+ * answer.
  */
 export interface Swarm {
   /** Delivers an input; resolves when it is durable. */
   deliver(delivery: Delivery): Promise<Acceptance>;
   /**
-   * Delivers an input, reports the notices of its turn, and resolves with its end, even of a failed or cancelled turn.
-   * Rejects when the input is not accepted, before `onAccepted`. Aborting `signal` cancels the turn.
+   * Delivers an input, reports the notices of its turn, and resolves when the turn ends, also if it failed or was
+   * cancelled. If the input is not accepted, it rejects and `onAccepted` is not called. Aborting `signal` cancels the
+   * turn.
    */
   ask(delivery: Delivery, options?: AskOptions): Promise<TurnEnd>;
-  /** Starts a watch; from the moment it resolves no notice is missed. `listener` must not throw. */
+  /** Starts a watch. Once it resolves, no notice is missed. `listener` must not throw. */
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<SwarmWatch>;
   /**
-   * Cancels the turn of an event, running or pending; without an id, the running turn. False when there is none.
-   * Resolves when the cancel is durable: the turn ends as cancelled, even if the swarm dies first.
+   * Cancels the turn of an event, running or pending; without an event id, the running turn. Resolves with false when
+   * there is no such turn. It resolves when the cancel is durable: the turn ends as cancelled, even if the swarm dies
+   * first.
    */
   cancel(turn: InstanceChoice & { readonly eventId?: string; readonly reason?: string }): Promise<boolean>;
   status(): Promise<SwarmStatus>;
@@ -205,44 +219,46 @@ export interface Swarm {
   instances(): Promise<readonly InstanceStatus[]>;
   /**
    * Deletes everything of an instance between turns, even if the swarm no longer has its agent. Rejects while inputs
-   * are pending, unless `force`: then they are lost, and waiting callers get an error. A later event starts a new
-   * conversation, even with a known id.
+   * are pending, unless `force` is true; the inputs are then lost, and waiting callers get an error. A later event
+   * starts a new conversation, even with a known id.
    */
   deleteInstance(instance: InstanceAddress & DeleteOptions): Promise<DeletedInstance>;
   /**
-   * Creates another instance of the same agent that continues from a moment of this conversation. Rejects when the key
-   * is in use.
+   * Creates another instance of the same agent that continues from a moment of this conversation. Rejects when the new
+   * key is in use.
    */
   forkInstance(instance: InstanceAddress & ForkOptions): Promise<ForkedInstance>;
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
-  /** Accepts the event again. False when there is no such letter. */
+  /** Accepts the event of a dead letter again. Resolves with false when the letter does not exist. */
   retryDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
   dropDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
   /** Lists the tool calls that wait for approval, oldest first. */
   approvals(): Promise<readonly ApprovalSummary[]>;
   /**
-   * Approves a call, with exactly its arguments. Resolves when the answer is durable; false when none waits under this
-   * id.
+   * Approves a call, with exactly its arguments. Resolves when the answer is durable, or with false when no call waits
+   * under this id.
    */
   approve(reply: ApprovalReply): Promise<boolean>;
   deny(reply: ApprovalReply): Promise<boolean>;
   /**
-   * Replaces processes between turns; `fresh` resets their conversations (the archive keeps the old ones). Returns the
-   * number of replaced processes.
+   * Replaces processes between turns. If `fresh` is true, also resets their conversations; the archive keeps the old
+   * ones. Resolves with the number of replaced processes.
    */
   restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
   /**
-   * Reads the plan again and applies its changes: processes of changed agents are replaced between turns, all others
-   * stay. Changed parts are started on trial first; a failed reload changes nothing. Returns the changes as identities:
-   * `Agent/coder`.
+   * Reads the plan again and applies its changes: processes of changed agents are replaced between turns, and all
+   * others keep running. Changed parts are started on trial first; a failed reload changes nothing. Resolves with the
+   * changes as identities, such as `Agent/coder`.
    */
   reload(): Promise<PlanReconcile>;
-  /** Drains and ends everything. Resolves when nothing is left; a second call may shorten the grace. */
+  /** Drains and ends all processes. Resolves when none is left. A second call may shorten the grace. */
   stop(options?: StopOptions): Promise<void>;
-  /** Resolves when the swarm is stopped, on request or not; from another process, however it went away. */
+  /**
+   * Resolves when the swarm has stopped, on request or not. From another process, it also resolves when the swarm died.
+   */
   readonly stopped: Promise<void>;
   /**
-   * The reason of a stop that was not requested: `E_FENCED` when its workspace was removed or replaced. Only for a
+   * The reason of a stop that was not requested: `E_FENCED` when the workspace was removed or replaced. Only for a
    * swarm that this program started.
    */
   readonly failure?: GoondanError | undefined;
@@ -251,13 +267,13 @@ export interface Swarm {
 export interface AskOptions {
   readonly signal?: AbortSignal;
   /**
-   * True cancels the turn when this process dies or loses its connection to the swarm. False when absent: the turn
+   * If true, the turn is cancelled when this process dies or loses its connection to the swarm. When absent, the turn
    * continues.
    */
   readonly cancelOnDisconnect?: boolean;
   /** Called once after `signal` aborts, when the cancel is durable: the turn will not continue, even after a crash. */
   readonly onCancelled?: () => void;
-  /** Called once, before anything else, when the event is on disk. */
+  /** Called once, when the event is on disk, before any other callback. */
   readonly onAccepted?: (acceptance: Acceptance) => void;
   /** Receives notices of this turn only. */
   readonly onNotice?: (notice: SwarmNotice) => void;
@@ -265,11 +281,11 @@ export interface AskOptions {
 
 export interface SwarmWatch {
   readonly end: () => void;
-  /** Resolves when the swarm stopped or `end` was called; rejects when the connection was lost. */
+  /** Resolves when the swarm has stopped or `end` was called; rejects when the connection was lost. */
   readonly ended: Promise<void>;
 }
 
 export interface StopOptions {
-  /** The grace for running turns; the swarm's own when absent. */
+  /** The grace for running turns; the swarm's default when absent. */
   readonly graceMs?: number;
 }

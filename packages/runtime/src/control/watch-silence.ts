@@ -2,8 +2,8 @@ import { GoondanError } from '@goondan/types';
 import type { ControlSocket } from './control-socket.ts';
 
 /**
- * A deadline that every received byte extends, and the signal that ends a request when it passes.
- * Starts the deadline; `patient` has none.
+ * Starts a deadline that every received byte extends. The returned signal ends the request when the deadline passes. If
+ * `patient` is true, there is no deadline.
  */
 export function watchSilence({ clock, silenceMs, what }: ControlSocket, patient: boolean) {
   const controller = new AbortController();
@@ -15,13 +15,13 @@ export function watchSilence({ clock, silenceMs, what }: ControlSocket, patient:
   };
   let callOff = arm();
   return {
-    /** Aborts with `E_CONTROL_SILENT`, or because the reader left. */
+    /** Aborts with `E_CONTROL_SILENT`, or because the reader disconnected. */
     signal: controller.signal,
     break: () => {
       callOff();
       callOff = arm();
     },
-    /** Called when the reader leaves. */
+    /** Called when the reader disconnects. */
     leave: () => {
       hasLeft = true;
       callOff();

@@ -1,10 +1,9 @@
 /**
  * Runs a Bun process beside a Node program, for everything that needs Bun: scanning modules, running a swarm, replaying
  * a turn.
- *
- * 1. Calls go to its standard input, one per line. It answers them in order on its standard output.
- * 2. It ends when its standard input is closed, and so with the program, however that ends. Signals that a terminal
- *    sends to all of its processes do not reach it: the program decides.
+ * 1. Calls are sent to its standard input, one per line. It answers them in order on its standard output.
+ * 2. It exits when its standard input is closed, and so when the Node program ends, however that happens. Signals that
+ * a terminal sends to a process group do not reach it: the Node program decides.
  */
 import type { ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
@@ -18,13 +17,13 @@ import { readLines, toLine } from './json-lines.ts';
 
 export type BesideCallName = 'replayRecording' | 'scanModule' | 'startSwarm';
 
-/** One line to the process. */
+/** One line sent to the process. */
 export interface BesideCall {
   readonly name: BesideCallName;
   readonly argument: object;
 }
 
-/** One line from the process. `answer` or `error` answers a call; the others come at any time. */
+/** One line from the process. `answer` or `error` answers a call; the others may come at any time. */
 export type BesideSaid =
   | { readonly answer: unknown }
   | { readonly error: FrameError }
@@ -34,29 +33,29 @@ export type BesideSaid =
 
 export interface BunBeside {
   /**
-   * Calls a function of the process. **Errors** — those of the call; `E_PROCESS_START` when the process ends before it
+   * Calls a function of the process. **Errors** — those of the call; `E_PROCESS_START` when the process exits before it
    * has answered.
    */
   call<Answer>(name: BesideCallName, argument: object): Promise<Answer>;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   readonly ended: Promise<void>;
   /** Ends the process. */
   end(): Promise<void>;
 }
 
-/** Starts the process; `hear` receives its lines that are not answers. **Errors** — `E_PLATFORM`, `E_BUN_MISSING`. */
+/** Starts the process. `hear` receives lines that are not answers. **Errors** — `E_PLATFORM`, `E_BUN_MISSING`. */
 export async function startBunBeside(hear: (said: BesideSaid) => void = () => undefined): Promise<BunBeside> {
   const { stdin, stdout, ended } = await spawnBun();
   const waiting: { resolve: (answer: unknown) => void; reject: (error: GoondanError) => void }[] = [];
-  // A process whose lines cannot be read is of no use.
+  // A process whose output cannot be parsed is useless, so it is ended.
   const heardAll = listen().catch(() => stdin.end());
   return {
     call: (name, argument) =>
       new Promise((resolve, reject) => {
-        // Safe: the answer of a call has its type, because both programs are of one package.
+        // Safe: both programs belong to one package, so the answer has the type of its call.
         waiting.push({ resolve: resolve as (answer: unknown) => void, reject });
         stdin.write(toLine({ name, argument } satisfies BesideCall));
-        // Changes nothing if the call was answered.
+        // Has no effect if the call was already answered.
         void Promise.all([ended, heardAll]).then(() => reject(gone()));
       }),
     ended,
@@ -86,12 +85,12 @@ async function spawnBun(): Promise<BesideProcess> {
   const { spawn } = await import('node:child_process');
   const program = fileURLToPath(new URL(`../beside-main${extname(import.meta.url)}`, import.meta.url));
   const child = spawn(bun, [...programFlags, program, process.cwd()], {
-    // Not the program's folder, whose files could change how Bun runs.
+    // Not the program's working folder, because files there could change how Bun runs.
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   });
-  // Waiting calls are rejected when the process ends.
+  // Ignored, because pending calls are rejected when the process exits.
   child.stdin.on('error', () => undefined);
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
   await new Promise<void>((resolve, reject) => {

@@ -1,10 +1,9 @@
 /**
- * Encodes and decodes messages, the same way for every channel.
- *
- * 1. A message is checked on its way out, too: the sender gets an error for a message that the other side could not
- *    read.
+ * Encodes and decodes messages, in the same way for every channel.
+ * 1. A message is also checked before it is sent, so that the sender gets an error for a message that the other side
+ * could not read.
  * 2. A rejection is a `GoondanError` with `E_IPC_FRAME` that names the problem, whatever the bytes were.
- * 3. Dates are converted by one check (`date` in check/shape.ts) and nowhere else.
+ * 3. Dates are converted only by `date` in check/shape.ts.
  */
 import { GoondanError } from '@goondan/types';
 import { type Check, Misfit } from './check/shape.ts';
@@ -13,15 +12,15 @@ import { checkFromConnector, type FromConnector } from './from-connector.ts';
 import { checkToAgent, type ToAgent } from './to-agent.ts';
 import { checkToConnector, type ToConnector } from './to-connector.ts';
 
-/** Kinds of messages for people: they may be dropped when the other side is too slow, and the loss is counted. */
+/** Kinds of messages for people. They may be dropped when the other side is too slow, and dropped ones are counted. */
 export type LossyKind = keyof DroppedCounts;
 
 export interface Codec<Out, In> {
   encode(message: Out): string;
   decode(frame: string): In;
-  /** Returns undefined for a message that must never be dropped. */
+  /** Returns `undefined` for a message that must never be dropped. */
   lossyKindOf(message: Out): LossyKind | undefined;
-  /** Returns the message with the counts of dropped messages; undefined where nothing is ever dropped. */
+  /** Makes the message with the counts of dropped messages; undefined if this direction never drops any. */
   dropped(counts: DroppedCounts): Out | undefined;
 }
 
@@ -87,7 +86,7 @@ function checked<Value>(check: Check<Value>, value: unknown, type: string): Valu
   }
 }
 
-/** Returns the type for an error message only. */
+/** Returns the message type, for an error text only. */
 function typeOf(value: unknown): string {
   const type: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'type') : undefined;
   return typeof type === 'string' ? type.slice(0, 60) : '?';

@@ -1,11 +1,11 @@
 /**
- * A connector's event with a wait for its turn: the ask, its notices, and its end.
- *
+ * A connector's event that waits for its turn: the ask, its notices, and its end.
  * Invariants:
- * 1. An ask ends once: with an answer, an error, because the connector left, or because the channel closed.
- * 2. The turn does not depend on the ask: when one side is gone the other forgets the ask, and only `cancel` ends a
- *    turn.
- * 3. At most `MOST_ASKS` at a time per channel, whatever the other side does.
+ * 1. An ask ends once: with an answer, with an error, because the connector stopped waiting, or because the channel
+ * closed.
+ * 2. The turn does not depend on the ask: when one side exits, the other forgets the ask, and only `cancel` ends a
+ * turn.
+ * 3. At most `MOST_ASKS` asks are open at a time per channel, whatever the other side does.
  */
 import { type ConnectorAcceptance, type ConnectorAnswer, GoondanError, type TurnDelta } from '@goondan/types';
 import type { Channel } from './channel/channel.ts';
@@ -17,9 +17,9 @@ import { withoutPlace } from './without-place.ts';
 export const MOST_ASKS = 256;
 
 export interface AskListeners {
-  /** Must not throw. */
+  /** Called when the event is accepted. Must not throw. */
   readonly onAccepted: (acceptance: ConnectorAcceptance) => void;
-  /** Receives deltas; absent when none are wanted. Must not throw. */
+  /** Receives deltas; when absent, none are sent. Must not throw. */
   readonly onDelta?: (delta: TurnDelta) => void;
 }
 
@@ -43,7 +43,7 @@ export class ConnectorAsker {
   }
 
   /**
-   * Asks. `leave` ends the wait: nothing is delivered from then on, and `answer` rejects with `reason`. Throws
+   * Starts an ask. `leave` ends the wait: nothing is delivered after it, and `answer` rejects with `reason`. Throws
    * `E_CALLS_FULL`.
    */
   ask(
@@ -64,7 +64,7 @@ export class ConnectorAsker {
       leave: (reason, cancel) => {
         if (this.#take(askId) === undefined) return;
         answer.reject(reason);
-        // A failure means that the orchestrator is gone, and needs no message.
+        // If sending fails, the orchestrator has exited and needs no message.
         this.#channel.send({ type: 'ask.left', askId, cancel }).catch(() => undefined);
       },
     };
@@ -92,8 +92,8 @@ export class ConnectorAsker {
 }
 
 /**
- * The orchestrator's handler of an ask. `left` aborts when the connector no longer waits, `cancel` when the turn must
- * end.
+ * The orchestrator's handler of an ask. `left` aborts when the connector no longer waits, and `cancel` when the turn
+ * must end.
  */
 export type AnswerAsk = (
   id: string,
@@ -104,7 +104,8 @@ export type AnswerAsk = (
 /** Answers asks, on the orchestrator's side. */
 export function answerConnectorAsks(channel: Channel<ToConnector, FromConnector>, answer: AnswerAsk): void {
   const open = new Map<string, { readonly left: AbortController; readonly cancel: AbortController }>();
-  // An unsent message was for a process that is gone, or does not read: it asks again with the same id.
+  // If a message cannot be sent, its process has exited or does not read; a new process repeats the ask with the same
+  // id.
   const tell = (message: ToConnector) => void channel.send(message).catch(() => undefined);
   const leave = (askId: string, cancel: boolean) => {
     const ask = open.get(askId);

@@ -1,4 +1,4 @@
-/** A connector's event and its acknowledgement: sent proves nothing, accepted means that it is on disk. */
+/** A connector's event and its acknowledgement. A sent event may be lost; an accepted event is on disk. */
 import { GoondanError } from '@goondan/types';
 import type { Channel } from './channel/channel.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
@@ -7,7 +7,7 @@ import type { FromConnector, HeardEvent } from './from-connector.ts';
 import { PendingAnswers } from './pending-answers.ts';
 import type { ToConnector } from './to-connector.ts';
 
-/** Resolves when the event is accepted; rejects with the reason, or with `E_IPC_CLOSED` when the result is unknown. */
+/** Resolves when the event is accepted. Rejects with the reason, or with `E_IPC_CLOSED` when the outcome is unknown. */
 export type EmitConnectorEvent = (id: string, event: HeardEvent) => Promise<void>;
 
 /** Makes the `emit` function, on the connector's side. */
@@ -33,8 +33,8 @@ export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): 
 }
 
 /**
- * Accepts events, on the orchestrator's side: `accept` resolves after the durable write. Returns a function that ends
- * it.
+ * Accepts events, on the orchestrator's side. `accept` must resolve after the durable write. Returns a function that
+ * stops accepting.
  */
 export function acceptConnectorEvents(
   channel: Channel<ToConnector, FromConnector>,
@@ -49,7 +49,7 @@ export function acceptConnectorEvents(
         (error: unknown) =>
           channel.send({ type: 'connector.refused', id, error: withoutPlace(toFrameError(error, 'E_EVENT_INVALID')) }),
       )
-      // The connector is gone, or does not read: it sends the same id again, and gets its answer then.
+      // The connector has exited or does not read. It sends the event again with the same id, and gets the answer then.
       .catch(() => undefined);
   });
 }

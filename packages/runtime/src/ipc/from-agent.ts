@@ -1,6 +1,6 @@
 /**
- * Messages of an agent process to the orchestrator. None of them says who the sender is: the orchestrator knows the
- * owner of the channel, and sets source, auth and the chain of calls itself.
+ * Messages from an agent process to the orchestrator. None of them names its sender: the orchestrator knows the owner
+ * of the channel, and sets source, auth and the call chain itself.
  */
 import type { ExtensionStatusChanged, MiddlewareKind, TurnDelta } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';
@@ -44,7 +44,7 @@ export interface LayerSummary {
   readonly buffers: boolean;
 }
 
-/** The number of dropped messages per kind, because the other side was too slow. */
+/** How many messages of each kind were dropped, because the other side was too slow. */
 export interface DroppedCounts {
   readonly delta: number;
   readonly log: number;
@@ -53,9 +53,9 @@ export interface DroppedCounts {
 
 /** The parts of a loaded agent. */
 export interface AgentDescription {
-  /** Names in the order of loading. */
+  /** Names of extensions, in the order of loading. */
   readonly extensions: readonly string[];
-  /** Outermost first, kind by kind. */
+  /** Layers, outermost first, kind by kind. */
   readonly layers: readonly LayerSummary[];
   /** Names of all its tools, in the order of the catalog. */
   readonly tools: readonly string[];
@@ -63,7 +63,7 @@ export interface AgentDescription {
   readonly registered?: readonly {
     readonly name: string;
     readonly extension: string;
-    /** The time at which the extension was last known to offer it. */
+    /** The time at which the extension was last known to offer the tool. */
     readonly seenAt: string;
   }[];
   /** Extensions whose tools are not known yet, because their server is not connected; absent when there are none. */
@@ -128,12 +128,14 @@ export const droppedCounts: Check<DroppedCounts> = object({ delta: count, log: c
 
 const fromAgent = {
   ready: () => object({ type: literal('ready'), ...selfFields }),
-  /** The agent has changed: a server was connected or lost, tools were added or removed. */
+  /** The parts of the agent have changed: a server was connected or lost, or tools were added or removed. */
   described: () => object({ type: literal('described'), ...selfFields }),
   'start.failed': () => object({ type: literal('start.failed'), error: frameError }),
-  /** The turn gave no result: its conversation cannot be read, or its work cannot be written. The process ends. */
+  /**
+   * The turn has no result, because its conversation cannot be read, or its work cannot be written. The process exits.
+   */
   'turn.lost': () => object({ type: literal('turn.lost'), eventId: name, error: frameError }),
-  /** Sent after the commit. */
+  /** The turn has ended. Sent after its commit. */
   'turn.done': () =>
     object({
       type: literal('turn.done'),
@@ -142,12 +144,12 @@ const fromAgent = {
       stepCount: count,
       usage: tokenUsage,
     }),
-  /** An answer that was committed before this process started, without proof that it was delivered. */
+  /** An answer that was committed before this process started and may not have been delivered. */
   reply: () => object({ type: literal('reply'), eventId: name, result: turnResult }),
   delta: () => object({ type: literal('delta'), eventId: name, delta: turnDelta }),
   'runtime.event': () => object({ type: literal('runtime.event'), name, payload: jsonObject }),
   log: () => object({ type: literal('log'), line: logLine }),
-  /** Answered by `call.ended` with the same `callId`. */
+  /** A call to another agent. Answered by `call.ended` with the same `callId`. */
   call: () =>
     object({
       type: literal('call'),
@@ -159,11 +161,11 @@ const fromAgent = {
       timeoutMs: optional(number),
       timeoutField: optional(requestTimeoutField),
     }),
-  /** The caller no longer waits. */
+  /** The caller no longer waits for this call. */
   'call.cancelled': () => object({ type: literal('call.cancelled'), callId: name }),
-  /** Answered by `agents.listed` with the same `callId`. */
+  /** Requests the list of instances. Answered by `agents.listed` with the same `callId`. */
   'agents.list': () => object({ type: literal('agents.list'), callId: name }),
-  /** Asks for approval of a tool call of the running turn. Answered by `approval.ended` with the same `callId`. */
+  /** Requests approval of a tool call of the running turn. Answered by `approval.ended` with the same `callId`. */
   'approval.ask': () =>
     object({
       type: literal('approval.ask'),
@@ -175,16 +177,19 @@ const fromAgent = {
       reason: text,
       expiresInMs: number,
     }),
-  /** The turn no longer waits for the answer. */
+  /** The turn no longer waits for this answer. */
   'approval.withdrawn': () => object({ type: literal('approval.withdrawn'), callId: name }),
-  /** The answer is stored with the turn. */
+  /** The answer is on disk with the turn. */
   'approval.taken': () => object({ type: literal('approval.taken'), id: name }),
   pong: () => object({ type: literal('pong'), n: count }),
-  /** The last message: everything is cleaned up, and only a turn that waits for people may be left. */
+  /**
+   * The last message: everything is cleaned up, and no turn is unfinished, unless `leavesTurn` says that one waits for
+   * people.
+   */
   drained: () => object({ type: literal('drained'), leavesTurn: optional(flag) }),
   /** The last message of a process that was started to replay a turn. */
   replayed: () => object({ type: literal('replayed'), outcome: replayOutcome }),
-  /** Sent by the channel itself. */
+  /** Made by the channel itself. */
   dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
 };
 

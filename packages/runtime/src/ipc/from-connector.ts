@@ -1,4 +1,4 @@
-/** Messages of a connector process to the orchestrator. */
+/** Messages from a connector process to the orchestrator. */
 import type { ConnectorEvent } from '@goondan/types';
 import { isSpanId, isTraceId } from '../trace/span-id.ts';
 import { frameError } from './check/frame-error.ts';
@@ -20,7 +20,7 @@ import {
 } from './check/shape.ts';
 import { droppedCounts, logLine } from './from-agent.ts';
 
-/** A connector event on the wire: its id is a separate field, and its time is set. */
+/** A connector event in a frame: its id is a separate field, and its time is always set. */
 export interface HeardEvent extends Omit<ConnectorEvent, 'id' | 'createdAt'> {
   readonly createdAt: Date;
 }
@@ -48,25 +48,27 @@ export const heardEvent: Check<HeardEvent> = object({
 } satisfies FieldsOf<HeardEvent>);
 
 const fromConnector = {
-  /** The connector listens. */
+  /** The connector is listening. */
   ready: () => object({ type: literal('ready') }),
-  /** The connector cannot start, or cannot continue, and ends. */
+  /** The connector cannot start, or cannot continue, and exits. */
   failed: () => object({ type: literal('failed'), error: frameError }),
-  /** Answered by `connector.accepted` or `connector.refused`. The same id twice is the same event. */
+  /**
+   * An event. Answered by `connector.accepted` or `connector.refused`. A second one with the same id is a duplicate.
+   */
   'connector.event': () => object({ type: literal('connector.event'), id: name, event: heardEvent }),
   /**
-   * Like `connector.event`, with a wait for the end of the turn: answered by `ask.accepted`, `ask.delta` if wanted,
-   * `ask.ended`. Two asks for one event are separate.
+   * Like `connector.event`, but waits for the end of the turn. Answered by `ask.accepted`, by `ask.delta` if requested,
+   * and by `ask.ended`. Two asks for one event are separate.
    */
   'connector.ask': () =>
     object({ type: literal('connector.ask'), askId: name, id: name, event: heardEvent, wantsDeltas: flag }),
-  /** The connector no longer waits for that ask; `cancel` ends its turn. */
+  /** The connector no longer waits for this ask. If `cancel` is true, its turn ends. */
   'ask.left': () => object({ type: literal('ask.left'), askId: name, cancel: flag }),
   log: () => object({ type: literal('log'), line: logLine }),
   pong: () => object({ type: literal('pong'), n: count }),
-  /** The last message: the connector accepts nothing more, and every event was answered. */
+  /** The last message: the connector accepts no more events, and every event was answered. */
   drained: () => object({ type: literal('drained') }),
-  /** Sent by the channel itself. */
+  /** Made by the channel itself. */
   dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
 };
 

@@ -1,14 +1,14 @@
-/** Writes and reads JSON values between two of our own programs, one per line. */
+/** Writes and reads JSON values between two of our own programs, one value per line. */
 import { FrameSplitter } from './channel/frame-splitter.ts';
 
-/** In bytes. A recording is the longest value. */
+/** The maximum length in bytes. The longest value is a recording. */
 const LONGEST_LINE = 512_000_000;
 
 export function toLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** Yields the values, and ends with the stream. They are trusted: both programs are of one package. */
+/** Yields the values until the stream ends. They are not checked, because both programs belong to one package. */
 export async function* readLines<Value>(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Value> {
   const splitter = new FrameSplitter(LONGEST_LINE);
   const decoder = new TextDecoder();

@@ -1,26 +1,27 @@
 const MEGABYTE = 1_000_000;
 
-/** The limits of a channel, and what happens at each. */
+/** The limits of a channel, and the effect of each. */
 export const channelLimits = {
   /**
-   * Bytes of a frame on the wire. A longer message goes by file; a longer incoming frame is skipped with `E_IPC_SIZE`.
+   * The size of a frame in bytes. A longer message is sent by file; a longer incoming frame is skipped with
+   * `E_IPC_SIZE`.
    */
   longestFrame: MEGABYTE,
-  /** Bytes of a message by file. A longer one is rejected with `E_IPC_SIZE`. */
+  /** The size of a message by file, in bytes. A longer one is rejected with `E_IPC_SIZE`. */
   longestFile: 64 * MEGABYTE,
-  /** Messages given to `send` and not yet to the system. At the limit `send` rejects with `E_IPC_FULL`. */
+  /** The number of queued messages. At the limit, `send` rejects with `E_IPC_FULL`. */
   mostWaiting: 1_000,
   mostWaitingBytes: 64 * MEGABYTE,
-  /** Lossy messages among them. At the limit the oldest is dropped and counted. */
+  /** The number of queued lossy messages. At the limit, the oldest is dropped and counted. */
   mostLossy: 1_000,
   mostLossyBytes: 4 * MEGABYTE,
   /**
-   * The reading speed. Above it reading pauses, and the other side has to wait. A frame counts one, and so does each
-   * chunk of bytes: single messages get half of this.
+   * The reading rate. Above it, reading pauses, and the other side has to wait. Each frame and each chunk of bytes
+   * counts as one, so messages that arrive singly get half of this rate.
    */
   framesPerSecond: 40_000,
   bytesPerSecond: 64 * MEGABYTE,
-  /** Malformed frames. At the limit the channel closes: the other side is not our runner. */
+  /** The number of malformed frames. At the limit the channel closes, because the other side is not our runner. */
   mostRefused: 100,
 };
 

@@ -1,6 +1,6 @@
 /**
- * Questions that wait for their answer, by id. Each ends once: with an answer, a rejection, or the end of the channel.
- * An answer without a waiting question changes nothing, and its caller is told.
+ * Requests that wait for their answers, by id. Each ends once: with an answer, a rejection, or the close of the
+ * channel. An answer without a waiting request changes nothing, and `answer` returns false.
  */
 import { GoondanError } from '@goondan/types';
 
@@ -15,12 +15,12 @@ export class PendingAnswers<Answer> {
     return this.waiting.size;
   }
 
-  /** True when one more would be rejected: then the question must not be sent either. */
+  /** True when a further request would be rejected, so it must not be sent either. */
   get isFull(): boolean {
     return this.waiting.size >= this.most;
   }
 
-  /** Rejects with `E_IPC_FULL` when too many wait, with `E_IPC_FRAME` when this id is waiting already. */
+  /** Rejects with `E_IPC_FULL` when too many requests wait, and with `E_IPC_FRAME` when this id is already waiting. */
   async wait(id: string): Promise<Answer> {
     if (this.waiting.has(id)) throw new GoondanError('E_IPC_FRAME', `"${id}" waits for an answer already.`);
     if (this.isFull) {
@@ -31,14 +31,14 @@ export class PendingAnswers<Answer> {
     return answer.promise;
   }
 
-  /** Returns false when no question waits under this id. */
+  /** Returns false when no request waits under this id. */
   answer(id: string, answer: Answer): boolean {
     const waiting = this.take(id);
     waiting?.resolve(answer);
     return waiting !== undefined;
   }
 
-  /** Returns false when no question waits under this id. */
+  /** Returns false when no request waits under this id. */
   refuse(id: string, error: unknown): boolean {
     const waiting = this.take(id);
     waiting?.reject(error);
@@ -49,7 +49,7 @@ export class PendingAnswers<Answer> {
     for (const id of [...this.waiting.keys()]) this.refuse(id, error);
   }
 
-  /** Drops all questions without an answer or a rejection, for a process that is about to end. */
+  /** Drops all requests without an answer or a rejection, for a process that is about to exit. */
   forgetAll(): void {
     this.waiting.clear();
   }

@@ -3,7 +3,9 @@ import { type Check, oneOf } from './check/shape.ts';
 
 export interface RequestTimeout {
   readonly ms: number;
-  /** The field that sets it: `timeoutMs` of the request, or `requestTimeoutMs` of the caller's policy. */
+  /**
+   * The setting that the timeout comes from: `timeoutMs` of the request, or `requestTimeoutMs` of the caller's policy.
+   */
   readonly field: 'timeoutMs' | 'requestTimeoutMs';
 }
 
@@ -15,7 +17,7 @@ export interface RequestBound {
   readonly field: RequestTimeout['field'] | 'turnTimeoutMs' | 'queueTimeoutMs';
 }
 
-/** Returns the sentence after the name of the agent. */
+/** Describes the timeout, as text to follow the name of the agent. */
 export function describeLate({ ms, field }: RequestBound): string {
   if (field === 'queueTimeoutMs') return `did not begin its turn within ${ms} ms (its policy.queueTimeoutMs)`;
   return `did not answer within ${ms} ms of the start of its turn (${whose[field]})`;

@@ -1,4 +1,4 @@
-/** Messages of the orchestrator to an agent process. */
+/** Messages from the orchestrator to an agent process. */
 import type { ApprovalOutcome } from '@goondan/types';
 import { agentCard, agentEvent, agentInstance } from './check/agent-event.ts';
 import { frameError } from './check/frame-error.ts';
@@ -26,7 +26,7 @@ const callOutcomes = {
   failed: () => object({ status: literal('failed'), error: frameError }),
 };
 
-/** The outcome of a call to another agent: a `send` is accepted, a `request` is answered, either can fail. */
+/** The outcome of a call to another agent: a `send` is accepted, a `request` is answered, and either can fail. */
 export type CallOutcome = OneOf<typeof callOutcomes>;
 
 const callOutcome: Check<CallOutcome> = oneByField<'status', CallOutcome>('status', callOutcomes);
@@ -42,32 +42,37 @@ const approvalEnds = {
   failed: () => object({ status: literal('failed'), error: frameError }),
 };
 
-/** The outcome of an approval request. `id` is for `approval.taken`. */
+/** The outcome of an approval request. `id`: for `approval.taken`. */
 export type ApprovalEnd = OneOf<typeof approvalEnds>;
 
 const approvalEnd: Check<ApprovalEnd> = oneByField<'status', ApprovalEnd>('status', approvalEnds);
 
 const toAgent = {
-  /** The first message, once: an `AgentStart`. */
+  /** The first message, sent once. `plan` is an `AgentStart`. */
   start: () => object({ type: literal('start'), plan: jsonObject }),
-  /** One at a time: the next comes after the `turn.done` of this one. `seq` is the number of the event in the inbox. */
+  /**
+   * Runs a turn. The next one is sent after the `turn.done` of this one. `seq`: the number of the event in the inbox.
+   */
   turn: () =>
     object({
       type: literal('turn'),
       event: agentEvent,
       seq: count,
-      /** True when the event crashed its process too often: fold it, run nothing of it. */
+      /**
+       * True if the event crashed its process too often: its input is added to the conversation, and nothing else runs.
+       */
       deadLetter: optional(flag),
-      /** The store ended its last turn: that does not count as a crash of this event. */
+      /** True if the store ended the event's last turn, which does not count as a crash of the event. */
       isExcused: optional(flag),
     }),
   cancel: () => object({ type: literal('cancel'), eventId: name, reason: text }),
   'call.ended': () => object({ type: literal('call.ended'), callId: name, outcome: callOutcome }),
-  /** The answer to that event was delivered: the process need not keep it any more. */
+  /** The answer to this event was delivered, so the process need not keep it any more. */
   'reply.taken': () => object({ type: literal('reply.taken'), eventId: name }),
   'agents.listed': () => object({ type: literal('agents.listed'), callId: name, instances: listOf(agentInstance) }),
   /**
-   * Pauses the deadlines of a turn while an agent that it asked waits for people; with `isHeld` false they run again.
+   * Pauses the deadlines of a turn while an agent that it called waits for people. If `isHeld` is false, they run
+   * again.
    */
   'turn.held': () => object({ type: literal('turn.held'), eventId: name, isHeld: flag }),
   'approval.ended': () => object({ type: literal('approval.ended'), callId: name, outcome: approvalEnd }),
@@ -75,7 +80,7 @@ const toAgent = {
   'agents.changed': () => object({ type: literal('agents.changed'), agents: listOf(agentCard) }),
   ping: () => object({ type: literal('ping'), n: count }),
   /**
-   * Finish the running turn, clean up within `cleanUpMs` (the rest of the grace when absent), send `drained`, all
+   * Finish the running turn, clean up within `cleanUpMs` (the rest of the grace when absent), and send `drained`, all
    * within `graceMs`.
    */
   drain: () => object({ type: literal('drain'), graceMs: count, cleanUpMs: optional(count) }),

@@ -1,4 +1,4 @@
-/** Messages of the orchestrator to a connector process. */
+/** Messages from the orchestrator to a connector process. */
 import type { ConnectorAcceptance, ConnectorAnswer } from '@goondan/types';
 import { frameError } from './check/frame-error.ts';
 import {
@@ -40,25 +40,25 @@ const askOutcomes = {
   failed: () => object({ status: literal('failed'), error: frameError }),
 };
 
-/** The outcome of an ask: its turn is over, successful or not, or its end cannot be known. */
+/** The outcome of an ask: its turn has ended, successfully or not, or its end cannot be known. */
 export type AskOutcome = OneOf<typeof askOutcomes>;
 
 const askOutcome: Check<AskOutcome> = oneByField<'status', AskOutcome>('status', askOutcomes);
 
 const toConnector = {
   start: () => object({ type: literal('start'), plan: jsonObject }),
-  /** The event with this id is on disk; never sent before that. */
+  /** The event with this id is on disk; never sent before it is. */
   'connector.accepted': () => object({ type: literal('connector.accepted'), id: name }),
   'connector.refused': () => object({ type: literal('connector.refused'), id: name, error: frameError }),
-  /** The event of that ask is on disk. */
+  /** The event of this ask is on disk. */
   'ask.accepted': () => object({ type: literal('ask.accepted'), askId: name, acceptance: object(acceptanceFields) }),
-  /** May be dropped. */
+  /** A piece of the answer. It may be dropped. */
   'ask.delta': () => object({ type: literal('ask.delta'), askId: name, delta: turnDelta }),
-  /** The last message about that ask. */
+  /** The last message about this ask. */
   'ask.ended': () => object({ type: literal('ask.ended'), askId: name, outcome: askOutcome }),
   ping: () => object({ type: literal('ping'), n: count }),
   drain: () => object({ type: literal('drain'), graceMs: count }),
-  /** Sent by the channel itself. */
+  /** Made by the channel itself. */
   dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
 };
 

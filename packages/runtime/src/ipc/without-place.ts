@@ -7,8 +7,8 @@ interface Failure {
 }
 
 /**
- * Removes from an error everything that must not reach a model or the outside: the place in the bundle, paths of the
- * state root, and lines of MCP servers. The log has them.
+ * Removes everything from an error that must not reach a model or the outside: the place in the bundle, paths of the
+ * state root, and output of MCP servers. The log has them.
  */
 export function withoutPlace<Told extends Failure>({ place: _, ...told }: Told) {
   const { code = '' } = told;
@@ -16,5 +16,5 @@ export function withoutPlace<Told extends Failure>({ place: _, ...told }: Told) 
   return { ...told, message: errorCatalogue[code].meaning };
 }
 
-/** Codes whose messages name files of the state root, with their folders, or quote output of an MCP server. */
+/** Codes whose messages name files of the state root, or quote output of an MCP server. */
 const namesFiles = /^E_(?:STORE_[A-Z]+|STATE_ROOT|DISK_FULL|FENCED|LOCKED|MCP_CONNECT)$/;

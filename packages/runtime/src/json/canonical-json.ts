@@ -1,6 +1,6 @@
 import type { JsonValue } from '@goondan/types';
 
-/** Returns equal text for equal values, whatever the order of their keys. */
+/** Returns equal texts for equal values, regardless of the order of their keys. */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

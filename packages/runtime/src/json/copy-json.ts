@@ -1,14 +1,17 @@
-/** The only check that a value is JSON, combined with a deep copy: a stored value never aliases the given one. */
+/**
+ * The only check that a value is JSON, combined with a deep copy, so that a stored value never shares objects with the
+ * given one.
+ */
 import type { JsonObject, JsonValue } from '@goondan/types';
 
 export interface CopyJsonOptions {
-  /** Freezes the copy, all the way down. */
+  /** If true, the copy is deeply frozen. */
   freeze?: boolean;
-  /** Leaves out properties that are `undefined`, as JSON.stringify does, instead of rejecting them. */
+  /** If true, properties that are `undefined` are left out, as JSON.stringify does, instead of rejected. */
   omitUndefined?: boolean;
 }
 
-/** Tells where a value stops being JSON. */
+/** The error that says where a value is not JSON. */
 export class NotJson extends Error {
   override readonly name = 'NotJson';
   constructor(
@@ -21,7 +24,7 @@ export class NotJson extends Error {
 
 const DEEPEST = 256;
 
-/** Returns a deep copy of `value`. Throws {@link NotJson} with the first place that is not JSON. */
+/** Returns a deep copy of `value`. Throws {@link NotJson}, which names the first place that is not JSON. */
 export function copyJson(value: unknown, options: CopyJsonOptions = {}): JsonValue {
   return copy(value, { options, above: [], keys: [] });
 }
@@ -33,22 +36,22 @@ export function copyJsonObject(value: unknown, options: CopyJsonOptions = {}): J
   return copyJson(value, options) as JsonObject;
 }
 
-/** A plain object, read only; see `isPlainObject`. */
+/** A plain object that must not be changed; see `isPlainObject`. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Tells whether JSON could have written the object: not an array, not a class instance. */
+/** Returns true if JSON.parse could have made the object: it is neither an array nor an instance of a class. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Tells whether a JSON value is an object. */
+/** Returns true if a JSON value is an object. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The state of the copy. The path becomes text only for an error. */
+/** The state of a running copy. The path is converted to text only for an error. */
 interface Walk {
   readonly options: CopyJsonOptions;
   readonly above: object[];
@@ -93,7 +96,7 @@ function copyObject(value: object, walk: Walk): JsonObject {
     const copiedItem = copy(item, walk);
     walk.keys.pop();
     if (key === '__proto__') {
-      // Plain assignment would set the prototype instead of a property.
+      // For the key `__proto__`, plain assignment would set the prototype instead of a property.
       Object.defineProperty(copied, key, { value: copiedItem, enumerable: true, configurable: true, writable: true });
     } else copied[key] = copiedItem;
   }

@@ -1,20 +1,21 @@
 /**
- * Counts the size of a JSON Schema with every `$ref` replaced by a copy of its target, which is the number of places a
- * check may visit. A short schema can grow without limit this way, so it is counted before it is compiled. Pure.
- *
- * 1. Each target is walked once, and the walk ends at the limit: counting takes at most `most` steps.
- * 2. A target inside itself counts once more and is not followed: the value decides how often that check repeats.
+ * Counts the nodes of a JSON Schema in which every `$ref` is replaced by its target, because that is the number of
+ * nodes a check may visit. A short schema can grow without limit this way, so it is counted before it is compiled.
+ * Pure.
+ * 1. Each target is walked once, and the walk ends at the limit, so counting takes at most `most` steps.
+ * 2. A target that contains itself counts once more and is not followed: the value decides how often that check
+ * repeats.
  */
 import { isPlainObject } from './copy-json.ts';
 
-/** Places of one schema that the validator compiles. Compiling this many takes about two seconds on a slow machine. */
+/** The maximum number of nodes of one schema. Compiling this many takes about two seconds on a slow machine. */
 export const MOST_SCHEMA_NODES = 20_000;
-/** Levels of nesting, including targets of `$ref`. The compiler recurses as deep. */
+/** The maximum depth of nesting, including targets of `$ref`, because the compiler recurses as deep. */
 const DEEPEST = 512;
 
 /**
- * Counts every value of the schema as a node. Returns `Infinity` when there are more than `most`, or the number is
- * unknown.
+ * Counts every value of the schema as a node. Returns `Infinity` when there are more than `most`, or the number cannot
+ * be determined.
  */
 export function countSchemaNodes(schema: object, most = MOST_SCHEMA_NODES): number {
   const scopes = new Scopes(schema);
@@ -50,12 +51,12 @@ export function countSchemaNodes(schema: object, most = MOST_SCHEMA_NODES): numb
   }
 }
 
-/** The parts of a schema that a `$ref` can name: by pointer, by `$id` and by `$anchor`. */
+/** The parts of a schema that a `$ref` can refer to: by pointer, by `$id` and by `$anchor`. */
 class Scopes {
   readonly #root: object;
-  /** Each part with its own `$id` is a scope: pointers and anchors inside it start there. */
+  /** Each part that has its own `$id` is a scope: pointers and anchors inside it are relative to it. */
   readonly #scopes = new Map<object, object>();
-  /** `undefined` when several parts have this name. */
+  /** Parts by `$id`; `undefined` when several parts have the same one. */
   readonly #ids = new Map<string, object | undefined>();
   readonly #anchors = new Map<object, Map<string, object>>();
 
@@ -65,8 +66,9 @@ class Scopes {
   }
 
   /**
-   * Returns `undefined` without a `$ref`, or when it names nothing here: the validator rejects that itself. Returns
-   * `unknown` when the validator may find a target that is not found here.
+   * Returns the target of a `$ref`. Returns `undefined` without a `$ref`, or when the target does not exist; the
+   * validator then rejects the schema itself. Returns `unknown` when the validator may find a target that this function
+   * does not.
    */
   targetOf(node: object): object | 'unknown' | undefined {
     if (!('$ref' in node) || typeof node.$ref !== 'string') return undefined;

@@ -1,6 +1,6 @@
-/** Returns an object without the properties that are `undefined`, as JSON has it. */
+/** Returns the object without its `undefined` properties, as JSON does. */
 export function defined<T extends object>(object: T): Defined<T> {
-  // Safe: the rest has exactly the properties with a value.
+  // Safe: the result has exactly the properties that have a value.
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 

@@ -1,4 +1,4 @@
-/** Lists the changes between two JSON values: diffs, not copies. */
+/** Lists the changes between two JSON values. */
 import { isPlainObject } from './copy-json.ts';
 import { previewJson } from './preview-json.ts';
 import { isAsBefore } from './snapshot-json.ts';
@@ -13,26 +13,26 @@ export interface Change {
 
 export interface Diff {
   readonly changes: Change[];
-  /** True when there are more changes than these. */
+  /** True if there are more changes than those listed. */
   readonly isCut: boolean;
 }
 
 export const defaultDiffLimits = {
-  /** Changes to list; more are left out. */
+  /** The maximum number of listed changes; further ones are left out. */
   changes: 50,
-  /** Characters of one value; a longer one is cut. */
+  /** The maximum number of characters of one value; a longer value is cut. */
   characters: 2_000,
 };
 
-/** Makes a text of one value, at most this long. */
+/** Converts a value to a text of at most `longest` characters. */
 export type Shorten = (value: unknown, longest: number) => string;
 
 const LONGEST_PATH = 300;
-/** Objects and arrays to compare. */
+/** The maximum number of objects and arrays to compare. */
 const MOST_COMPARED = 20_000;
 const DEEPEST = 64;
 
-/** Lists the changes. `shorten` formats a value; the beginning of its JSON when absent. */
+/** Lists the changes. `shorten`: formats a value; by default, returns the beginning of its JSON. */
 export function diffJson(
   before: unknown,
   after: unknown,
@@ -44,13 +44,13 @@ export function diffJson(
   return { changes: walk.changes, isCut: walk.isCut };
 }
 
-/** Returns the beginning, with a mark if it was cut. */
+/** Returns the beginning of the JSON, with a mark if it was cut. */
 export function cutJson(value: unknown, longest: number): string {
   const { text, isCut } = previewJson(value, longest);
   return isCut ? markCut(text, value) : text;
 }
 
-/** Adds the mark of a cut, for a text with its full length. */
+/** Adds the mark of a cut to a text. If the value is a text, the mark contains its full length. */
 export function markCut(text: string, value: unknown): string {
   const length = typeof value === 'string' ? ` (${value.length} characters)` : '';
   return `${text.toWellFormed()}…${length}`;
@@ -79,7 +79,9 @@ function compare(before: unknown, after: unknown, path: string, walk: Walk, dept
   report(before, after, path, walk);
 }
 
-/** Compares without the equal items at both ends: one item more at the beginning is one change. */
+/**
+ * Compares two arrays without the equal items at both ends, so that one item inserted at the beginning is one change.
+ */
 function compareArrays(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -110,7 +112,7 @@ function report(before: unknown, after: unknown, path: string, walk: Walk): void
   });
 }
 
-/** Reads own properties only: `constructor` is a name like any other. */
+/** Reads own properties only, so that `constructor` is a name like any other. */
 function own(object: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -1,17 +1,16 @@
 /**
- * Checks that a value is a JSON Schema of draft 7, without the validator: loading that and compiling the schema of schemas
- * takes 80 ms, which every start of a program would pay.
- *
- * The rules, their order and their messages are those of `ajv` for the schema of schemas; `find-schema-problem.test.ts`
+ * Checks that a value is a JSON Schema of draft 7, without the validator: loading the validator and compiling the
+ * meta-schema takes 80 ms at every start of a program.
+ * The rules, their order and their messages are those of `ajv` for the meta-schema; `find-schema-problem.test.ts`
  * compares the two.
  */
 import type { JsonValue } from '@goondan/types';
 import { canonicalJson } from './canonical-json.ts';
 
 export interface SchemaProblem {
-  /** The keys that lead to the place. */
+  /** The keys that lead to the place of the problem. */
   readonly path: readonly string[];
-  /** The place, then the problem. */
+  /** The message, which begins with the place. */
   readonly message: string;
 }
 
@@ -19,7 +18,8 @@ type Check = (value: unknown, path: readonly string[]) => SchemaProblem | undefi
 
 /** Returns the first problem; `undefined` when the value is a JSON Schema. */
 export function findSchemaProblem(schema: unknown): SchemaProblem | undefined {
-  // `$id` and `$schema` at the top are not checked, because the validator never sees them there.
+  // `$id` and `$schema` at the top level are not checked, because they are removed before the validator gets the
+  // schema.
   return schemaCheck(isObject(schema) ? { ...schema, $id: undefined, $schema: undefined } : schema, []);
 }
 
@@ -27,7 +27,7 @@ export function schemaProblem(path: readonly string[], problem: string): SchemaP
   return { path, message: `${path.length === 0 ? 'the value' : path.join('.')} ${problem}` };
 }
 
-/** Returns the positions of the first two equal items. One pass, whatever the number of items. */
+/** Returns the indexes of the first two equal items. It needs one pass, whatever the number of items. */
 export function findDuplicate(items: readonly unknown[]): readonly [first: number, second: number] | undefined {
   const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {
@@ -72,7 +72,7 @@ const anyList = listOf(() => undefined);
 const schemas = both(listOf(schemaCheck), notEmpty);
 const names = both(listOf(text), unique);
 
-/** In the order of the checks. */
+/** Keywords in the order in which they are checked. */
 const keywords: readonly (readonly [keyword: string, check: Check])[] = [
   ['$id', text],
   ['$schema', text],
@@ -127,7 +127,7 @@ function both(one: Check, other: Check): Check {
   return (value, path) => one(value, path) ?? other(value, path);
 }
 
-/** Accepts a value that fits one of the two; otherwise the problem is that of the first. */
+/** Accepts a value that passes one of the two checks; otherwise returns the problem of the first check. */
 function either(one: Check, other: Check): Check {
   return (value, path) => {
     const problem = one(value, path);
@@ -168,7 +168,7 @@ function unique(value: unknown, path: readonly string[]): SchemaProblem | undefi
   return duplicate && schemaProblem(path, duplicateMessage(duplicate));
 }
 
-/** Accepts any object, as the validator does: schemas come from other people's code. */
+/** Accepts any object, as the validator does, because schemas come from foreign code. */
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

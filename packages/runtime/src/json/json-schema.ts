@@ -1,4 +1,4 @@
-/** The only validator of the process, loaded for the first check. */
+/** The only validator of the process, loaded at the first check. */
 import { type JsonSchema, GoondanError } from '@goondan/types';
 import type { Ajv, ErrorObject, SchemaValidateFunction, ValidateFunction } from 'ajv';
 import { countSchemaNodes, MOST_SCHEMA_NODES } from './count-schema-nodes.ts';
@@ -10,16 +10,15 @@ import {
   schemaProblem,
 } from './find-schema-problem.ts';
 
-/** Returns the problems of a value, place by place; empty when it matches. */
+/** Returns the problems of a value; empty when it matches the schema. */
 export type SchemaCheck = (value: unknown) => readonly SchemaProblem[];
 
-// Module-level on purpose: a second validator would cost 30 ms, and a compiled schema depends on nothing else.
+// Deliberately at module level: a second validator would cost 30 ms, and a compiled schema depends on nothing else.
 const compiled = new WeakMap<JsonSchema, Promise<SchemaCheck>>();
 let validator: Promise<Ajv> | undefined;
 
 /**
- * Compiles a schema once. Compiling cannot be interrupted, so its work is bounded beforehand.
- *
+ * Compiles a schema once. Compiling cannot be interrupted, so the size of the schema is checked before.
  * **Errors** — `E_TOOL_SCHEMA` when it is not a schema, `E_SCHEMA_SIZE` when it is too large to be compiled.
  */
 export function compileSchema(schema: JsonSchema, what: string): Promise<SchemaCheck> {
@@ -30,7 +29,7 @@ export function compileSchema(schema: JsonSchema, what: string): Promise<SchemaC
   return check;
 }
 
-/** Returns the error for a schema that is too large with its `$ref`s followed; `undefined` when it is not. */
+/** Returns an error if the schema is too large when its `$ref`s are followed, otherwise `undefined`. */
 export function findSizeProblem(schema: JsonSchema, what: string): GoondanError | undefined {
   if (countSchemaNodes(schema) <= MOST_SCHEMA_NODES) return undefined;
   const bound = MOST_SCHEMA_NODES.toLocaleString('en-US');
@@ -60,8 +59,8 @@ async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
 }
 
 /**
- * Removes three keywords. With `$id` a schema would stay in the shared validator and clash with the next one of the
- * same id; with `$schema` another draft would be rejected; with `$async` the check would be a promise.
+ * Removes three keywords. With `$id`, a schema would stay in the shared validator and conflict with the next schema of
+ * the same id. With `$schema`, other drafts would be rejected. With `$async`, the check would return a promise.
  */
 function anonymous({ $id: _id, $schema: _draft, $async: _async, ...schema }: JsonSchema): JsonSchema {
   return schema;
@@ -69,9 +68,9 @@ function anonymous({ $id: _id, $schema: _draft, $async: _async, ...schema }: Jso
 
 async function loadValidator(): Promise<Ajv> {
   const { Ajv } = await import('ajv');
-  // Not strict: schemas come from other people's tools and MCP servers, with keywords of their own. A target of many
-  // $refs is compiled once, not once per reference. Schemas were checked before: compiling the schema of schemas takes
-  // longer than all the rest.
+  // Not strict, because schemas of foreign tools and MCP servers have their own keywords. A target of many $refs is
+  // compiled once, not once per reference. Schemas are not validated again here, because compiling the meta-schema
+  // takes longer than everything else.
   const ajv = new Ajv({ strict: false, allErrors: true, logger: false, inlineRefs: false, validateSchema: false });
   ajv.removeKeyword('uniqueItems');
   return ajv.addKeyword({
@@ -83,7 +82,7 @@ async function loadValidator(): Promise<Ajv> {
   });
 }
 
-/** In one pass: the validator's own keyword compares each item with every other one. */
+/** Needs one pass; the validator's own keyword compares each item with every other item. */
 const hasUniqueItems: SchemaValidateFunction = (isWanted: boolean, items: readonly unknown[]) => {
   const duplicate = isWanted ? findDuplicate(items) : undefined;
   if (duplicate === undefined) return true;
@@ -92,7 +91,7 @@ const hasUniqueItems: SchemaValidateFunction = (isWanted: boolean, items: readon
   return false;
 };
 
-/** Skips the error of a branch as a whole, which repeats the errors inside it. */
+/** Returns false for the error of a whole branch, which only repeats the errors inside it. */
 function saysSomething({ keyword }: ErrorObject): boolean {
   return keyword !== 'if';
 }

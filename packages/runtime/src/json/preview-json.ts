@@ -1,11 +1,11 @@
-/** Returns the beginning of a value as text, at a cost that depends on the shown part only. */
+/** Returns the beginning of a value as text, at a cost that depends only on the length shown. */
 import { isPlainObject } from './copy-json.ts';
 
 const DEEPEST = 64;
 
 /**
- * Returns a text as it is, and everything else as JSON. A value that is not JSON is `null`, as in an array of
- * JSON.stringify. `isCut` is true when there is more.
+ * Returns a text as it is, and any other value as JSON. A value that is not JSON becomes `null`, as JSON.stringify does
+ * inside arrays. `isCut` is true if there is more.
  */
 export function previewJson(value: unknown, longest: number): { readonly text: string; readonly isCut: boolean } {
   if (typeof value === 'string') return { text: value.slice(0, longest), isCut: value.length > longest };
@@ -17,7 +17,7 @@ export function previewJson(value: unknown, longest: number): { readonly text: s
 
 interface Written {
   readonly pieces: string[];
-  /** Below 0 when something did not fit, and nothing more is written. */
+  /** The number of characters left. Below 0, something did not fit, and nothing more is written. */
   left: number;
 }
 

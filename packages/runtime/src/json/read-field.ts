@@ -1,4 +1,4 @@
-/** Reads a field of any value, even of one that throws when it is read. `undefined` when there is none. */
+/** Reads a field of any value, even if reading throws. Returns `undefined` when there is no such field. */
 export function readField(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** The length of a value in an error message. */
+/** The maximum length of a value in an error message. */
 const LONGEST_TEXT = 40;
 
 export function showJson(value: unknown): string {

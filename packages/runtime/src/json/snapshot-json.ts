@@ -1,18 +1,16 @@
 /**
- * Takes a snapshot of a value that its owner may change in place later, and tells whether it has changed.
- *
- * 1. A frozen value is kept by reference: the runtime freezes all the way down.
+ * Takes a snapshot of a value that its owner may change in place later, and detects whether it has changed.
+ * 1. A frozen value is kept by reference, because the runtime always freezes deeply.
  * 2. A value that is not JSON (a date, an instance of a class) is kept by reference, too.
- * 3. It is bounded: beyond `MOST_PARTS` objects and arrays, or `DEEPEST` levels, values are kept by reference. A change
- *    in place there is not detected; another object in its place is.
- *
- * Both run between the layers of a watched chain: small, flat values cost almost nothing.
+ * 3. The work is bounded: beyond `MOST_PARTS` objects and arrays, or `DEEPEST` levels, values are kept by reference.
+ * There, a change in place is not detected, but a replaced object is.
+ * Both functions run between the layers of a watched chain, so small, flat values must cost almost nothing.
  */
 import { isPlainObject } from './copy-json.ts';
 
 const MOST_PARTS = 10_000;
 const DEEPEST = 64;
-/** Objects and arrays to compare; the rest counts as equal. */
+/** The maximum number of objects and arrays to compare; all others count as equal. */
 const MOST_COMPARED = 100_000;
 
 export function snapshotJson<Value>(value: Value): Value {
@@ -44,19 +42,19 @@ function copyPart(value: Part, budget: Budget, depth: number): unknown {
   return copy;
 }
 
-/** Tells whether `value` is unchanged since the snapshot, or equal to it. */
+/** Returns true if `value` is unchanged since the snapshot, or equal to it. */
 export function isAsBefore(snapshot: unknown, value: unknown): boolean {
   if (snapshot === value) return true;
   if (typeof snapshot !== 'object' || typeof value !== 'object' || snapshot === null || value === null) return false;
   return isEqual(snapshot, value, undefined, 0);
 }
 
-/** Compares two parts. `given` is the rest of the budget; the outermost call makes it when it has something inside. */
+/** Compares two parts. `given`: the remaining budget; the outermost call creates it when the parts contain others. */
 function isEqual(before: object, after: object, given: Budget | undefined, depth: number): boolean {
   let budget = given;
   if (depth >= DEEPEST || (budget !== undefined && --budget.left <= 0)) return true;
   if (Array.isArray(before)) return Array.isArray(after) && areEqual(before, after, budget, depth);
-  // Only own properties: a snapshot has no others.
+  // Only own properties are compared, because a snapshot has no others.
   const [was, is] = [before as Record<string, unknown>, after as Record<string, unknown>];
   let count = 0;
   for (const key in was) {
@@ -71,7 +69,7 @@ function isEqual(before: object, after: object, given: Budget | undefined, depth
     budget ??= { left: MOST_COMPARED };
     if (!isEqual(old, now, budget, depth + 1)) return false;
   }
-  // Dates and similar objects have nothing to compare, so they count as different.
+  // Dates and similar objects have no properties to compare, so they count as different.
   if (count === 0 && !(isPlainObject(before) && isPlainObject(after))) return false;
   return count === Object.keys(after).length;
 }

@@ -1,23 +1,23 @@
-/** Finds the owner of a source file, and a name for it that does not reveal its folder on the machine. */
+/** Finds the owner of a source file, and a name for the file that does not reveal its folder on the machine. */
 import { readStack } from './read-stack.ts';
 
-/** Loaded when something was thrown: earlier it would cost every starting process. */
+/** Loaded when something was thrown, because loading it earlier would slow down the start of every process. */
 const disk = () => process.getBuiltinModule('node:fs');
 const paths = () => process.getBuiltinModule('node:path');
 
-/** `library`: another package of goondan, whose code bundles use. */
+/** The owner of code. `library`: another package of Goondan, whose code bundles use. */
 export type CodeOwner = 'bundle' | 'package' | 'library' | 'goondan';
 
 export class CodeOwners {
   readonly #given: readonly string[];
-  // Computed when something was thrown, not before.
+  // Computed only when something was thrown.
   #known: { readonly own: string; readonly siblings: string; readonly folders: readonly string[] } | undefined;
 
   constructor(folders: readonly string[]) {
     this.#given = folders;
   }
 
-  /** Finds the owner; `file` is relative, with `/`. */
+  /** Finds the owner of a file. The returned `file` is relative and uses `/`. */
   find(path: string): { readonly owner: CodeOwner; readonly file: string } {
     this.#known ??= lookUp(this.#given);
     const { own, siblings, folders } = this.#known;
@@ -29,11 +29,11 @@ export class CodeOwners {
     if (packed !== undefined) return { owner: 'package', file: packed };
     if (folder !== undefined) return { owner: 'bundle', file };
     if (isInside(siblings, path)) return { owner: 'library', file: named('@goondan', siblings, path) };
-    // A package that is linked from elsewhere.
+    // The file belongs to a package that is linked from elsewhere.
     return { owner: 'package', file: toSlashes(paths().relative(folders[0] ?? siblings, path)) };
   }
 
-  /** Makes the bundle's paths in a text relative. */
+  /** Makes absolute paths of the bundle in a text relative. */
   shorten(text: string): string {
     this.#known ??= lookUp(this.#given);
     return this.#known.folders.reduce((shown, folder) => shown.replaceAll(`${folder}${paths().sep}`, ''), text);
@@ -41,12 +41,12 @@ export class CodeOwners {
 }
 
 function lookUp(given: readonly string[]) {
-  // From the stack: a bundler writes its own path into the file.
+  // Taken from the stack, because a bundler writes the path of the source file into the bundled file.
   const here = readStack(new Error('here'))[0]?.at?.file ?? '';
   const own = here.replace(/^(.*)[\\/](?:src|dist)[\\/].*$/, '$1');
   const { dirname } = paths();
   const siblings = dirname(own);
-  // A part that comes with a package, for example one of goondan's own, has the package as its folder.
+  // The folder of a part that comes with a package, such as one of Goondan's own, is the package.
   const isOfBundle = (folder: string) => dirname(folder) !== siblings && !toSlashes(folder).includes('/node_modules/');
   return { own, siblings, folders: [...new Set([...given, ...given.map(realPath)])].filter(isOfBundle) };
 }

@@ -1,13 +1,13 @@
 /**
- * The logger of bundle code (`api.logger`, `ctx.logger`): the Console methods, as log lines. Written out instead of
- * built on `node:console`, whose import alone costs every process several milliseconds.
+ * The logger of bundle code (`api.logger`, `ctx.logger`): the Console methods, which write log lines. It is not built
+ * on `node:console`, whose import alone costs every process several milliseconds.
  */
 import type { LogLevel } from '../ports/log-line.ts';
 
-/** Names kept for `time` and `count`; above this the oldest is forgotten. */
+/** The maximum number of names for `time` and `count`; above it, the oldest is forgotten. */
 const MOST_NAMES = 1_000;
 
-/** Makes a logger; `write` takes its lines. */
+/** Makes a logger. `write` receives its lines. */
 export function createLogger(write: (level: LogLevel, message: string) => void, elapsed: () => number): Console {
   const timers = new Map<string, number>();
   const counters = new Map<string, number>();
@@ -66,7 +66,7 @@ export function createLogger(write: (level: LogLevel, message: string) => void, 
     profileEnd: () => undefined,
     timeStamp: () => undefined,
   };
-  // Safe: every method of the Console standard is above; Bun's type adds members of its own (write, Console, …).
+  // Safe: every method of the Console standard is above; Bun's type adds further members (write, Console, …).
   return Object.freeze(methods) as Console;
 }
 

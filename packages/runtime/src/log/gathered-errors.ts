@@ -2,7 +2,7 @@ import { readField } from '../json/read-field.ts';
 
 const MOST = 1_000;
 
-/** Returns the errors inside a thrown value, as in an `AggregateError`; the first 1,000 of them. Never throws. */
+/** Returns the errors inside a thrown value, such as an `AggregateError`, at most 1,000 of them. Never throws. */
 export function gatheredErrors(thrown: unknown): readonly unknown[] {
   const gathered = readField(thrown, 'errors');
   try {

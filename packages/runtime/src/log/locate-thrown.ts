@@ -1,10 +1,9 @@
 /**
- * Finds the place where bundle code threw: in its author's file, with the stack that the author needs. Bun gives
- * positions in the TypeScript source, so nothing is mapped here.
- *
- * 1. Frames of the bundle come first, frames of other packages follow, frames of goondan are counted in one line.
- * 2. The result has no absolute path of the bundle. Secrets are masked before anything is cut. Everything is bounded.
- * 3. Any value can be thrown: this never throws itself.
+ * Finds the place where bundle code threw, in its author's file, with the stack that the author needs. Bun reports
+ * positions in the TypeScript source, so no source map is needed.
+ * 1. Frames of the bundle come first, frames of other packages follow, and frames of Goondan are counted in one line.
+ * 2. The result has no absolute path of the bundle. Secrets are masked before anything is cut. All lengths are bounded.
+ * 3. Any value can be thrown, so this code never throws itself.
  */
 import { type CodePlace, placeText } from '@goondan/types';
 import { readField } from '../json/read-field.ts';
@@ -15,28 +14,32 @@ import { readStack, type StackFrame, toPlace } from './read-stack.ts';
 
 export interface ThrownOrigin {
   /**
-   * The innermost frame of the bundle in the code that threw, else of a package that the bundle uses. Absent when a
-   * library of goondan called the package, or was called by it: that is not a mistake of the bundle.
+   * The innermost frame of the bundle in the code that threw, or else of a package that the bundle uses. Absent when a
+   * library of Goondan called the package, or was called by it, because that is not a mistake of the bundle.
    */
   readonly place?: CodePlace;
-  /** One line per frame. Absent when it has only frames of goondan. */
+  /** The stack, one line per frame; absent when it has only frames of Goondan. */
   readonly stack?: string;
 }
 
 export type LocateThrown = (thrown: unknown) => ThrownOrigin;
 
-/** Errors read for one thrown value: itself, its causes, and the errors inside it. */
+/** The maximum number of errors read for one thrown value: the value itself, its causes, and the errors inside it. */
 const MOST_ERRORS = 5;
-/** Frames listed for one thrown value, and characters of its stack. */
+/** The maximum number of frames listed for one thrown value. */
 const MOST_FRAMES = 20;
+/** The maximum number of characters of a stack. */
 const LONGEST_STACK = 4_096;
 const LONGEST_TITLE = 500;
 
-/** For `Error.stackTraceLimit` of a process that runs bundle code: many frames of a library may be above it. */
+/**
+ * The value of `Error.stackTraceLimit` in processes that run bundle code: many frames of a library may be above the
+ * bundle's.
+ */
 export const FRAMES_KEPT = 50;
 
 /**
- * Makes the function for these folders of the bundle's code. Paths are relative to the first one that contains the
+ * Makes the function for these folders of the bundle's code. Paths are relative to the first folder that contains the
  * file.
  */
 export function locateIn(folders: readonly string[], mask: Mask): LocateThrown {
@@ -74,7 +77,9 @@ function framesOf(error: unknown): readonly StackFrame[] {
   return position === undefined ? readStack(error) : [position];
 }
 
-/** Returns the place of a syntax error, which Bun gives; for a missing module, finds its import in the importing file. */
+/**
+ * Returns the place of a syntax error, as Bun reports it. For a missing module, finds the import in the importing file.
+ */
 function positionOf(error: unknown): StackFrame | undefined {
   const position = readField(error, 'position');
   const at = toPlace(readField(position, 'file'), readField(position, 'line'), readField(position, 'column'));
@@ -84,7 +89,7 @@ function positionOf(error: unknown): StackFrame | undefined {
   return { name: '', at: { file: importer, ...findImport(importer, specifier) } };
 }
 
-/** Finds the first line that has the specifier in quotes; the first line of the file when none does. */
+/** Finds the first line that contains the specifier in quotes; returns line 1 when none does. */
 function findImport(file: string, specifier: string): Omit<CodePlace, 'file'> {
   try {
     const lines = process.getBuiltinModule('node:fs').readFileSync(file, 'utf8').split('\n');
@@ -92,12 +97,12 @@ function findImport(file: string, specifier: string): Omit<CodePlace, 'file'> {
     const index = lines.findIndex((text) => columnIn(text) >= 0);
     if (index >= 0) return { line: index + 1, column: columnIn(lines[index] ?? '') + 1 };
   } catch {
-    // The file is gone, or cannot be read.
+    // The file was deleted, or cannot be read.
   }
   return { line: 1, column: 1 };
 }
 
-/** Returns nothing for built-in frames, which do not help. */
+/** Returns nothing for built-in frames, which do not help the author. */
 function placeFrame({ name, at }: StackFrame, owners: CodeOwners): PlacedFrame[] {
   if (at === undefined) return [];
   const { owner, file } = owners.find(at.file);
@@ -111,8 +116,8 @@ function placeOf(frames: readonly PlacedFrame[]): CodePlace | undefined {
 }
 
 /**
- * Returns the end of the frames that belong to the throwing code: where goondan called it. Further frames are outer
- * layers.
+ * Returns the index at which the frames of the throwing code end, which is where Goondan called it. Further frames
+ * belong to outer layers.
  */
 function endOfNear(frames: readonly PlacedFrame[]): number {
   const start = frames.findIndex(({ owner }) => owner !== 'goondan');

@@ -1,10 +1,10 @@
 /** The receivers of log lines. */
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 
-/** A longer message is cut. */
+/** The maximum length of a message in characters; a longer message is cut. */
 const LONGEST_MESSAGE = 16_384;
 
-/** Cuts a message. Mask its secrets first: half of one would not be found. */
+/** Cuts a message. Secrets must be masked before, because half a secret would not be found. */
 export function cutMessage(message: string): string {
   if (message.length <= LONGEST_MESSAGE) return message;
   return `${message.slice(0, LONGEST_MESSAGE)}… (${message.length} characters)`;
@@ -17,7 +17,7 @@ export type Log = (
   about?: Pick<LogLine, 'extension' | 'event' | 'place' | 'data'>,
 ) => void;
 
-/** Takes finished lines, secrets already masked. Must not throw. */
+/** Receives complete lines, with secrets already masked. Must not throw. */
 export type LogSink = (line: LogLine) => void;
 
 /** Writes one JSON object per line to standard error. */

@@ -1,13 +1,13 @@
 /**
- * Secrets leave the process in no form: their text is replaced wherever something is written or shown, also if it was
- * JSON-escaped, URL-encoded or printed as part of an object.
+ * Replaces secrets wherever text is written or shown, so that they do not leave the process, not even JSON-escaped,
+ * URL-encoded or printed as part of an object.
  */
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 
 export interface Mask {
   (text: string): string;
-  /** The length of the longest replaced text: before a cut, read that much further. */
+  /** The length of the longest replaced text. Before a cut, read this much further. */
   readonly longest?: number;
 }
 
@@ -19,14 +19,14 @@ export interface SecretMask extends Mask {
 
 /** The text in place of a secret. */
 export const MASKED = '***';
-/** Shorter values are not secrets: replacing them would damage ordinary text. */
+/** Shorter values are not treated as secrets, because replacing them would damage ordinary text. */
 export const SHORTEST_SECRET = 8;
 
-/** A mask for texts without secrets. */
+/** A mask that replaces nothing. */
 export const noSecrets: SecretMask = Object.assign((text: string) => text, { forms: [], longest: 0 });
 
 export function maskSecrets(secrets: readonly string[]): SecretMask {
-  // Printed as part of an object, a text of several lines appears line by line.
+  // When printed as part of an object, a text of several lines appears line by line.
   const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]);
   const forms = [...new Set(parts.filter((part) => part.length >= SHORTEST_SECRET).flatMap(formsOf))];
   if (forms.length === 0) return noSecrets;
@@ -40,7 +40,7 @@ interface Run {
   end: number;
 }
 
-/** Returns the runs in order. Overlapping secrets are hidden completely. */
+/** Returns the parts to hide, in order. Overlapping occurrences become one part. */
 function findRuns(text: string, forms: readonly string[]): Run[] {
   const found = forms.flatMap((form) => occurrencesOf(form, text)).toSorted((a, b) => a.start - b.start);
   const runs: Run[] = [];
@@ -48,7 +48,7 @@ function findRuns(text: string, forms: readonly string[]): Run[] {
   return runs;
 }
 
-/** Finds all occurrences of a form, which may overlap itself. */
+/** Finds all occurrences of a form, including those that overlap. */
 function occurrencesOf(form: string, text: string): Run[] {
   const found: Run[] = [];
   for (let start = text.indexOf(form); start !== -1; start = text.indexOf(form, start + 1)) {
@@ -57,7 +57,7 @@ function occurrencesOf(form: string, text: string): Run[] {
   return found;
 }
 
-/** Adds a run that does not start before the others. */
+/** Adds a run. It must not start before the last one. */
 function addRun(runs: Run[], run: Run): void {
   const last = runs.at(-1);
   if (last !== undefined && run.start < last.end) last.end = Math.max(last.end, run.end);
@@ -75,12 +75,12 @@ function replaceRuns(text: string, runs: readonly Run[]): string {
   return shown + text.slice(from);
 }
 
-/** Returns the forms that a text may have when it is written. */
+/** Returns the forms in which a secret may appear in written text. */
 function formsOf(secret: string): string[] {
-  // Half a character cannot be URL-encoded; it becomes the replacement character.
+  // Half of a surrogate pair cannot be URL-encoded; it becomes the replacement character.
   const encodable = secret.toWellFormed();
   return [
-    // Twice, because JSON is often part of printed text, or of other JSON.
+    // Escaped twice, because JSON is often part of printed text, or of other JSON.
     ...escape(secret).flatMap(escape),
     encodeURIComponent(encodable),
     new URLSearchParams([['', encodable]]).toString().slice(1),
@@ -91,7 +91,7 @@ function escape(text: string): string[] {
   return [text, JSON.stringify(text).slice(1, -1), process.getBuiltinModule('node:util').inspect(text).slice(1, -1)];
 }
 
-/** Masks every text inside a JSON value, also keys. A value without secrets is returned by reference, not as a copy. */
+/** Masks every text inside a JSON value, including keys. A value without secrets is returned itself, not copied. */
 export function maskJson(value: JsonValue, mask: Mask): JsonValue {
   if (mask === noSecrets) return value;
   if (typeof value === 'string') return mask(value);

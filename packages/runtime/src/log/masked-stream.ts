@@ -1,18 +1,19 @@
 /**
- * Masks a text that comes in pieces; a secret may be spread over several.
- *
- * 1. All outputs together are the masked whole text.
- * 2. Only a possible beginning of a hidden text is held back: fewer characters than its longest form, and nothing as
- *    soon as the text cannot continue as one.
+ * Masks a text that arrives in pieces; a secret may be spread over several pieces.
+ * 1. All outputs joined are the masked whole text.
+ * 2. Only text that may be the beginning of a secret is held back: fewer characters than the longest form, and none as
+ * soon as the text cannot continue as a secret.
  */
 import { MASKED, type SecretMask, SHORTEST_SECRET } from './mask-secrets.ts';
 
 export class MaskedStream {
   readonly #searches: readonly FormSearch[];
   readonly #firsts: ReadonlySet<number>;
-  /** The end of the text, as long as the longest beginning of a form that it ends with. */
+  /** The held-back end of the text: the longest end that may be the beginning of a form. */
   #held = '';
-  /** The hidden parts of the held text, in order. The mask of a part that starts before it is already out. */
+  /**
+   * The hidden parts of the held text, in order. If a part starts before the held text, its mask was already returned.
+   */
   #runs: { start: number; end: number }[] = [];
 
   constructor({ forms }: SecretMask) {
@@ -20,7 +21,7 @@ export class MaskedStream {
     this.#firsts = new Set(forms.map((form) => form.charCodeAt(0)));
   }
 
-  /** Takes the next piece, and returns the text that can be shown now. */
+  /** Adds the next piece, and returns the text that can be shown now. */
   push(piece: string): string {
     const text = this.#held + piece;
     let open = this.#held.length;
@@ -31,7 +32,7 @@ export class MaskedStream {
     return this.#showUntil(text.length - open, text);
   }
 
-  /** Ends the text, and returns the rest. The next piece begins another text. */
+  /** Ends the text, and returns the held-back part. The next piece begins another text. */
   end(): string {
     const rest = this.#held;
     const shown = this.#showUntil(rest.length, rest);
@@ -39,14 +40,14 @@ export class MaskedStream {
     return shown;
   }
 
-  /** Breaks the text off: the beginning of a secret is hidden if it has the minimum length of a secret. */
+  /** Ends the text in the middle: if the held-back part has at least the minimum length of a secret, it is hidden. */
   breakOff(): string {
     if (this.#held.length >= SHORTEST_SECRET) this.#hide(0, this.#held.length);
     return this.end();
   }
 
   /**
-   * Takes one character, the last before `end`. Returns how many of the last characters may be the beginning of a form.
+   * Adds one character, the last before `end`. Returns how many of the last characters may be the beginning of a form.
    */
   #look(code: number, end: number): number {
     let longest = 0;
@@ -68,7 +69,7 @@ export class MaskedStream {
     this.#runs.push({ start, end });
   }
 
-  /** Shows the text up to there and holds the rest. */
+  /** Returns the text up to `until` and holds back the rest. */
   #showUntil(until: number, text: string): string {
     let shown = '';
     let from = 0;
@@ -92,12 +93,12 @@ export class MaskedStream {
   }
 }
 
-/** Searches for one form, character by character, without going back (Knuth, Morris and Pratt). */
+/** Searches for one form, character by character, without going back (Knuth–Morris–Pratt). */
 class FormSearch {
   readonly form: string;
-  /** How much of the form the text ends with. */
+  /** How many characters of the form the text currently ends with. */
   length = 0;
-  /** For each length of a beginning: how much of the form it ends with, apart from itself. */
+  /** For each prefix of the form: the length of its longest proper suffix that is also a prefix. */
   readonly #shorter: Uint32Array;
 
   constructor(form: string) {
@@ -110,7 +111,7 @@ class FormSearch {
     this.length = 0;
   }
 
-  /** Returns whether the form is complete with this character. */
+  /** Adds a character. Returns true if it completes the form. */
   take(code: number): boolean {
     while (this.length > 0 && this.form.charCodeAt(this.length) !== code) this.length = this.#shorter[this.length] ?? 0;
     if (this.form.charCodeAt(this.length) === code) this.length++;

@@ -1,6 +1,6 @@
 /**
- * Reads the frames of an error's stack, as Bun writes them: `at name (/path/file.ts:14:7)`, `at async
- * /path/file.ts:14:7`.
+ * Reads the frames of an error's stack, as Bun writes them: `at name (/path/file.ts:14:7)`,
+ * `at async /path/file.ts:14:7`.
  */
 import type { CodePlace } from '@goondan/types';
 import { readField } from '../json/read-field.ts';
@@ -8,14 +8,14 @@ import { readField } from '../json/read-field.ts';
 export interface StackFrame {
   /** The name of the function; empty when it has none. */
   readonly name: string;
-  /** With an absolute path. Undefined when it is in no file: `(native)`, `(unknown)`. */
+  /** The place, with an absolute path. Undefined when the frame is not in a file: `(native)`, `(unknown)`. */
   readonly at: CodePlace | undefined;
 }
 
-/** Characters of a stack to read. */
+/** The maximum number of characters of a stack to read. */
 const LONGEST = 65_536;
 
-/** Returns the frames, innermost first; empty when there is no stack. */
+/** Returns the frames, innermost first; empty when the error has no stack. */
 export function readStack(error: unknown): readonly StackFrame[] {
   const stack = readField(error, 'stack');
   if (typeof stack !== 'string') return [];
@@ -27,14 +27,14 @@ export function readStack(error: unknown): readonly StackFrame[] {
     });
 }
 
-/** Removes the message: its lines may look like frames. */
+/** Removes the message, because its lines may look like frames. */
 function withoutMessage(stack: string, message: unknown): string {
   const start = typeof message === 'string' && message !== '' ? stack.indexOf(message) : -1;
   return start < 0 ? stack : stack.slice(start + String(message).length);
 }
 
 function readFrame(text: string): StackFrame {
-  // Checked first: without a bracket at the end of a long line, the pattern takes quadratic time.
+  // The bracket is checked first: on a long line without one, the pattern takes quadratic time.
   const named = text.endsWith(')') ? /^(.*?) \((.*)\)$/.exec(text) : null;
   const name = named?.[1] ?? '';
   const [, file, line, column] = /^(.*):(\d+):(\d+)$/.exec(named?.[2] ?? text) ?? [];
@@ -43,8 +43,8 @@ function readFrame(text: string): StackFrame {
 }
 
 /**
- * Returns an absolute path. Undefined for built-in modules, `node:fs` or `bun:main`, and for anything that is not a
- * place in a file.
+ * Returns the place, with an absolute path. Returns `undefined` for built-in modules, such as `node:fs` or `bun:main`,
+ * and for anything that is not a place in a file.
  */
 export function toPlace(source: unknown, line: unknown, column: unknown): CodePlace | undefined {
   if (typeof source !== 'string' || !isCount(line) || !isCount(column)) return undefined;
@@ -56,7 +56,9 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Returns an empty text for the URL of a file that is not here: a stack may come from another machine. */
+/**
+ * Returns an empty text for the URL of a file that is not on this machine, because a stack may come from another one.
+ */
 function fileOf(url: string): string {
   try {
     return Bun.fileURLToPath(url);

@@ -1,7 +1,6 @@
 /**
  * The current messages of a conversation, changed in place at a cost that does not grow with the history.
- *
- * Every message has a place; places are stable until `closeHoles` or `truncate`. A removed message leaves a hole.
+ * Every message has a place, which is stable until `closeHoles` or `truncate`. A removed message leaves a hole.
  * Snapshots are immutable arrays, made on demand and kept until the next change.
  */
 import type { Message, MessageEvent } from '@goondan/types';
@@ -37,8 +36,8 @@ export class MessageList {
   }
 
   /**
-   * Applies one event; returns whether it changed anything (an unknown target does not). `inputId` is the input of the
-   * running turn, which `truncate` keeps.
+   * Applies one event. Returns true if it changed anything; an unknown target changes nothing. `inputId`: the id of the
+   * running turn's input, which `truncate` keeps.
    */
   apply(event: MessageEvent, inputId: string | undefined): boolean {
     switch (event.type) {
@@ -66,14 +65,14 @@ export class MessageList {
     return this.slots.slice(from, to).filter((message) => message !== undefined);
   }
 
-  /** Returns the lowest place that was rewritten since the last call; infinite when there was none. */
+  /** Returns the lowest place that was rewritten since the last call, or infinity if none was. */
   takeLowestRewrite(): number {
     const lowest = this.lowestRewrite;
     this.lowestRewrite = Number.POSITIVE_INFINITY;
     return lowest;
   }
 
-  /** Removes holes when they are the larger half. Moves places, so call it only between turns. */
+  /** Removes the holes if they are more than half of all places. This moves places, so call it only between turns. */
   closeHoles(): void {
     if (this.slots.length < 64 || this.slots.length < 2 * this.places.size) return;
     this.reset(this.between(0, this.end));

@@ -1,4 +1,4 @@
-/** Encodes a Message as one JSON text, always the same for the same message: the base is checked by its bytes. */
+/** Encodes a message as JSON text. Equal messages have equal text, because the base is verified by its bytes. */
 import type { Message, MessageEvent } from '@goondan/types';
 
 /** A message or an event in JSON. */
@@ -19,7 +19,7 @@ export function encodeMessage({ id, data, metadata, createdAt, source, lifetime 
   return JSON.stringify({ id, data, metadata, createdAt: createdAt.toISOString(), source, lifetime });
 }
 
-/** Makes `createdAt` a `Date` again. */
+/** Converts `createdAt` back to a `Date`. */
 export function reviveMessage(stored: StoredMessage): Message {
   return { ...stored, createdAt: new Date(stored.createdAt) };
 }
@@ -28,7 +28,7 @@ export function reviveEvent(event: StoredMessageEvent): MessageEvent {
   return 'message' in event ? { ...event, message: reviveMessage(event.message) } : event;
 }
 
-/** Decodes the base; its bytes must have been checked. */
+/** Decodes the base, whose bytes must have been verified. */
 export function decodeBase(bytes: Uint8Array): Message[] {
   const text = new TextDecoder().decode(bytes);
   // Safe: the commit record's checksum proves that encodeMessage wrote these lines.

@@ -1,13 +1,13 @@
 /** Time as a parameter, so that a test can stop it and a replay can freeze it. */
 export interface Clock {
   now(): Date;
-  /** Milliseconds on the monotonic clock, for durations. */
+  /** Returns milliseconds on the monotonic clock, for durations. */
   elapsed(): number;
-  /** Runs `action` once after `ms`; returns a function that prevents it. */
+  /** Runs `action` once after `ms`. Returns a function that cancels it. */
   after(ms: number, action: () => void): () => void;
 }
 
-/** Taken when the process begins: later, bundle code gets replacements (`agent/draws/`). */
+/** Read when the process starts, because bundle code later gets replacements (`agent/draws/`). */
 const SystemDate = Date;
 const millisecondsSinceStart = performance.now.bind(performance);
 
@@ -36,7 +36,10 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for `work`, but no longer than `ms`: then it returns `undefined`. Rejects if `work` rejects in that time. */
+/**
+ * Waits for `work`, but not longer than `ms`; after that it returns `undefined`. Rejects if `work` rejects in that
+ * time.
+ */
 export async function waitAtMost<Value>(clock: Clock, ms: number, work: Promise<Value>): Promise<Value | undefined> {
   let callOff = () => {};
   const late = new Promise<undefined>((resolve) => {

@@ -1,5 +1,5 @@
 /**
- * Gives every disk error a code and a path, in one place. An unreadable file is an error with a code, never a missing
+ * Adds a code and a path to every disk error. An unreadable file is an error with a code, and never counts as a missing
  * file.
  */
 import { GoondanError, type ErrorCode } from '@goondan/types';

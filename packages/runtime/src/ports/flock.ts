@@ -1,10 +1,12 @@
 /**
- * The system's lock on an open file, `flock`. The open file holds it, so it ends with its process, however that ends.
- * It works between all processes of the machine, in any pid namespace (docs/decisions/0019-flock.md). The only file
- * that calls C.
+ * The system's lock on an open file, `flock`. The open file holds the lock, so the lock ends with its process, however
+ * the process ends. It works between all processes of the machine, in any pid namespace (docs/decisions/0019-flock.md).
+ * This is the only file that calls C.
  */
 
-/** `taken`: another open file has it. `unsupported`: the file system, or this system, has no such lock. */
+/**
+ * `taken`: another open file has the lock. `unsupported`: the file system, or this operating system, has no such lock.
+ */
 export type FlockAnswer =
   | { readonly answer: 'locked' }
   | { readonly answer: 'taken' }
@@ -38,7 +40,8 @@ interface Library {
 }
 
 /**
- * Loads the C library, only in processes that own a workspace. musl handles every name that begins with `libc.` itself.
+ * Loads the C library; only processes that own a workspace do this. musl handles every name that begins with `libc.`
+ * itself.
  */
 async function openLibrary(): Promise<Library | { readonly why: string }> {
   try {

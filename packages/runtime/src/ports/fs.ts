@@ -1,10 +1,9 @@
 /**
- * The disk as a parameter, so that a test can cut its power.
- *
- * An implementation promises the following, and callers may rely on nothing else:
- * 1. The bytes of a file survive a loss of power once `sync` of that file resolved.
- * 2. A name (created, renamed, removed) survives once `syncFolder` of its folder resolved.
- * 3. A rename is seen completely or not at all.
+ * The disk as a parameter, so that a test can simulate a power loss.
+ * An implementation guarantees the following, and callers may rely on nothing else:
+ * 1. The bytes of a file survive a power loss once `sync` of that file has resolved.
+ * 2. A name (created, renamed, removed) survives once `syncFolder` of its folder has resolved.
+ * 3. A rename is atomic.
  */
 import {
   closeSync,
@@ -27,32 +26,38 @@ import { newUuid } from './ids.ts';
 
 /** A file open for writing. */
 export interface OpenFile {
-  /** Writes at the end of the file: all of it, or it rejects and the end of the file is unknown. */
+  /** Writes all bytes at the end of the file. If it rejects, the end of the file is unknown. */
   append(bytes: Uint8Array): Promise<void>;
   truncate(size: number): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** **Errors** — a missing file or folder is a value where the type says so; everything else rejects, with a `code`. */
+/**
+ * The disk. **Errors** — a missing file or folder is a value where the type says so; everything else rejects with a
+ * `code`.
+ */
 export interface Fs {
-  /** Reads from `from` (else the start), at most `length` bytes; `undefined` when there is no such file. */
+  /** Reads at most `length` bytes from `from`, or from the start; `undefined` when the file does not exist. */
   read(path: string, from?: number, length?: number): Promise<Uint8Array | undefined>;
-  /** `identity` changes when another file takes the name; `undefined` when there is no such file. */
+  /**
+   * Returns size and identity; `undefined` when the file does not exist. `identity` changes when another file gets this
+   * name.
+   */
   stat(path: string): Promise<{ readonly size: number; readonly identity: string } | undefined>;
-  /** Lists the names in a folder, in no particular order; `undefined` when there is no such folder. */
+  /** Lists the names in a folder, in no particular order; `undefined` when the folder does not exist. */
   list(path: string): Promise<string[] | undefined>;
-  /** Makes one folder; its parent must exist. Does nothing when it exists. */
+  /** Makes one folder; its parent must exist. Does nothing when the folder exists. */
   makeFolder(path: string): Promise<void>;
-  /** Opens the file, and creates a missing one. */
+  /** Opens the file, and creates it if it does not exist. */
   openFile(path: string): Promise<OpenFile>;
-  /** Creates the file, which appears with all these bytes at once; false when the name is taken. */
+  /** Creates the file with all these bytes atomically. Returns false when the name exists. */
   createNew(path: string, bytes: Uint8Array): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
-  /** Does nothing when it does not exist. */
+  /** Removes a file. Does nothing when it does not exist. */
   remove(path: string): Promise<void>;
   /**
-   * Removes a folder with its contents, in no particular order and not at once. Does nothing when it does not exist.
+   * Removes a folder with its contents, in no particular order and not atomically. Does nothing when it does not exist.
    */
   removeFolder(path: string): Promise<void>;
   syncFolder(path: string): Promise<void>;
@@ -62,8 +67,8 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 /**
- * The real disk. Reads and writes go to the page cache and take microseconds, less than handing them to a thread. Only
- * a sync waits for the device, so only a sync is asynchronous.
+ * The real disk. Reads and writes go to the page cache and take microseconds, less than passing them to a thread would.
+ * Only a sync waits for the device, so only syncs are asynchronous.
  */
 export const systemFs: Fs = {
   async read(path, from = 0, length) {

@@ -4,12 +4,14 @@ export interface Ids {
   next(prefix: string): string;
 }
 
-/** The system's function, taken when the process begins: later, bundle code gets a replacement (`agent/draws/`). */
+/**
+ * The system's function, read when the process starts, because bundle code later gets a replacement (`agent/draws/`).
+ */
 export const newUuid = crypto.randomUUID.bind(crypto);
 
 export const randomIds: Ids = { next: (prefix) => `${prefix}-${newUuid()}` };
 
-/** Returns the id of an event's turn, which is the same after a crash. */
+/** Returns the id of an event's turn. It is the same after a crash. */
 export function turnIdOf(eventId: string): string {
   return `turn-${eventId}`;
 }
@@ -18,7 +20,10 @@ export function eventIdOf(turnId: string): string {
   return turnId.replace(/^turn-/, '');
 }
 
-/** Returns the turn ids that a typed id may mean: the id itself, that of an event, or the random part alone. */
+/**
+ * Returns the turn ids that a typed id may refer to. The typed id may be a turn id, an event id, or only its random
+ * part.
+ */
 export function typedTurnIds(id: string): string[] {
   return [id, turnIdOf(id), turnIdOf(`event-${id}`)];
 }

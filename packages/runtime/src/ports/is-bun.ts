@@ -1,11 +1,9 @@
-/**
- * Tells whether this is Bun. Node programs load the doors of this package too, so code that needs Bun asks here first.
- */
+/** Detects Bun. Node programs load the entry points of this package too, so code that needs Bun checks this first. */
 import { GoondanError } from '@goondan/types';
 
 export const isBun: boolean = typeof Bun !== 'undefined';
 
-/** Throws `E_NEEDS_BUN` in Node. `what`: the subject of the message, `scriptedAgent` for example. */
+/** Throws `E_NEEDS_BUN` in Node. `what`: the subject of the message, for example `scriptedAgent`. */
 export function requireBun(what: string, suggestion?: string): void {
   if (isBun) return;
   const advice = suggestion === undefined ? {} : { suggestion };

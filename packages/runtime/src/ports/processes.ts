@@ -1,15 +1,16 @@
 /**
- * Tells which processes are alive, as a parameter: a lock file names its owner, and only this shows whether the owner
- * is gone.
+ * Checks whether processes are alive, as a parameter. A lock file names its owner, and only this check shows whether
+ * the owner has exited.
  */
 import { readFileSync } from 'node:fs';
 
 /**
- * The identity of a process. Its id alone is not enough: ids are reused, soon after a reboot even by the same program.
+ * The identity of a process. Its id alone is not enough, because ids are reused, after a reboot perhaps even by the
+ * same program.
  */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Equal for the same process, different for another one that got the same id. */
+  /** The start time. It is equal for the same process, and different for another process with the same id. */
   readonly startedAt: string;
 }
 
@@ -24,7 +25,7 @@ export const systemProcesses: Processes = {
     if (!exists(pid)) return false;
     const start = startOf(pid);
     if (start === 'ended') return false;
-    // If the start is unknown, the process keeps its lock.
+    // If the start time is unknown, the process counts as alive and keeps its lock.
     return start === undefined || startedAt === 'unknown' || start === startedAt;
   },
 };
@@ -34,14 +35,14 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it exists and belongs to another user.
+    // EPERM: the process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 
 /**
- * Reads the start of a process: on Linux the boot id and the ticks since boot, elsewhere the output of `ps`.
- * `undefined` when neither works, `ended` for a zombie.
+ * Reads the start time of a process: on Linux the boot id and the ticks since boot, elsewhere the output of `ps`.
+ * Returns `undefined` when neither works, and `ended` for a zombie.
  */
 function startOf(pid: number): string | undefined {
   return startFromProc(pid) ?? startFromPs(pid);
@@ -51,8 +52,8 @@ function startFromProc(pid: number): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in brackets and may contain anything: the third is the state, the 22nd the
-    // start.
+    // The second field is the program's name in brackets and may contain anything. The third is the state, and the 22nd
+    // the start time.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return 'ended';
     return fields[19] && `${boot}:${fields[19]}`;

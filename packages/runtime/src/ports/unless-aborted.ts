@@ -1,4 +1,7 @@
-/** Settles like `work`, or rejects at once with the reason of `signal` when that aborts. A late end of `work` is ignored. */
+/**
+ * Settles like `work`, or rejects with the signal's reason as soon as the signal aborts. If `work` settles later, that
+ * is ignored.
+ */
 export function unlessAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(signal.reason as Error);

@@ -1,6 +1,7 @@
 /**
- * Contents as the GenAI conventions define them: messages with parts, as JSON in one attribute. Only included when the
- * operator asks for them. Secrets are masked before anything is cut; a cut value is still JSON. Pure.
+ * Contents in the format of the GenAI conventions: messages with parts, as JSON in one attribute. They are included
+ * only if the operator enables them. Secrets are masked before long values are cut, and a cut value is still JSON.
+ * Pure.
  */
 import type { ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { isPlainObject, type PlainObject } from '../json/copy-json.ts';
@@ -8,11 +9,11 @@ import { shortenMasked } from '../log/shorten-masked.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { Attributes } from './otlp.ts';
 
-/** The most characters of one text, and of one list of messages, which keeps the newest. */
+/** The maximum number of characters of one text, and of one list of messages, of which the newest are kept. */
 const LONGEST_TEXT = 4_000;
 const LONGEST_LIST = 32_000;
 const LONGEST_VALUE = 8_000;
-/** The most parts of one message; the last ones are kept. */
+/** The maximum number of parts of one message; the last parts are kept. */
 const MOST_PARTS = 32;
 
 export function contentOfModelCall({ messages }: PlainObject, reply: unknown, mask: Mask): Attributes {
@@ -27,14 +28,14 @@ export function contentOfModelCall({ messages }: PlainObject, reply: unknown, ma
   return {
     'gen_ai.input.messages': newest(said, (message) => toMessage(message, mask)),
     ...(system.length === 0 ? {} : { 'gen_ai.system_instructions': newest(system, instruction) }),
-    // The chain has checked that it is a reply.
+    // Safe: the chain has checked that it is a reply.
     ...(reply === undefined ? {} : replyContent(reply as ModelReply, mask)),
   };
 }
 
 export function contentOfToolCall({ args }: PlainObject, result: unknown, mask: Mask): Attributes {
   const shorten = shortenMasked(mask);
-  // The chain has checked that it is a result.
+  // Safe: the chain has checked that it is a result.
   const { output, error } = (result ?? {}) as Partial<ToolCallResult>;
   const answer = error ?? output;
   return {
@@ -94,12 +95,14 @@ function toPart(part: unknown, mask: Mask): PlainObject {
     case 'tool-result':
       return { type: 'tool_call_response', id: shorten(id), response: toJson(resultOf(output), mask) };
     default:
-      // Pictures and files are named, not sent.
+      // Pictures and files are not sent; only their type is.
       return { type: typeof type === 'string' ? mask(type).slice(0, 40) : 'unknown' };
   }
 }
 
-/** Returns a text when the value was cut: a part of an object is not valid JSON. */
+/**
+ * Converts a value to JSON. If it has to be cut, returns a text instead, because a part of an object is not valid JSON.
+ */
 function toJson(value: unknown, mask: Mask): unknown {
   const text = shortenMasked(mask)(value, LONGEST_TEXT);
   if (typeof value !== 'object') return text;
@@ -118,7 +121,7 @@ function textPart(type: string, text: unknown, mask: Mask): PlainObject {
   return { type, content: shortenMasked(mask)(text, LONGEST_TEXT) };
 }
 
-/** Lists as many of the last items as fit, as JSON; the others are not converted. */
+/** Returns as many of the last items as fit, as JSON; earlier items are not converted. */
 function newest(items: readonly unknown[], toText: (item: unknown) => string): string {
   let length = 0;
   const kept: string[] = [];

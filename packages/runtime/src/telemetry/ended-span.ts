@@ -1,4 +1,4 @@
-/** The parts of an ended chain that may change later, copied at its end. The rest is described when it is sent. */
+/** The data of an ended chain that may change later, copied at its end. All other data is described when it is sent. */
 import { isPlainObject, type PlainObject } from '../json/copy-json.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
 import { contentOfModelCall, contentOfToolCall } from './content.ts';
@@ -11,7 +11,7 @@ export interface EndedSpan {
   /** The parameters of a model call. */
   readonly params: PlainObject;
   readonly content: Attributes;
-  /** For a chain that ran when its turn was given up: the time on the monotonic clock, and the reason. */
+  /** For a chain that was running when its turn was given up: the time on the monotonic clock, and the reason. */
   readonly leftAt?: { readonly elapsed: number; readonly error: unknown };
 }
 
@@ -28,7 +28,7 @@ export function endedSpan(recorded: RunningSpan, hasContent: boolean, leftAt?: E
   };
 }
 
-/** Reads the fields; a layer may have put anything there, and a field that throws gives none. */
+/** Reads the fields. A layer may have put anything there; if reading throws, there are no fields. */
 function fieldsOf({ chain }: RunningSpan): PlainObject {
   try {
     return chain.inspect?.() ?? {};

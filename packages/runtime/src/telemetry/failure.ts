@@ -7,7 +7,7 @@ import { readField } from '../json/read-field.ts';
 
 const LONGEST_MESSAGE = 1_000;
 
-/** Returns the code of the catalogue, or else the name of the error. */
+/** Returns the error's code, or else the name of the error. */
 export function errorType(thrown: unknown, mask: Mask): string {
   const code: unknown = readField(thrown, 'code');
   if (typeof code === 'string' && code !== '') return nameText(code, mask);
@@ -15,7 +15,9 @@ export function errorType(thrown: unknown, mask: Mask): string {
   return typeof name === 'string' && name !== '' ? nameText(name, mask) : '_OTHER';
 }
 
-/** Makes the status of a failed span. The message may quote contents, so only `hasContent` includes it. */
+/**
+ * Makes the status of a failed span. The message may quote contents, so it is included only if `hasContent` is true.
+ */
 export function failedStatus(thrown: unknown, mask: Mask, hasContent: boolean): OtlpSpan['status'] {
   const message: unknown = readField(thrown, 'message');
   if (!hasContent || typeof message !== 'string') return { code: FAILED };

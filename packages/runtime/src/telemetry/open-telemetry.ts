@@ -8,13 +8,13 @@ import { showEndpoint, type TelemetrySettings } from '../config/telemetry-settin
 import type { TurnPlace } from './turn-place.ts';
 import { TurnSpans } from './turn-spans.ts';
 
-// Read when this module is loaded, before any code of a bundle, which may replace the global function.
+// Read when this module is loaded, before any bundle code, because bundle code may replace the global function.
 const send = globalThis.fetch;
 const { pid } = process;
 
 /**
- * `agent` has its models by reference; the other fields of a spec are not used. The first one is its own when none is
- * named.
+ * Opens the telemetry. Of `agent`, only the models by reference are used. If it names no model, the first one is its
+ * own.
  */
 export function openTelemetry(
   settings: TelemetrySettings,

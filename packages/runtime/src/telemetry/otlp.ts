@@ -1,6 +1,6 @@
 /**
- * Spans in the JSON of OTLP: ids as lower-case hexadecimal digits, times and whole numbers as texts, kinds and codes as
- * numbers. Pure.
+ * Spans in OTLP's JSON encoding: ids as lower-case hexadecimal digits, times and whole numbers as texts, kinds and
+ * codes as numbers. Pure.
  */
 
 export interface OtlpSpan {
@@ -26,12 +26,15 @@ export type OtlpValue =
 export const spanKinds = { internal: 1, server: 2, client: 3 } as const;
 export const FAILED = 2;
 
-/** A plain number is whole; a fraction is written as `{ double }`, so that an attribute always has one type. */
+/**
+ * A plain number is a whole number; a fraction is written as `{ double }`, so that an attribute always has the same
+ * type.
+ */
 type AttributeValue = string | boolean | number | { readonly double: number } | readonly string[] | undefined;
 
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** Converts attributes, without those that are `undefined`. */
+/** Converts attributes, and leaves out those that are `undefined`. */
 export function toAttributes(values: Attributes): OtlpSpan['attributes'] {
   return Object.entries(values).flatMap(([key, value]) => {
     const shown = toValue(value);
@@ -41,7 +44,7 @@ export function toAttributes(values: Attributes): OtlpSpan['attributes'] {
 
 function toValue(value: AttributeValue): OtlpValue | undefined {
   if (value === undefined) return undefined;
-  // A collector reads UTF-8, which cannot hold half of a surrogate pair.
+  // A collector reads UTF-8, which cannot represent half of a surrogate pair.
   if (typeof value === 'string') return { stringValue: value.toWellFormed() };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'number') return toWhole(Math.round(value));
@@ -49,7 +52,7 @@ function toValue(value: AttributeValue): OtlpValue | undefined {
   return { arrayValue: { values: value.map((text) => ({ stringValue: text.toWellFormed() })) } };
 }
 
-/** A number that is too large would not be written as digits alone. */
+/** Converts a whole number. Returns `undefined` for a number too large to be written as plain digits. */
 function toWhole(value: number): OtlpValue | undefined {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : undefined;
 }

@@ -1,24 +1,24 @@
-/** Posts spans to the collector and interprets its answer. The only place that talks to the collector. */
+/** Posts spans to the collector and interprets its answer. It is the only file that sends requests to the collector. */
 import { VERSION } from '../config/version.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { TelemetrySettings } from '../config/telemetry-settings.ts';
 
 export type PostOutcome =
-  /** `rejected` is the number of spans that the collector did not accept; `why` is its reason. */
+  /** The collector accepted the post. `rejected`: the number of spans it did not accept. `why`: its reason. */
   | { readonly type: 'taken'; readonly rejected: number; readonly why: string }
-  /** Sending the same spans again would not help. */
+  /** The collector rejected the post, and a retry would not help. */
   | { readonly type: 'refused'; readonly why: string }
-  /** A retry may work. */
+  /** The collector could not be reached, and a retry may succeed. */
   | { readonly type: 'away'; readonly why: string; readonly retryAfterMs?: number };
 
-/** Names the sender, its language and version, as the OTLP specification requires. */
+/** Identifies the exporter, its language and version, as the OTLP specification requires. */
 const USER_AGENT = `goondan-otlp-exporter-js/${VERSION}`;
-/** The statuses to retry, as the OTLP specification lists them. */
+/** The statuses to retry, according to the OTLP specification. */
 const LATER: readonly number[] = [429, 502, 503, 504];
 const LONGEST_ANSWER = 64_000;
 const LONGEST_WHY = 200;
 
-/** The function it returns never rejects. */
+/** Makes the function that posts spans. The function never rejects. */
 export function postSpansTo(
   { endpoint, headers, timeoutMs }: Pick<TelemetrySettings, 'endpoint' | 'headers' | 'timeoutMs'>,
   clock: Clock,
@@ -34,7 +34,7 @@ export function postSpansTo(
         headers: { 'user-agent': USER_AGENT, ...headers, 'content-type': 'application/json' },
         body,
         signal: given,
-        // A redirect target must not get the headers.
+        // Redirects are not followed, because the target must not get the headers.
         redirect: 'manual',
       });
       return await outcomeOf(response, clock);
@@ -57,7 +57,7 @@ async function outcomeOf(response: Response, clock: Clock): Promise<PostOutcome>
   return { type: 'away', why, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** Reads the beginning of an answer, which may be endless. */
+/** Reads only the beginning of an answer, because it may be endless. */
 async function readAnswer({ body }: Response): Promise<string> {
   if (body === null) return '';
   const decoder = new TextDecoder();
@@ -72,7 +72,7 @@ async function readAnswer({ body }: Response): Promise<string> {
 
 function readPartialSuccess(answer: string): { rejected: number; why: string } {
   try {
-    // The answer is foreign data, so every field is checked.
+    // Safe: the answer is foreign data, so every field is checked.
     const { partialSuccess } = JSON.parse(answer) as {
       partialSuccess?: { rejectedSpans?: unknown; errorMessage?: unknown };
     };
@@ -81,12 +81,12 @@ function readPartialSuccess(answer: string): { rejected: number; why: string } {
     const why = typeof message === 'string' && message !== '' ? message.slice(0, LONGEST_WHY) : 'it gives no reason';
     return { rejected: Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0, why };
   } catch {
-    // The post was accepted; an unreadable answer does not matter.
+    // The post was accepted, so an unreadable answer does not matter.
     return { rejected: 0, why: '' };
   }
 }
 
-/** Reads seconds or a date. */
+/** Reads the header, which contains seconds or a date. */
 function readRetryAfter(header: string | null, now: Date): number | undefined {
   if (header === null) return undefined;
   const seconds = Number(header);

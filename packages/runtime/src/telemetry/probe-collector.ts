@@ -7,17 +7,17 @@ import type { PostOutcome } from './post-spans.ts';
 import { type Environment, namesCollector, showEndpoint } from '../config/telemetry-settings.ts';
 
 export interface CollectorProbe {
-  /** Without parts that may be a key; absent when no spans are exported. */
+  /** The endpoint, without parts that may be a key; absent when no spans are exported. */
   readonly endpoint?: string;
-  /** True when spans would include the contents of messages. */
+  /** True if spans would include the contents of messages. */
   readonly hasContent: boolean;
-  /** Settings that are ignored, and the reason why the collector does not accept spans. */
+  /** Settings that are ignored, and the reason if the collector does not accept spans. */
   readonly problems: readonly string[];
 }
 
 const PROBE_MS = 2_000;
 
-/** Sends an empty list of spans the way a swarm sends its own. Never rejects. */
+/** Sends an empty list of spans, in the way a swarm sends its spans. Never rejects. */
 export async function probeCollector(environment: Environment): Promise<CollectorProbe> {
   if (!namesCollector(environment)) return { hasContent: false, problems: [] };
   const { readTelemetrySettings } = await import('./read-telemetry-settings.ts');

@@ -1,11 +1,11 @@
-/** Reads from the variables of OpenTelemetry which traces the operator wants. Pure. */
+/** Reads from OpenTelemetry's environment variables which traces the operator wants. Pure. */
 import type { Sampler } from './sample-event.ts';
 import { type Environment, valueOf } from '../config/telemetry-settings.ts';
 
 const NAME = 'OTEL_TRACES_SAMPLER';
 const SHARE = 'OTEL_TRACES_SAMPLER_ARG';
 
-/** Reports a wrong value to `warn`, and then samples every trace that no caller decided about. */
+/** Reads the sampler. Reports a wrong value to `warn`, and then samples every trace unless its caller has decided. */
 export function readSampler(environment: Environment, warn: (warning: string) => void): Sampler {
   const name = valueOf(environment, NAME)?.toLowerCase() ?? 'parentbased_always_on';
   const asksCaller = name.startsWith(PARENT_BASED);

@@ -1,6 +1,6 @@
 /**
- * Reads the variables of OpenTelemetry once, when a swarm starts. They belong to the operator: a bundle and its `.env`
- * cannot set them, and agent processes get the result with their plan, never the variables. Pure.
+ * Reads OpenTelemetry's environment variables once, when a swarm starts. They belong to the operator: a bundle and its
+ * `.env` cannot set them. Agent processes get the resulting settings with their plan, never the variables. Pure.
  */
 import { readSampler } from './read-sampler.ts';
 import type { Sampler } from './sample-event.ts';
@@ -9,13 +9,13 @@ import { endpointVariables, type Environment, type TelemetrySettings, valueOf } 
 export interface ReadSettings {
   /** Undefined when no spans are exported. */
   readonly settings: TelemetrySettings | undefined;
-  /** The traces to export, if any are. */
+  /** Decides which traces are exported; absent when no spans are exported. */
   readonly sampler?: Sampler;
-  /** Settings that are ignored, for people. Without the values of headers. */
+  /** Settings that are ignored, as texts for people. They do not include the values of headers. */
   readonly warnings: readonly string[];
 }
 
-/** `swarm` is the name of the service unless the operator gave one. */
+/** Reads the settings. `swarm`: the service name, unless the operator set one. */
 export function readTelemetrySettings(environment: Environment, swarm: string): ReadSettings {
   const warnings: string[] = [];
   const warn = (warning: string) => void warnings.push(warning);
@@ -39,7 +39,9 @@ type Warn = (warning: string) => void;
 interface NamedEndpoint {
   readonly variable: string;
   readonly text: string;
-  /** True for the endpoint of traces, which is used unchanged; the path of traces is added to the general one. */
+  /**
+   * True for the endpoint of traces, which is used unchanged. To the general endpoint, the path for traces is added.
+   */
   readonly isWhole: boolean;
 }
 
@@ -70,7 +72,7 @@ function urlOf({ variable, text, isWhole }: NamedEndpoint, warn: Warn): string |
   return url.href;
 }
 
-/** Warns when another protocol is set; every collector accepts the one that is used. */
+/** Warns when another protocol is set. The protocol in use is accepted by every collector. */
 function warnAboutProtocol(environment: Environment, warn: Warn): void {
   const name = firstSet(environment, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL');
   const protocol = name && valueOf(environment, name);
@@ -81,7 +83,7 @@ function warnAboutProtocol(environment: Environment, warn: Warn): void {
   );
 }
 
-/** Reads the headers; those of traces override the general ones. */
+/** Reads the headers. Headers for traces win over general headers. */
 function headersOf(environment: Environment, warn: Warn): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const variable of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS']) {
@@ -122,7 +124,7 @@ function resourceOf(environment: Environment, swarm: string, warn: Warn): Record
 
 const CONTENT = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
 
-/** Accepts only `true` as a yes, so that a typing mistake does not export what people write. */
+/** Accepts only `true`, so that a typing mistake does not export people's messages. */
 function wantsContent(environment: Environment, warn: Warn): boolean {
   const text = valueOf(environment, CONTENT)?.toLowerCase() ?? 'false';
   if (text === 'true') return true;
@@ -130,10 +132,10 @@ function wantsContent(environment: Environment, warn: Warn): boolean {
   return false;
 }
 
-/** The most pairs of one variable; the rest is left out. */
+/** The maximum number of pairs in one variable; further pairs are left out. */
 const MOST_PAIRS = 64;
 
-/** Parses `name=value,name=value`, with special characters in values percent-encoded. */
+/** Parses `name=value,name=value`, in which special characters of values are percent-encoded. */
 function pairsOf(environment: Environment, variable: string, warn: Warn): (readonly [string, string])[] {
   const texts = (valueOf(environment, variable) ?? '').split(',').filter((text) => text.trim() !== '');
   if (texts.length > MOST_PAIRS) warn(`${variable} has more than ${MOST_PAIRS} entries; the others are ignored.`);

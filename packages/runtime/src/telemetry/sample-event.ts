@@ -1,6 +1,6 @@
 /**
- * Decides whose spans are exported. The decision is made once for a trace, where an input comes from outside, and goes
- * with the event (`isSampled`) to every agent and tool called from there. Pure.
+ * Decides which spans are exported. The decision is made once per trace, when an input arrives from outside, and is
+ * passed with the event (`isSampled`) to every agent and tool called from there. Pure.
  */
 import type { AgentEvent } from '@goondan/types';
 import { toTraceId } from '../trace/span-id.ts';
@@ -8,13 +8,13 @@ import { toTraceId } from '../trace/span-id.ts';
 export interface Sampler {
   /** The share of traces to export, from 0 for none to 1 for all. */
   readonly share: number;
-  /** True when the decision of the caller is followed. */
+  /** If true, the decision of the caller is followed. */
   readonly asksCaller: boolean;
 }
 
 export function sampleEvent(event: AgentEvent, { share, asksCaller }: Sampler): AgentEvent {
   const { source, traceId, parentSpanId, isSampled = true } = event;
-  // The event continues a trace with a decision.
+  // The event continues a trace that already has a decision.
   if (source.kind === 'agent') return event;
   const isDecided = parentSpanId !== undefined || event.isSampled !== undefined;
   const isWanted = asksCaller && isDecided ? isSampled : isInShare(toTraceId(traceId), share);
@@ -22,8 +22,8 @@ export function sampleEvent(event: AgentEvent, { share, asksCaller }: Sampler): 
 }
 
 /**
- * The number of digits to read from the end of an id, which is random: as many as a number can hold. A larger share
- * includes all traces of a smaller one.
+ * The number of digits to read from the end of a trace id, which is random: as many as a JavaScript number can hold. A
+ * larger share includes all traces of a smaller one.
  */
 const DIGITS = 13;
 

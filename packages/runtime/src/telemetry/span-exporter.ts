@@ -1,14 +1,13 @@
 /**
  * Sends spans to the collector.
- *
  * 1. No turn waits for it or fails because of it: `add` only fills a queue. Failures are counted and reported once,
- *    until sending works again.
- * 2. Spans are gathered for `gatherMs` and then serialised, even while the collector does not answer, so that the data
- *    of a turn is not kept in memory.
+ * until sending works again.
+ * 2. Spans are collected for `gatherMs` and then serialised, even while the collector does not answer, so that the data
+ * of a turn is not kept in memory.
  * 3. It sends one post at a time, of at most `mostInPost` spans and about `longestPost` characters.
- * 4. At most `mostWaiting` spans and `longestWaiting` characters wait; beyond that the newest are dropped. A post is
- *    retried for `retryForMs`; then its spans are dropped.
- * 5. `finish` tries the remaining spans once more, for a limited time.
+ * 4. At most `mostWaiting` spans and `longestWaiting` characters are queued; above that the newest are dropped. A post
+ * is retried for `retryForMs`; after that its spans are dropped.
+ * 5. `finish` sends the remaining spans once more, within a time limit.
  */
 import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
 import type { PostOutcome } from './post-spans.ts';
@@ -19,23 +18,26 @@ export const exporterLimits = {
   longestWaiting: 16_000_000,
   mostInPost: 512,
   longestPost: 1_000_000,
-  /** The time for which spans are gathered. */
+  /** How long spans are collected before they are serialised. */
   gatherMs: 500,
   retryForMs: 30_000,
   firstDelayMs: 1_000,
   longestDelayMs: 8_000,
 };
 
-/** The time for an aborted post to return and be counted. */
+/** The time in which an aborted post must return, to be counted. */
 const LAST_MOMENT_MS = 100;
 
 export interface SpanExporterDeps {
-  /** Never rejects. */
+  /** Posts a body. Never rejects. */
   readonly post: (body: string, signal: AbortSignal) => Promise<PostOutcome>;
   /** Makes the body of a post from spans that are already JSON. */
   readonly toBody: (spans: readonly string[]) => string;
   readonly clock: Clock;
-  /** From 0 to 1. Random delays keep processes that lost their collector together from retrying together. */
+  /**
+   * Returns a number from 0 to 1. Random delays prevent processes that lost their collector at the same time from
+   * retrying at the same time.
+   */
   readonly random: () => number;
   readonly report: (level: 'info' | 'warn', message: string) => void;
   readonly limits?: typeof exporterLimits;
@@ -44,17 +46,17 @@ export interface SpanExporterDeps {
 export class SpanExporter {
   readonly #deps: SpanExporterDeps;
   readonly #limits: typeof exporterLimits;
-  /** Aborted when no post is retried any more. */
+  /** Aborts when posts are no longer retried. */
   readonly #hurry = new AbortController();
-  /** Aborted when nothing is sent any more. */
+  /** Aborts when nothing is sent any more. */
   readonly #over = new AbortController();
   #gathered: SpanSource[] = [];
   #gatheredSpans = 0;
-  /** Each is JSON. */
+  /** Queued spans, each as JSON. */
   #waiting: string[] = [];
   #waitingLength = 0;
   #dropped = 0;
-  /** True after dropped spans were reported. */
+  /** True after dropped spans were reported, until sending works again. */
   #isAway = false;
   #callOff: (() => void) | undefined;
   #sending: Promise<void> | undefined;
@@ -79,7 +81,10 @@ export class SpanExporter {
     this.#callOff ??= this.#deps.clock.after(gatherMs, () => this.#start());
   }
 
-  /** Sends the remaining spans within `withinMs`, and drops the rest. A second call changes nothing. Never rejects. */
+  /**
+   * Sends the remaining spans within `withinMs`, and drops those that are left. A second call has no effect. Never
+   * rejects.
+   */
   finish(withinMs: number): Promise<void> {
     this.#finished ??= this.#finish(withinMs);
     return this.#finished;
@@ -103,8 +108,8 @@ export class SpanExporter {
   }
 
   /**
-   * Serialises the gathered spans, and drops those that cannot be: their data is foreign, and even an error may throw
-   * when it is read.
+   * Serialises the collected spans. Drops spans that cannot be serialised: their data is foreign, and even reading an
+   * error may throw.
    */
   #putIntoWords(): void {
     const gathered = this.#gathered;
@@ -129,7 +134,7 @@ export class SpanExporter {
       const batch = this.#takeBatch();
       await this.#send(batch).catch((error: unknown) => this.#drop(batch.length, String(error)));
     }
-    // Reset at once: a span that comes a moment later needs a new sender.
+    // Reset synchronously, because a span that is added a moment later needs a new sender.
     this.#sending = undefined;
   }
 
@@ -154,7 +159,7 @@ export class SpanExporter {
       const delayMs = this.#delayOf(outcome, tries);
       const isLast = this.#hurry.signal.aborted || clock.elapsed() + delayMs > giveUpAt;
       if (outcome.type === 'refused' || isLast) return this.#drop(spans.length, outcome.why);
-      // `finish` ends this wait, for one more try at once.
+      // `finish` ends this wait, so that the post is retried once more at once.
       await sleep(clock, delayMs, this.#hurry.signal).catch(() => undefined);
     }
   }

@@ -8,7 +8,8 @@ import { describeUsage, spansOfLayers } from './to-otlp-spans.ts';
 import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
 
 /**
- * `chain` is the turn's own; undefined when the turn ended before it. `endedAt` is on the monotonic clock.
+ * Makes the spans. `chain`: the turn chain; undefined when the turn ended before it. `endedAt`: the time on the
+ * monotonic clock.
  */
 export function spansOfTurn(
   { result, stepCount, usage }: WatchedEnd,
@@ -48,15 +49,15 @@ export function spansOfTurn(
   return chain === undefined ? [own] : [own, ...spansOfLayers(chain, { place, endedAt, hasContent })];
 }
 
-/** `server` for a turn that answers a call traced by another service; everything else happens inside the swarm. */
+/** Returns `server` for a turn that answers a call traced by another service, and `internal` for everything else. */
 function kindOf({ turn: { event, spanIds } }: TurnPlace): number {
   const isAnswer = event.source.kind !== 'agent' && spanIds.fields.parentSpanId !== undefined;
   return isAnswer ? spanKinds.server : spanKinds.internal;
 }
 
 /**
- * A turn that continued after a crash began in an earlier process, at an unknown time. The time of its event is
- * earlier, so the span covers everything in the turn.
+ * Returns the start of the turn. A turn that continued after a crash began in an earlier process, at an unknown time.
+ * The time of its event is used, which is earlier, so the span covers the whole turn.
  */
 function startOf(place: TurnPlace): string {
   const { resumed, event } = place.turn;

@@ -41,7 +41,7 @@ function whatWentWrong({ recorded, leftAt }: EndedSpan): unknown {
   if (leftAt !== undefined) return leftAt.error ?? {};
   if (recorded.outcome === 'failed') return recorded.error ?? {};
   if (recorded.chain.kind !== 'toolCall') return undefined;
-  // The chain has checked that it is a result.
+  // Safe: the chain has checked that it is a result.
   const { status, error } = recorded.result as ToolCallResult;
   return status === 'error' ? (error ?? {}) : undefined;
 }
@@ -67,7 +67,7 @@ function describeModelCall({ recorded, modelRef, params }: EndedSpan, place: Tur
   const { chain, layers, result, outcome } = recorded;
   const { mask } = chain;
   const named = describeModel(place, modelRef, mask);
-  // The chain has checked that it is a reply.
+  // Safe: the chain has checked that it is a reply.
   const reply = outcome === 'ended' ? (result as ModelReply) : undefined;
   const answeredBy = layers.find((layer) => layer.outcome === 'short_circuit')?.layer.extension;
   const attributes = {
@@ -77,13 +77,13 @@ function describeModelCall({ recorded, modelRef, params }: EndedSpan, place: Tur
     ...(reply === undefined ? {} : describeReply(reply, mask)),
     ...whose(place),
     'goondan.model_ref': nameText(modelRef, mask),
-    // A layer gave the answer, and no model was called.
+    // The extension whose layer answered, so that no model was called.
     'goondan.answered_by': answeredBy,
   };
   return { name: `chat ${named['gen_ai.request.model']}`, kind: spanKinds.client, attributes };
 }
 
-/** A layer may have put anything there: values of a wrong type are left out. */
+/** A layer may have put anything into the parameters, so values of a wrong type are left out. */
 function describeParams({ temperature, maxTokens, topP, topK, seed }: PlainObject): Attributes {
   const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
   const double = (value: unknown) => (typeof value === 'number' ? { double: value } : undefined);
@@ -129,12 +129,14 @@ function describeToolCall({ chain }: RunningSpan, place: TurnPlace) {
 
 interface LayersPlace {
   readonly place: TurnPlace;
-  /** The end of their chain on the monotonic clock. */
+  /** The time at which the chain of these layers ended, on the monotonic clock. */
   readonly endedAt: number;
   readonly hasContent: boolean;
 }
 
-/** All layers are below the chain itself: their nesting shows in the times at which they began and ended. */
+/**
+ * Makes the spans of layers. All are children of the chain's span; their nesting shows in their start and end times.
+ */
 export function spansOfLayers(recorded: RunningSpan, where: LayersPlace): OtlpSpan[] {
   return recorded.layers.map((layer, index) => spanOfLayer(recorded, layer, index, where));
 }
@@ -168,7 +170,7 @@ function spanOfLayer(
       'goondan.message_events': (recorded.events?.length ?? 0) + (recorded.emittedMore ?? 0),
       ...(error === undefined ? {} : { 'error.type': errorType(error, mask) }),
     }),
-    // A skipped layer failed, but the chain did not.
+    // A skipped layer failed, but its chain did not.
     status: outcome === 'failed' ? failedStatus(error, mask, hasContent) : {},
   };
 }

@@ -7,26 +7,26 @@ import { type Attributes, unixNanos } from './otlp.ts';
 
 export interface TurnPlace {
   readonly turn: WatchedTurn;
-  /** On the monotonic clock. */
+  /** The start of the turn on the monotonic clock. */
   readonly startedAt: number;
   readonly swarm: string;
   /** The reference of the agent's own model; a step may use another one. */
   readonly modelRef: string;
-  /** By reference. */
+  /** The agent's models by reference. */
   readonly models: Readonly<Record<string, Pick<ModelSpec, 'provider' | 'model'>>>;
 }
 
-/** The most characters of a name, which may come from a model. */
+/** The maximum number of characters of a name, which may come from a model. */
 const LONGEST_NAME = 200;
 
-/** Masks before it cuts: a part of a secret would not be found. */
+/** Masks a name and then cuts it, because a part of a secret would not be found. */
 export function nameText(text: string, mask: Mask): string {
   return mask(text).slice(0, LONGEST_NAME);
 }
 
 /**
- * Names the agent and the conversation. An agent's name has no slash, so the ids of two conversations of a swarm
- * differ.
+ * Returns the attributes of the agent and the conversation. An agent's name has no slash, so no two conversations of a
+ * swarm have the same id.
  */
 export function whose({ turn, swarm }: TurnPlace): Attributes {
   const { agentName, instanceKey, mask } = turn;
@@ -37,7 +37,7 @@ export function whose({ turn, swarm }: TurnPlace): Attributes {
   };
 }
 
-/** Names the model in the words of the conventions. */
+/** Returns the provider and the model in the terms of the conventions. */
 export function describeModel({ models }: Pick<TurnPlace, 'models'>, modelRef: string, mask: Mask) {
   const named = Object.hasOwn(models, modelRef) ? models[modelRef] : undefined;
   return {
@@ -46,7 +46,10 @@ export function describeModel({ models }: Pick<TurnPlace, 'models'>, modelRef: s
   };
 }
 
-/** A provider that is not in the conventions keeps its name from the Model resource. */
+/**
+ * Returns the provider's name in the conventions. A provider that is not listed there keeps its name from the Model
+ * resource.
+ */
 function providerName(provider: string | undefined): string {
   return provider === 'google' ? 'gcp.gemini' : (provider ?? '_OTHER');
 }
@@ -55,7 +58,7 @@ export function traceIdOf({ turn }: TurnPlace): string {
   return toTraceId(turn.spanIds.traceId);
 }
 
-/** Converts a time of the monotonic clock to one of the calendar. */
+/** Converts a time of the monotonic clock to calendar time, in nanoseconds. */
 export function nanosAt({ turn, startedAt }: TurnPlace, elapsed: number): string {
   return unixNanos(turn.startedAt, elapsed - startedAt);
 }

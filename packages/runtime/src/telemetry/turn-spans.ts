@@ -1,9 +1,8 @@
 /**
- * The spans of one turn while it runs: a chain is passed on when it ends, the turn itself when it is committed, so that
+ * The spans of one turn while it runs. A chain is passed on when it ends, and the turn itself when it is committed, so
  * a crash loses only running parts.
- *
- * 1. A span is passed on once. The spans of an interrupted run were passed on by that run; this run passes on the steps
- *    and the turn that had not ended, under the ids they had.
+ * 1. A span is passed on once. An interrupted run has already passed on its spans; this run passes on the turn, and the
+ * steps that had not ended, under the same ids.
  * 2. The parent of every span is exported: a chain whose turn was given up is passed on as unfinished.
  * 3. Nothing is described while the turn runs, except values that may change later.
  */
@@ -16,7 +15,7 @@ import { toOtlpSpans } from './to-otlp-spans.ts';
 import { spansOfTurn } from './spans-of-turn.ts';
 import type { TurnPlace } from './turn-place.ts';
 
-/** Spans that are described a moment later. */
+/** Spans that are described later, outside the turn. */
 export interface SpanSource {
   /** The number of spans. */
   readonly count: number;
@@ -31,7 +30,7 @@ export interface TurnSpansDeps extends Pick<TurnPlace, 'swarm' | 'modelRef' | 'm
 export class TurnSpans implements TurnListener {
   readonly #deps: TurnSpansDeps;
   readonly #open = new Set<RunningSpan>();
-  /** A step that ended may turn out later to be a failure: it is still the same span. */
+  /** Chains that were passed on. A step that has ended may later count as a failure, but its span is passed on once. */
   readonly #told = new WeakSet<RunningSpan>();
   #place: TurnPlace | undefined;
   #chain: RunningSpan | undefined;

@@ -1,4 +1,4 @@
-/** Both ends of a channel in one process, for tests: everything except the socket is real. */
+/** Connects both ends of a channel in one process, for tests. Everything except the socket is real. */
 import type { Clock } from '../ports/clock.ts';
 import { Channel } from '../ipc/channel/channel.ts';
 import { type FrameFiles, memoryFrameFiles } from '../ipc/channel/frame-files.ts';
@@ -9,9 +9,9 @@ import type { ChannelLimits } from '../ipc/limits.ts';
 export interface InMemoryOptions {
   readonly limits?: Partial<ChannelLimits>;
   readonly clock?: Clock;
-  /** Bytes the wire holds. */
+  /** The number of bytes that the wire can hold. */
   readonly room?: number;
-  /** For messages that are too long for a frame. */
+  /** Files for messages that are too long for a frame. */
   readonly files?: FrameFiles;
 }
 

@@ -1,6 +1,6 @@
 import type { Ids } from '../ports/ids.ts';
 
-/** 1, 2, 3 … for each prefix. */
+/** Makes ids that count 1, 2, 3, … for each prefix. */
 export function countedIds(): Ids {
   const counts = new Map<string, number>();
   return {

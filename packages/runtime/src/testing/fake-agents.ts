@@ -1,4 +1,4 @@
-/** Agents without processes, for tests of the orchestrator: the test decides how each one answers. */
+/** Agents without processes, for tests of the orchestrator. The test decides how each one answers. */
 import { type AgentAddress, type AgentEvent, createAssistantMessage, type TurnResult } from '@goondan/types';
 import type { AgentStart } from '../config/agent-start.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
@@ -15,9 +15,9 @@ export interface FakeTurn {
   readonly event: AgentEvent;
   readonly deadLetter: boolean;
   readonly child: Child;
-  /** Aborted by `cancel`, with its reason. */
+  /** Aborts on `cancel`, with its reason. */
   readonly signal: AbortSignal;
-  /** Asks another agent, or sends it a message. */
+  /** Sends a request or an event to another agent. */
   readonly call: (
     kind: 'request' | 'send',
     to: Partial<AgentAddress> & { agentName: string },
@@ -28,27 +28,28 @@ export interface FakeTurn {
 export interface FakeCall {
   readonly input?: string;
   readonly timeoutMs?: number;
-  /** The same id again is the same call. */
+  /** The id of the call. A second call with the same id is the same call. */
   readonly id?: string;
 }
 
 /**
- * Returns the text of the answer. A throw is a failed turn; `undefined` is no answer: the process has ended, or hangs.
+ * Returns the text of the answer. If it throws, the turn fails. If it returns `undefined`, there is no answer, because
+ * the process has exited or hangs.
  */
 export type FakeAnswer = (turn: FakeTurn) => Promise<string | undefined>;
 
 export interface FakeAgents {
   readonly spawn: Spawn;
   readonly children: readonly Child[];
-  /** Children that got a plan, with their address, in the order of their start. */
+  /** Children that got a plan, with their addresses, in the order of their starts. */
   readonly started: readonly { readonly at: AgentAddress; readonly child: Child }[];
-  /** Runs instead of sending `ready`, when set. */
+  /** If set, called instead of sending `ready`. */
   onStart: ((child: Child) => void) | undefined;
 }
 
 /**
- * Starts fake agents. Each one remembers its answers, as an agent's conversation does: the same event again gets the
- * same answer.
+ * Starts fake agents. Each one remembers its answers, as a conversation does: the same event gets the same answer
+ * again.
  */
 export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock } = {}): FakeAgents {
   const fake = fakeSpawn<ToAgent, FromAgent>(options);
@@ -72,7 +73,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
     child.channel.onMessage((message) => {
       switch (message.type) {
         case 'start': {
-          // The plan is an `AgentStart`, which the orchestrator made.
+          // Safe: the plan is an `AgentStart`, which the orchestrator made.
           at = (message.plan as unknown as AgentStart).address;
           started.push({ at, child });
           if (agents.onStart !== undefined) return agents.onStart(child);
@@ -87,7 +88,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
         }
         case 'cancel':
           if (running?.eventId === message.eventId) running.stop.abort(message.reason);
-          // A cancel may come before its turn.
+          // A cancel may arrive before its turn.
           else early = message;
           return;
         case 'call.ended':

@@ -1,17 +1,16 @@
 /**
- * A person who answers questions about tool calls, played by a test. Answers are kept until they are taken, as in a
- * swarm.
+ * A person who answers approval requests, simulated by a test. Answers are kept until they are taken, as in a swarm.
  */
 import type { ApprovalOutcome } from '@goondan/types';
 import type { ApprovalQuestion, Approver } from '../agent/seams/approver.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 
 export interface FakeApprover extends Approver {
-  /** Every question, in order; one that was asked twice is there twice. */
+  /** Every request, in order. A request that was made twice is listed twice. */
   readonly questions: readonly ApprovalQuestion[];
-  /** Answers that are not taken yet, by question. */
+  /** Answers that were not taken yet, by request. */
   readonly given: Map<string, Promise<ApprovalOutcome>>;
-  /** Takes over the answers given to another process of the same agent. */
+  /** Takes over the answers that were given to another process of the same agent. */
   remember(earlier: FakeApprover): void;
 }
 

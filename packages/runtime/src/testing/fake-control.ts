@@ -15,12 +15,12 @@ import type {
 export interface FakeControl extends Swarm {
   /** Calls of its methods, in order. */
   readonly calls: readonly (readonly [name: string, request: unknown])[];
-  /** Number of active watchers and of running turns. */
+  /** The number of active watchers; `running` lists the running turns. */
   readonly watching: number;
   readonly running: readonly string[];
-  /** Options of the callers that wait for these turns. */
+  /** Options of the callers that wait for turns, by event id. */
   readonly askers: ReadonlyMap<string, { readonly options: AskOptions }>;
-  /** Events whose caller aborted. */
+  /** Ids of events whose caller aborted. */
   readonly cancelled: readonly string[];
   /** Sends a notice to every watcher, whatever its filter, and to the caller of the event. */
   tell(notice: SwarmNotice): void;
@@ -93,13 +93,13 @@ export function fakeControl(): FakeControl {
     name,
     async (request: object = {}) => {
       enter(name, request);
-      // The request belongs to the operation with this name.
+      // Safe: the request belongs to the operation with this name.
       return answer(request as never);
     },
   ]);
 
   return {
-    // Each method has the type of the operation with its name.
+    // Safe: each method has the type of the operation with its name.
     ...(Object.fromEntries(methods) as Pick<Swarm, PlainName>),
     calls,
     askers,

@@ -1,4 +1,4 @@
-/** Children without processes, for tests of code that starts and supervises them. The test plays the child. */
+/** Children without processes, for tests of code that starts and supervises them. The test acts as the child. */
 import type { Channel } from '../ipc/channel/channel.ts';
 import type { FrameFiles } from '../ipc/channel/frame-files.ts';
 import { connectInMemory } from './connect-in-memory.ts';
@@ -13,17 +13,17 @@ export interface FakeChild<Down, Up> {
   readonly channel: Channel<Up, Down>;
   /** The grace of every `kill`, in order. */
   readonly kills: readonly number[];
-  /** Ends the child like a process: its messages arrive, then its channel closes, then it is gone. */
+  /** Ends the child as a process would: its messages arrive, then its channel closes, then it has exited. */
   exit(how?: Partial<ChildExit>): void;
 }
 
 export interface FakeSpawnOptions {
   readonly clock?: Clock;
-  /** Called when a child is killed; when absent the child ends at once, by SIGKILL. */
+  /** Called when a child is killed. When absent, the child exits at once, by SIGKILL. */
   readonly onKill?: (child: Omit<FakeChild<unknown, unknown>, 'channel'>, graceMs: number) => void;
-  /** May throw, to play a system that starts no more processes. */
+  /** May throw, to simulate a system that cannot start more processes. */
   readonly beforeSpawn?: (request: SpawnRequest) => void;
-  /** May throw, to play a child that reads too slowly. */
+  /** May throw, to simulate a child that reads too slowly. */
   readonly beforeSend?: (message: unknown) => void;
   /** Files for messages that are too long for a frame; in memory when absent. */
   readonly files?: FrameFiles;
@@ -37,13 +37,16 @@ export interface FakeSpawn<Down, Up> {
 
 const FIRST_PID = 1_000_001;
 
-/** `Down` and `Up` are the messages to and from the child: `fakeSpawn<ToAgent, FromAgent>()`. */
+/**
+ * Makes the spawn function. `Down` and `Up`: the messages to and from the child, as in
+ * `fakeSpawn<ToAgent, FromAgent>()`.
+ */
 export function fakeSpawn<Down, Up>(options: FakeSpawnOptions = {}): FakeSpawn<Down, Up> {
   const children: FakeChild<Down, Up>[] = [];
   const spawn: Spawn = (language, request) => {
     options.beforeSpawn?.(request);
     const started = startChild(language, request, FIRST_PID + children.length, options);
-    // The caller chose the message types of its children.
+    // Safe: the caller chose the message types of its children.
     children.push(started.child as unknown as FakeChild<Down, Up>);
     return started.process;
   };

@@ -32,7 +32,7 @@ export interface FakeSwarm {
   readonly stateRoot: string;
   /** Delivers an event to an agent and waits for the end of the turn. */
   readonly send: (agentName: string, input: string, options?: Partial<AgentEvent>) => Promise<TurnEnd>;
-  /** Ends the swarm at once; its folder is kept. */
+  /** Ends the swarm at once, and keeps its folder. */
   readonly close: () => Promise<void>;
 }
 
@@ -40,11 +40,11 @@ export interface FakeSwarmOptions {
   readonly policy?: SwarmPolicy;
   /** The secrets of every agent. */
   readonly secrets?: readonly string[];
-  /** The state root of an earlier swarm, which this one continues. */
+  /** The state root of an earlier swarm, which this swarm continues. */
   readonly stateRoot?: string;
-  /** The clock of the swarm and its agents; the disk has its own. */
+  /** The clock of the swarm and its agents; the disk uses its own. */
   readonly clock?: Clock;
-  /** Starts the children; fake agents that use `answer` when absent. */
+  /** Starts the children; when absent, fake agents that use `answer`. */
   readonly spawn?: Spawn;
   /** The models of every agent. */
   readonly models?: SwarmPlan['agents'][number]['models'];

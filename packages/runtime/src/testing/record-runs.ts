@@ -115,13 +115,13 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
     const isLast = recording === recorded.last.recording;
     const events = readTurnLog(found[index] ?? []).events;
     const rest = { extensionState: {}, stateAfter: isLast ? after : {}, times: timesOf[index] ?? {}, ignored: [] };
-    // A JSON copy, as it comes from another process.
+    // Safe: a JSON copy, as another process would receive it.
     return JSON.parse(JSON.stringify({ recording, messages: [], events, ...rest })) as ReplaySource;
   });
   return { result, runs: recorded, starts, text };
 }
 
-/** Notes the log that each run found, and the times of messages. */
+/** Records the log that each run found, and the times of messages. */
 function noteLog(store: ConversationStore) {
   const times = new Map<string, string>();
   const found: (readonly Parameters<ConversationStore['append']>[3][number][])[] = [];
@@ -143,7 +143,7 @@ function noteLog(store: ConversationStore) {
   return { store: noting, found, times };
 }
 
-/** A store that stops working when its process has ended. */
+/** A store that rejects every call once its process has exited. */
 function untilGone(store: ConversationStore, process: { readonly isGone: boolean }): ConversationStore {
   const orNever = <Value>(act: () => Promise<Value>): Promise<Value> =>
     process.isGone ? new Promise(() => undefined) : act();

@@ -1,5 +1,6 @@
 /**
- * One agent in one process on the scripted model: runs extensions and tools for real, and shows everything they did.
+ * One agent on the scripted model, in this process. It runs extensions and tools for real, and shows everything they
+ * did.
  */
 import {
   type AgentEvent,
@@ -32,9 +33,9 @@ import { recordTurn } from '../trace/record-turn.ts';
 import { type RecordedRequest, recordRequests } from './record-requests.ts';
 
 export interface ScriptedAgentOptions extends Partial<AgentPlan> {
-  /** Rules of the model; it says `You said: …` when absent. */
+  /** Rules of the model; when absent, the model says `You said: …`. */
   readonly script?: readonly ScriptedRule[];
-  /** Your own model instead of a script. */
+  /** A model to use instead of a script. */
   readonly model?: Model;
   readonly store?: ConversationStore;
   readonly engine?: Engine;
@@ -52,10 +53,10 @@ export interface TestedTurn extends TurnOutcome {
   readonly trace: ChainRecord | undefined;
 }
 
-/** Runtime events about turns, steps and calls; each of these is a span. */
+/** Names of runtime events about turns, steps and calls; each of these is a span. */
 type SpanEventName = Exclude<RuntimeEventName, 'extension.status'>;
 
-/** A runtime event as it was published. */
+/** A published runtime event. */
 export type ToldEvent = { [Name in SpanEventName]: { name: Name; payload: RuntimeEvents[Name] } }[SpanEventName];
 
 export interface ScriptedAgent {
@@ -66,13 +67,13 @@ export interface ScriptedAgent {
   /** Runtime events so far. */
   readonly told: readonly ToldEvent[];
   readonly logs: readonly LogLine[];
-  /** Runs one turn for an input; without an input no message is appended. */
+  /** Runs one turn for an input. Without an input, no message is appended. */
   say(input?: string, options?: TurnOptions & { event?: Partial<AgentEvent> }): Promise<TestedTurn>;
-  /** The committed conversation. */
+  /** Returns the committed conversation. */
   messages(): Promise<readonly Message[]>;
-  /** Committed state of an extension; undefined when it has none. */
+  /** Returns the committed state of an extension; undefined when it has none. */
   stateOf(extension: string): Promise<unknown>;
-  /** `extension/name` of each layer, outermost first. */
+  /** Returns `extension/name` of each layer, outermost first. */
   layers(kind: MiddlewareKind): string[];
   close(graceMs?: number): Promise<void>;
 }
@@ -92,8 +93,7 @@ const runtimeEvents: readonly SpanEventName[] = [
 ];
 
 /**
- * **Errors** — `E_NEEDS_BUN` in Node.
- *
+ * Starts the agent. **Errors** — `E_NEEDS_BUN` in Node.
  * @example const agent = await scriptedAgent({ extensions: [extension('polite', register)] })
  */
 export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise<ScriptedAgent> {
@@ -121,7 +121,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
       modelRef: 'Model/scripted',
       ...plan,
       models: { 'Model/scripted': scripted, ...plan.models },
-      // A test should not wait for retries.
+      // Short delays, because a test should not wait for retries.
       policy: { retryBaseMs: 1, unwindMs: 200, ...plan.policy },
     },
     {
@@ -133,7 +133,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
     },
   );
   for (const name of runtimeEvents) {
-    // The payload has the type of its event name.
+    // Safe: the payload has the type of its event name.
     agent.parts.bus.on(name, (payload) => told.push({ name, payload } as ToldEvent));
   }
   let count = 0;
@@ -193,7 +193,7 @@ export function extension<Config = JsonObject>(
       spec: { entry: './index.ts', ...(config === undefined ? {} : { config }) },
     },
     root: '.',
-    // The declared config is checked by `configSchema`, not by this type.
+    // Safe: the declared config is checked by `configSchema`, not by this type.
     module: { register: register as ExtensionRegister, ...(configSchema === undefined ? {} : { configSchema }) },
     ...(tier === undefined ? {} : { tier }),
   };

@@ -1,4 +1,4 @@
-/** A control socket in its own folder, with a fake swarm behind it, and functions to talk to it. */
+/** A control socket in its own folder, with a fake swarm behind it, and functions to send requests to it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ export interface ServedSwarm {
   readonly reported: readonly unknown[];
   /** Sends one request on its own connection. */
   request(method: string, at: string, options?: RequestOptions): Promise<Response>;
-  /** Opens a connection that sends these bytes, and more when told to. */
+  /** Opens a connection that sends these bytes, and can send more later. */
   connect(text: string, options?: { readonly reads?: boolean }): Promise<RawConnection>;
   close(): Promise<void>;
 }
 
 export interface RequestOptions {
-  /** A text is sent unchanged, any other value as JSON. */
+  /** The body. A text is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;
@@ -95,7 +95,7 @@ async function connectRaw(path: string, text: string, reads: boolean): Promise<R
   };
 }
 
-/** Waits until the condition is true; fails the test when that takes too long. */
+/** Waits until the condition is true; fails the test if that takes too long. */
 export async function until(holds: () => boolean): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (!holds()) {

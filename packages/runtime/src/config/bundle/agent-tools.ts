@@ -4,17 +4,17 @@ import type { WrittenReference } from './kinds/fields.ts';
 import { parseReference } from './references.ts';
 
 const AGENT_TOOLS = 'Tool/agents';
-/** The package of the other ready-made tools. A reference to `Tool/agents` in this package means the same tools. */
+/** The package of the other ready-made tools. `Tool/agents` of this package refers to the same tools. */
 const BASE_LIBRARY = '@goondan/base';
 
-/** The names that the model sees. */
+/** The tool names that the model sees. */
 export const AGENT_TOOL_NAMES: readonly string[] = ['request', 'send', 'list', 'catalog'].map(
   (name) => `agents__${name}`,
 );
 
 /**
- * Whether a reference means the tools of the runtime: `Tool/agents` without a package or of the base library, unless a
- * resource of that name is declared.
+ * Returns true if a reference means the tools of the runtime: `Tool/agents` without a package or of the base library,
+ * unless a resource of that name is declared.
  */
 export function meansAgentTools(scope: Scope, written: WrittenReference): boolean {
   const reference = parseReference(written);

@@ -1,10 +1,10 @@
-/** The problems of a bundle: as they are found, and as they are shown. */
+/** The problems of a bundle: in the form in which checks find them, and in the form in which they are shown. */
 import { type CodePlace, errorCatalogue, type ErrorCode } from '@goondan/types';
 
 export interface BundleProblem extends CodePlace {
   readonly code: ErrorCode;
   readonly message: string;
-  /** `Kind/name` of the resource with the problem, if it is about one. */
+  /** `Kind/name` of the resource with the problem, if it concerns a resource. */
   readonly resource?: string;
   /** How to fix it. */
   readonly suggestion?: string;
@@ -18,7 +18,7 @@ export interface Finding {
 
 export interface FindingDetails {
   readonly resource?: string | undefined;
-  /** The catalogue's own suggestion when absent. */
+  /** When absent, the suggestion of the error catalogue is used. */
   readonly suggestion?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ function problemAt({ file, line, column }: CodePlace, code: ErrorCode, message: 
 const LONGEST = 500;
 
 /**
- * Makes names from a bundle safe to print: escapes characters that control a terminal, and cuts the text at `LONGEST`
+ * Makes names from a bundle safe to print: escapes control characters of terminals, and cuts the text at `LONGEST`
  * characters.
  */
 function printable(text: string): string {
@@ -56,7 +56,7 @@ function printable(text: string): string {
   });
 }
 
-/** Returns `Did you mean …?`, or the list of known names. */
+/** Returns `Did you mean …?`, or a list of the known names. */
 export function suggestName(meant: string | undefined, known: readonly string[]): string | undefined {
   if (meant !== undefined) return `Did you mean \`${meant}\`?`;
   if (known.length === 0) return undefined;

@@ -5,7 +5,7 @@ import type { SourceDocument } from './place.ts';
 import type { ReferenceUse } from './references.ts';
 
 export interface Bundle {
-  /** Its real path. */
+  /** The real path of the bundle's folder. */
   readonly folder: string;
   /** The bundle's own resources, and those of the packages it refers to. */
   readonly resources: readonly LoadedResource[];
@@ -13,28 +13,28 @@ export interface Bundle {
   readonly errors: readonly BundleProblem[];
   readonly warnings: readonly BundleProblem[];
   readonly valid: boolean;
-  /** The scope of the bundle itself, which leads to those of its packages. */
+  /** The scope of the bundle itself. It contains the scopes of its packages. */
   readonly scope: Scope;
-  /** Declared values from the bundle's `.env`; the environment takes precedence. */
+  /** Declared values from the bundle's `.env`; the environment wins over them. */
   readonly environmentFile: Readonly<Record<string, string>>;
 }
 
 /** One folder with resources, of the bundle or of an npm package. Names are looked up inside it. */
 export interface Scope {
-  /** The real path: files of the scope's resources are relative to it and inside it. */
+  /** The real path of the folder. Files of the scope's resources are relative to it and must be inside it. */
   readonly folder: string;
   /** The npm name; absent for the scope of the bundle itself. */
   readonly package?: string;
   readonly resources: readonly LoadedResource[];
-  /** Documents with an error, which are therefore not resources; their references are checked as well. */
+  /** Documents with an error, which are not resources for that reason; their references are checked as well. */
   readonly broken: readonly ReferringResource[];
-  /** Resources by `Kind/name`; the first one when a name is declared twice. */
+  /** Resources by `Kind/name`. If a name is declared twice, the first one counts. */
   readonly byIdentity: ReadonlyMap<string, LoadedResource>;
-  /** `Kind/name` of everything that is declared, broken documents included. */
+  /** `Kind/name` of everything that is declared, including broken documents. */
   readonly declared: ReadonlySet<string>;
-  /** True when a document could not be read: a resource that seems to be missing may be in it. */
+  /** True when a document could not be read, so that a resource that seems to be missing may be in it. */
   readonly isIncomplete: boolean;
-  /** The packages its resources refer to, by npm name; without those that are not installed. */
+  /** The packages that the resources refer to, by npm name. Packages that are not installed are left out. */
   readonly packages: ReadonlyMap<string, Scope>;
 }
 
@@ -53,14 +53,14 @@ export interface LoadedResourceOf<Kind extends ResourceKind> {
   readonly name: string;
   /** `Kind/name`. */
   readonly identity: string;
-  /** The npm package it comes from; absent for the bundle's own. */
+  /** The npm package that the resource comes from; absent for the bundle's own resources. */
   readonly package?: string;
-  /** The folder its files are relative to. */
+  /** The folder to which the resource's files are relative. */
   readonly folder: string;
   readonly resource: ResourceOf<Kind>;
   readonly document: SourceDocument;
   /** The text of the file that `systemRef` of an Agent names. */
   readonly prompt?: string;
-  /** A hash of the module that `entry` names, and of everything it imports from the same folder. */
+  /** A hash of the module that `entry` names, and of everything that the module imports from the same folder. */
   readonly digest?: string;
 }

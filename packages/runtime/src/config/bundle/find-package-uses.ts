@@ -9,8 +9,8 @@ export interface PackageUse extends CodePlace {
 }
 
 /**
- * Lists the places where the bundle itself names an npm package, in the order of its files. Documents that could not be
- * read are skipped.
+ * Lists the places where the bundle itself names an npm package, in the order of its files. Unreadable documents are
+ * skipped.
  */
 export function findPackageUses({ scope }: Pick<Bundle, 'scope'>, name: string): PackageUse[] {
   const uses: PackageUse[] = [];

@@ -3,7 +3,10 @@ import type { WrittenReference } from './kinds/fields.ts';
 import type { ResourceKind } from './kinds/resource-schemas.ts';
 import { parseReference } from './references.ts';
 
-/** Finds the resource that a reference names, and its scope; `undefined` when there is none, or one of another kind. */
+/**
+ * Finds the resource that a reference names, and its scope. Returns `undefined` when it does not exist or has another
+ * kind.
+ */
 export function findResource<Kind extends ResourceKind>(
   scope: Scope,
   kind: Kind,

@@ -1,6 +1,6 @@
 /**
- * Reads a bundle. None of its code runs: modules are read, not imported, and `.env` and `bunfig.toml` change nothing
- * about this process. The YAML parser and the schemas are imported with the first bundle, because most programs never
+ * Reads a bundle. None of its code runs: modules are parsed, not imported, and `.env` and `bunfig.toml` do not affect
+ * this process. The YAML parser and the schemas are imported when the first bundle is read, because most programs never
  * read one.
  */
 import { realpathSync, statSync } from 'node:fs';
@@ -10,13 +10,11 @@ import type { Bundle } from './bundle.ts';
 import type { Environment } from './values.ts';
 
 /**
- * Reads `goondan.yaml` and the other YAML files of a folder, and the packages they refer to. `valueFrom: { env }` is
- * looked up in `environment`: `process.env`.
- *
- * **Rules** — all problems are in `errors` and `warnings` of the result, each with its place; with one error, `valid` is
- * false.
- * **Errors** — `E_BUNDLE_MISSING` when there is no such folder, or no `goondan.yaml` in it.
- *
+ * Reads `goondan.yaml` and the other YAML files of a folder, and the packages they refer to. `environment`: the
+ * variables for `valueFrom: { env }`, usually `process.env`.
+ * **Rules** — all problems are in `errors` and `warnings` of the result, each with its place. If there is an error,
+ * `valid` is false.
+ * **Errors** — `E_BUNDLE_MISSING` when the folder does not exist, or has no `goondan.yaml`.
  * @example
  * const bundle = await loadBundle('my-swarm', { environment: process.env });
  * for (const { file, line, column, message } of bundle.errors) console.error(`${file}:${line}:${column} ${message}`);
@@ -33,7 +31,7 @@ export async function loadBundle(
   return readBundle({ folder: root, ...(await readFolder(root, '')) }, environment);
 }
 
-/** The swarms that a bundle's own files declare, with the workspace of each one that names it. */
+/** The swarms that a bundle's own files declare, each with its workspace if the swarm names one. */
 export interface BundleSwarms {
   /** A real path. */
   readonly folder: string;
@@ -42,8 +40,7 @@ export interface BundleSwarms {
 
 /**
  * Lists the swarms of a bundle and reads nothing else: no other resource, no package, no module. Use it to reach a
- * running swarm or its state, even when the rest of the bundle is broken by now.
- *
+ * running swarm or its state, even if the rest of the bundle has become invalid.
  * **Errors** — `E_BUNDLE_MISSING`.
  */
 export async function loadSwarms(folder: string): Promise<BundleSwarms> {
@@ -73,7 +70,7 @@ function findBundle(folder: string): string {
   return realpathSync(folder);
 }
 
-/** Returns the kind of thing at a path; `closed` when access is denied. */
+/** Returns the type of a path; `closed` when access is denied. */
 function look(path: string): 'folder' | 'file' | 'closed' | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false });

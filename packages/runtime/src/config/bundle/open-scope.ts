@@ -12,16 +12,16 @@ import { isPlainObject } from '../../json/copy-json.ts';
 import type { SourceDocument } from './place.ts';
 import { findReferences, listReferring, parseReference, type ReferenceUse } from './references.ts';
 
-/** The most packages that one bundle may bring in, directly and through each other. */
+/** The maximum number of packages that one bundle may use, directly and through other packages. */
 const MOST_PACKAGES = 100;
 
 export interface OpenedScopes {
-  /** The first is the bundle's own. Each folder occurs once. */
+  /** The first scope is the bundle's own. Each folder occurs once. */
   readonly scopes: readonly Scope[];
   readonly findings: readonly Finding[];
 }
 
-/** Opens a bundle and its packages. `folder` is a real path; `documents` are those of the bundle itself. */
+/** Opens a bundle and its packages. `folder`: a real path. `documents`: the documents of the bundle itself. */
 export async function openScopes(folder: string, documents: readonly SourceDocument[]): Promise<OpenedScopes> {
   const scanner = openScanner();
   try {
@@ -36,7 +36,7 @@ async function openAll(folder: string, documents: readonly SourceDocument[], sca
   const scopes = new Map<string, MutableScope>();
   const root = await openScope({ folder, documents }, scanner, findings);
   scopes.set(folder, root);
-  // The loop adds to the map that it walks: packages refer to packages.
+  // The loop adds to the map while iterating it, because packages refer to packages.
   for (const scope of scopes.values()) {
     for (const { name, finding } of packagesOf(scope)) {
       const found = findBundlePackage(scope.folder, name);
@@ -98,7 +98,7 @@ async function openScope(
       continue;
     }
     const { kind, metadata } = resource;
-    // `kind` is the kind of this resource.
+    // Safe: `kind` is the kind of this resource.
     const plain = {
       ...home,
       kind,
@@ -111,12 +111,12 @@ async function openScope(
     findings.push(...found);
     resources.push(loaded);
   }
-  // The first of a name counts; the check of names reports the second.
+  // The first resource of a name counts; the check of names reports the second.
   const byIdentity = new Map(resources.toReversed().map((loaded) => [loaded.identity, loaded]));
   return { ...home, resources, broken, byIdentity, declared, isIncomplete, packages: new Map() };
 }
 
-/** Returns `Kind/name` of a document that may be broken, if it has both. */
+/** Returns `Kind/name` of a document, if it has both, even if the document is broken. */
 function identityOf({ value }: SourceDocument): string | undefined {
   if (!isPlainObject(value) || !isResourceKind(value.kind) || !isPlainObject(value.metadata)) return undefined;
   const { name } = value.metadata;
@@ -133,7 +133,7 @@ interface PackageUse {
 }
 
 /**
- * Lists each package once, at the first reference that names it. Names that are not package names are reported with the
+ * Lists each package once, at the first reference that names it. Invalid package names are reported with the
  * references.
  */
 function packagesOf(scope: Scope): PackageUse[] {

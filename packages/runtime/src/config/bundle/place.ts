@@ -4,18 +4,18 @@ import type { CodePlace, JsonValue } from '@goondan/types';
 /** The keys and indexes that lead to a value. */
 export type Path = readonly (string | number)[];
 
-/** One document, with the place of everything in it. */
+/** One document, with the places of its values. */
 export interface SourceDocument {
   readonly value: JsonValue;
-  /** True when a part of the document could not be read; `value` is the rest. */
+  /** True when a part of the document could not be read; `value` has the other parts. */
   readonly isBroken: boolean;
   /** The file that contains the document. */
   readonly file: string;
-  /** Returns the place of a value; for one that does not exist, that of the nearest value around it. */
+  /** Returns the place of a value. If the value does not exist, returns the place of the nearest enclosing value. */
   placeOf(path: Path, part?: 'key' | 'value'): CodePlace;
 }
 
-/** Writes a path as `spec.tools[0].ref`. */
+/** Formats a path, such as `spec.tools[0].ref`. */
 export function pathText(path: Path): string {
   return path
     .map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`))

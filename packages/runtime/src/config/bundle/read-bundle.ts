@@ -1,5 +1,5 @@
 /**
- * Makes a bundle from its documents: opens the scopes, checks them together, and lists all problems in the order of the
+ * Makes a bundle from its documents: opens the scopes, checks all of them, and lists all problems in the order of the
  * files.
  */
 import type { Bundle } from './bundle.ts';
@@ -41,7 +41,7 @@ export async function readBundle(
   };
 }
 
-/** Sorts problems by file, line and column, those of `goondan.yaml` first, and removes duplicates. */
+/** Sorts problems by file, line and column, with `goondan.yaml` first, and removes duplicates. */
 function listProblems(findings: readonly Finding[], severity: Finding['severity']): BundleProblem[] {
   const unique = new Map<string, BundleProblem>();
   for (const { severity: own, problem } of findings) {

@@ -1,4 +1,4 @@
-/** References between resources: how they are written, and which fields of each kind hold them. */
+/** References between resources: how they are written, and which fields of each kind contain them. */
 import type { JsonObject } from '@goondan/types';
 import { providerVariables } from '../provider-variables.ts';
 import type { WrittenReference } from './kinds/fields.ts';
@@ -21,7 +21,7 @@ export interface ReferenceUse {
   readonly written: WrittenReference;
 }
 
-/** Returns `undefined` when it is not `Kind/name`. */
+/** Returns `undefined` when the text is not `Kind/name`. */
 export function parseReference(written: WrittenReference): Reference | undefined {
   if (typeof written !== 'string') {
     const { kind, name, package: from } = written;
@@ -52,19 +52,19 @@ export function referenceOf(item: ListItem): WrittenReference {
   return typeof item === 'object' && 'ref' in item ? item.ref : item;
 }
 
-/** Returns the config of a list item, which is merged over the resource's own. */
+/** Returns the config of a list item, which is merged over the config of the resource. */
 export function configOf(item: ListItem): JsonObject {
   return typeof item === 'object' && 'ref' in item ? (item.config ?? {}) : {};
 }
 
-/** Returns `Kind/name` under which an item is listed: with its own name, or with the one that `as` gives. */
+/** Returns `Kind/name` under which an item is listed. The name is its own, or the one given by `as`. */
 export function listedAs(item: ListItem): string | undefined {
   const reference = parseReference(referenceOf(item));
   if (reference === undefined) return undefined;
   return `${reference.kind}/${newNameOf(item) ?? reference.name}`;
 }
 
-/** Returns the name that `as` gives; `undefined` when the item keeps its own. */
+/** Returns the name given by `as`; `undefined` when the item keeps its own name. */
 export function newNameOf(item: ListItem): string | undefined {
   return typeof item === 'object' && 'ref' in item ? item.as : undefined;
 }
@@ -74,7 +74,8 @@ export function listReferences({ kind, resource }: LoadedResource): ReferenceUse
 }
 
 /**
- * Lists the references of a resource, also of a broken one: a value that is not written like a reference is skipped.
+ * Lists the references of a resource, even of a broken one. A value that does not have the form of a reference is
+ * skipped.
  */
 export function findReferences(kind: ResourceKind, spec: unknown): ReferenceUse[] {
   return referencePlaces[kind].flatMap(({ expects, steps, isItem = false, provider }) => {
@@ -89,11 +90,11 @@ export function findReferences(kind: ResourceKind, spec: unknown): ReferenceUse[
 
 interface ReferencePlace {
   readonly expects: ResourceKind;
-  /** The path from the spec to the reference; `EACH` for each item of a list. */
+  /** The path from the spec to the reference; `EACH` stands for each item of a list. */
   readonly steps: readonly (string | typeof EACH)[];
   /** True when the value is a `ListItem`. */
   readonly isItem?: true;
-  /** The reference exists with this provider only. */
+  /** If set, the field is a reference only for this provider. */
   readonly provider?: string;
 }
 
@@ -141,7 +142,7 @@ function unwrapItem({ value, path }: Found): Found {
   return isPlainObject(value) && 'ref' in value ? { value: value.ref, path: [...path, 'ref'] } : { value, path };
 }
 
-/** An object with a mistyped key is not a reference: it would name something else. */
+/** An object with a mistyped key is not accepted, because it would refer to something else. */
 function isWrittenReference(value: unknown): value is WrittenReference {
   if (typeof value === 'string') return true;
   if (!isPlainObject(value) || typeof value.kind !== 'string' || typeof value.name !== 'string') return false;
@@ -149,7 +150,7 @@ function isWrittenReference(value: unknown): value is WrittenReference {
   return Object.keys(value).every((key) => ['kind', 'name', 'package'].includes(key));
 }
 
-/** Lists the documents of a scope that may refer to others: its resources, and the broken ones. */
+/** Lists the documents of a scope that may contain references: its resources, and its broken documents. */
 export function listReferring({
   resources,
   broken,

@@ -1,7 +1,7 @@
 import type { LoadedResourceOf, Scope } from './bundle.ts';
 import { findResource, type FoundResource, resourcesOf } from './find-resource.ts';
 
-/** Returns the swarm of a connection: the one it names, or the only one there is. */
+/** Returns the swarm of a connection: the one it names, or the only one in the scope. */
 export function swarmOf(
   scope: Scope,
   { resource }: LoadedResourceOf<'Connection'>,
@@ -13,7 +13,7 @@ export function swarmOf(
   return { scope, loaded: only };
 }
 
-/** Lists `Swarm/name` of each swarm, broken ones included: a connection may mean one of them. */
+/** Lists `Swarm/name` of each swarm, including broken ones, because a connection may refer to them. */
 export function declaredSwarms({ declared }: Scope): readonly string[] {
   return [...declared].filter((identity) => identity.startsWith('Swarm/'));
 }

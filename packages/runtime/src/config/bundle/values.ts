@@ -9,7 +9,7 @@ import { configOf, type ListItem, parseModelName } from './references.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable that a resource needs, and the path where it says so. */
+/** A variable that a resource needs, and the path of the field that names it. */
 export interface VariableUse {
   readonly path: Path;
   readonly variable: string;
@@ -80,9 +80,9 @@ export function listVariables(loaded: LoadedResource): VariableUse[] {
   return uses;
 }
 
-/** Returns the config with the result of `get` in place of every `{ valueFrom: { env } }`. */
+/** Returns the config with every `{ valueFrom: { env } }` replaced by the result of `get`. */
 export function fillConfig(config: JsonObject, get: (variable: string, path: Path) => string): JsonObject {
-  // Filling in an object returns an object.
+  // Safe: filling in an object returns an object.
   return fill(config, []) as JsonObject;
 
   function fill(value: JsonValue, path: Path): JsonValue {
@@ -107,7 +107,7 @@ function configsOf({ kind, resource }: LoadedResource): { path: Path; config: Js
 
 interface FoundValue {
   readonly path: Path;
-  /** Absent when it is malformed. */
+  /** The name of the variable; absent when the `valueFrom` is malformed. */
   readonly variable?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The checks of a script: each function takes an unchecked value and returns it with its type. */
+/** The checks of a script. Each function takes an unchecked value and returns it with its type. */
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { showJson } from '../../json/show-json.ts';
@@ -6,12 +6,12 @@ import { closestName } from '../closest-name.ts';
 
 export type UncheckedObject = Readonly<Record<string, unknown>>;
 
-/** Makes the error of every check; `where` is the path of the field, such as `script[2].fail.times`. */
+/** Makes the error of every check. `where`: the path of the field, such as `script[2].fail.times`. */
 export function scriptError(where: string, problem: string, options: { suggestion?: string; cause?: unknown } = {}) {
   return new GoondanError('E_MODEL_SCRIPT', `Scripted model: ${where} ${problem}.`, options);
 }
 
-/** Checks that a value is an object with these keys only. */
+/** Checks that a value is an object that has only these keys. */
 export function checkObject(value: unknown, where: string, knownKeys: readonly string[]): UncheckedObject {
   if (!isPlainObject(value)) throw expected('an object', value, where);
   for (const key of Object.keys(value)) {
@@ -56,7 +56,7 @@ export function checkCount(value: unknown, where: string): number {
   return value;
 }
 
-/** Returns a copy, so that later changes do not reach the script of an open model. */
+/** Returns a copy, so that later changes of the value do not affect the script of an open model. */
 export function checkJsonObject(value: unknown, where: string): JsonObject {
   if (!isPlainObject(value)) throw expected('an object', value, where);
   try {

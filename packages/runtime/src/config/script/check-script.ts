@@ -1,6 +1,6 @@
 /**
- * Checks the options of a scripted model once, when it is opened; the result is trusted afterwards. Every problem is
- * `E_MODEL_SCRIPT`, naming the rule by its index and the field in it.
+ * Checks the options of a scripted model once, when it is opened; the result is not checked again. Every problem is an
+ * `E_MODEL_SCRIPT` error, which names the rule by its index and the field.
  */
 import { errorCatalogue, type ErrorCode } from '@goondan/types';
 import {
@@ -18,7 +18,7 @@ import {
 import { closestName } from '../closest-name.ts';
 import type { AnswerAction, FailAction, Rule, RuleAction, RuleCondition, Script } from './script.ts';
 
-/** Placeholders with a fixed meaning; a named group must not hide them. */
+/** Placeholders with a fixed meaning; a named group must not have these names. */
 const reservedNames = ['input', 'result'];
 
 export function checkScript(options: unknown): Script {
@@ -30,7 +30,7 @@ export function checkScript(options: unknown): Script {
   };
 }
 
-/** Checks one rule; `where` is its path, such as `script[2]`. */
+/** Checks one rule. `where`: its path, such as `script[2]`. */
 export function checkRule(value: unknown, where: string): Rule {
   const written = checkObject(value, where, ['when', 'afterTool', 'say', 'call', 'calls', 'fail']);
   return { condition: checkCondition(written, where), action: checkAction(written, where) };
@@ -50,7 +50,7 @@ function checkCondition(written: UncheckedObject, where: string): RuleCondition 
 function checkPattern(value: unknown, where: string): RegExp {
   const source = checkString(value, where);
   const pattern = parsePattern(source, where);
-  // Read and not run: a bundle that is not trusted yet is checked too, and a pattern can be made to run forever.
+  // The pattern is only read, not run, because the bundle may not be trusted yet, and a pattern can run forever.
   const reserved = reservedNames.find((name) => source.includes(`(?<${name}>`));
   if (reserved === undefined) return pattern;
   throw scriptError(where, `has a group named \`${reserved}\`, but {{${reserved}}} has a meaning of its own`, {

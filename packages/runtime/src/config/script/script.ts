@@ -1,23 +1,28 @@
-/** A script in its two forms: as people write it, and as the scripted model reads it after the check. */
+/** A script in its two forms: as people write it, and as the scripted model uses it after the check. */
 import type { ErrorCode, JsonObject } from '@goondan/types';
 
 /** `Model.spec.options` of `provider: scripted`. */
 export interface ScriptedModelOptions {
   /** The rules, tried in order; the first rule that matches answers. */
   script: ScriptedRule[];
-  /** The delay before the first token. Default 0. */
+  /** The delay before the first token, in milliseconds. Default 0. */
   latencyMs?: number;
-  /** The speed of streamed text. Default 0: all at once. */
+  /** The speed of streamed text. Default 0: the whole text at once. */
   tokensPerSecond?: number;
 }
 
-/** Applies to the newest message that is not a system message. Without `when` and `afterTool` it always matches. */
+/**
+ * A rule is matched against the newest message that is not a system message. Without `when` and `afterTool`, it always
+ * matches.
+ */
 export interface ScriptedRule {
-  /** A regular expression, case-insensitive, on a user's text. Its named groups can be used in `{{…}}`. */
+  /** A case-insensitive regular expression, matched against a user's text. Its named groups can be used in `{{…}}`. */
   when?: string;
   /** The name of a tool: the newest message must be its result. */
   afterTool?: string;
-  /** Text with `{{group}}`, `{{input}}` and `{{result.…}}`. Together with calls it comes before them. */
+  /**
+   * A text with `{{group}}`, `{{input}}` and `{{result.…}}`. If the rule also has calls, the text comes before them.
+   */
   say?: string;
   call?: ScriptedCall;
   calls?: ScriptedCall[];
@@ -26,16 +31,16 @@ export interface ScriptedRule {
 
 export interface ScriptedCall {
   tool: string;
-  /** Strings in it are templates; one that is a single `{{…}}` keeps the type of its value. */
+  /** Strings in the arguments are templates. A string that is a single `{{…}}` keeps the type of the inserted value. */
   args?: JsonObject;
 }
 
 export interface ScriptedFailure {
   message: string;
-  /** Default false. */
+  /** If true, the error is retryable. Default false. */
   retryable?: boolean;
   retryAfterMs?: number;
-  /** The number of failures in one turn; after that the rule is skipped. Without a limit when absent. */
+  /** The number of failures in one turn; after that the rule is skipped. When absent, it always fails. */
   times?: number;
   /** A code of the catalogue. Default `E_MODEL_FAILED`. */
   code?: ErrorCode;
@@ -61,7 +66,7 @@ export type RuleAction = AnswerAction | FailAction;
 
 export interface AnswerAction {
   readonly type: 'answer';
-  /** Absent when the answer consists of calls only. */
+  /** The text; absent when the answer consists of calls only. */
   readonly say?: string;
   readonly calls: readonly Required<ScriptedCall>[];
 }
@@ -72,6 +77,6 @@ export interface FailAction {
   readonly message: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
-  /** `Infinity`: always. */
+  /** The number of failures; `Infinity` means that it always fails. */
   readonly times: number;
 }

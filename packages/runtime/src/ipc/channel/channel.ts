@@ -1,10 +1,9 @@
 /**
- * One channel between two processes: messages in order, checked, bounded, paced.
- *
- * 1. A sent message is not a delivered one: only an answer after a durable write proves delivery (see
- *    ../pending-answers.ts).
- * 2. No incoming bytes can throw here: a malformed or too long frame is rejected with a code and reported to
- *    `onRefused`.
+ * One channel between two processes. Messages arrive in order, and are checked, bounded in size, and limited in rate.
+ * 1. A sent message need not be delivered: only an answer after a durable write proves delivery (see
+ * ../pending-answers.ts).
+ * 2. No incoming bytes can cause an exception: a malformed or too long frame is rejected with a code and reported to
+ * `onRefused`.
  * 3. `onClose` is called once, after the last message.
  */
 import { GoondanError } from '@goondan/types';
@@ -41,7 +40,7 @@ export class Channel<Out, In> {
   private readonly closeListeners = new Set<() => void>();
   private readonly unread: Uint8Array[] = [];
   private refusals = 0;
-  /** True after too much came at once: reading continues by the clock. */
+  /** True after too much arrived at once: reading continues when a timer fires. */
   private resting = false;
   private wireClosed = false;
 
@@ -75,12 +74,13 @@ export class Channel<Out, In> {
   }
 
   /**
-   * Resolves when the system has the message; then it arrives even if this process exits, unless the other one is gone.
-   *
+   * Resolves when the operating system has the message. It then arrives even if this process exits, unless the other
+   * process has exited.
    * **Rules** — messages arrive in the order of the calls. `delta`, `log` and `runtime.event` may be dropped when the
-   * other side is too slow: that resolves too, and the other side gets a `dropped` message with the counts.
-   * **Errors** — `E_IPC_CLOSED`, `E_IPC_FULL` (retryable), `E_IPC_FRAME`, `E_IPC_SIZE`; `E_DISK_FULL` or `E_STORE_WRITE`
-   * when it is too long for a frame and the disk fails. A message that may be dropped can only fail with `E_IPC_FRAME`.
+   * other side is too slow. The promise then resolves too, and the other side gets a `dropped` message with the counts.
+   * **Errors** — `E_IPC_CLOSED`, `E_IPC_FULL` (retryable), `E_IPC_FRAME`, `E_IPC_SIZE`; `E_DISK_FULL` or
+   * `E_STORE_WRITE` when the message is too long for a frame and the disk fails. A message that may be dropped can fail
+   * only with `E_IPC_FRAME`.
    */
   async send(message: Out): Promise<void> {
     const line = toLine(this.codec.encode(message));
@@ -104,20 +104,20 @@ export class Channel<Out, In> {
     return () => void this.messageListeners.delete(listener);
   }
 
-  /** Receives each rejected frame's error. */
+  /** Calls the listener with the error of each rejected frame. */
   onRefused(listener: (error: GoondanError) => void): () => void {
     this.refusedListeners.add(listener);
     return () => void this.refusedListeners.delete(listener);
   }
 
-  /** Adds a listener for the end, called once; a late listener is called at once. */
+  /** Adds a listener for the close, called once. If the channel is already closed, it is called at once. */
   onClose(listener: () => void): () => void {
     if (this.isClosed) listener();
     else this.closeListeners.add(listener);
     return () => void this.closeListeners.delete(listener);
   }
 
-  /** Closes at once. Waiting messages are rejected, later ones ignored. */
+  /** Closes at once. Queued messages are rejected, and later ones ignored. */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -127,7 +127,7 @@ export class Channel<Out, In> {
     for (const listener of [...this.closeListeners]) tell(listener, undefined);
   }
 
-  /** Closes when all waiting messages are with the system. */
+  /** Closes when the operating system has all queued messages. */
   async closeAfterFlush(): Promise<void> {
     await this.queue.empty();
     this.close();
@@ -140,7 +140,7 @@ export class Channel<Out, In> {
   }
 
   private read(): void {
-    // Without a listener the message waits, and so does the other side.
+    // Without a listener the message stays unread, and the other side has to wait.
     if (this.messageListeners.size === 0 && this.unread.length > 0) return this.wire.pause();
     while (!this.resting && !this.isClosed) {
       const split = this.splitter.next();
@@ -183,7 +183,7 @@ export class Channel<Out, In> {
     }
   }
 
-  /** Returns the frame itself, or the message in the file it names. */
+  /** Returns the message: the frame itself, or the contents of the file that the frame names. */
   private resolve(frame: string): string {
     const name = frame.startsWith(FILE_REFERENCE) ? fileReference.exec(frame)?.[1] : undefined;
     if (name === undefined) return frame;
@@ -207,7 +207,9 @@ export class Channel<Out, In> {
   }
 }
 
-/** A frame that names a file with the message. No message begins like this: each has a `type`. */
+/**
+ * The beginning of a frame that names a file with the message. No message begins like this, because each has a `type`.
+ */
 const FILE_REFERENCE = '{"file":';
 const fileReference = /^\{"file":"([^"\\]{1,100})"\}$/;
 
@@ -215,12 +217,12 @@ function referTo(file: string): string {
   return JSON.stringify({ file });
 }
 
-/** Makes a line of a frame: JSON has no raw line breaks. */
+/** Makes a line from a frame; JSON has no raw line breaks. */
 function toLine(frame: string): Uint8Array {
   return Buffer.from(`${frame}\n`);
 }
 
-/** Calls a listener. Its error must not stop the other listeners, and must not go unnoticed. */
+/** Calls a listener. If it throws, the other listeners are still called, and the error is not lost. */
 function tell<Value>(listener: (value: Value) => void, value: Value): void {
   try {
     listener(value);

@@ -1,13 +1,13 @@
 /**
- * Sends messages too long for a frame by file: the frame has the file's name, the file the message. The folder belongs
- * to one channel. Only a name that we could have made is joined to that folder, and only a plain file of bounded size
- * is read: the other side may be bundle code.
+ * Sends messages that are too long for a frame through files: the frame contains the file's name, and the file contains
+ * the message. The folder belongs to one channel. Only names in our own format are accepted, and only regular files of
+ * bounded size are read, because the other side may be bundle code.
  */
 import { GoondanError } from '@goondan/types';
 import { newUuid } from '../../ports/ids.ts';
 import { writeFailure } from '../../ports/coded-fs.ts';
 
-/** Loaded with the first long message: earlier it would cost every process 2 ms and 3 MB that few of them need. */
+/** Loaded with the first long message, because loading it costs 2 ms and 3 MB, and few processes need it. */
 const disk = () => process.getBuiltinModule('node:fs');
 
 export interface FrameFiles {
@@ -26,7 +26,7 @@ export function frameFolder(folder: string): FrameFiles {
       const path = `${folder}/${name}`;
       try {
         disk().mkdirSync(folder, { recursive: true, mode: 0o700 });
-        // `wx`: never through an existing file.
+        // `wx` fails if the file exists, so nothing is written through a link.
         disk().writeFileSync(path, message, { flag: 'wx', mode: 0o600 });
       } catch (error) {
         removeFile(path);
@@ -91,7 +91,7 @@ function readPlainFile(path: string, longest: number): Uint8Array {
 
 function open(path: string): number {
   const { constants, openSync } = disk();
-  // Not through a link, and without waiting at a pipe.
+  // Does not follow links, and does not block at a pipe.
   const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   try {
     return openSync(path, readOnly);
@@ -104,7 +104,7 @@ function removeFile(path: string): void {
   try {
     disk().unlinkSync(path);
   } catch {
-    // A missing file, or a folder, is removed with the channel's folder.
+    // If it could not be removed, it is removed with the channel's folder.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Splits incoming bytes into frames, one per line. It never holds more than one frame and its last chunk: a frame above
- * the limit is reported once and skipped to its end, so that one bad frame does not cost the next good one.
+ * Splits incoming bytes into frames, one per line. It never holds more than one frame and the last chunk. A frame above
+ * the limit is reported once and skipped to its end, so that one bad frame does not affect the next one.
  */
 
 /** One frame, or the report that one was too long. */
@@ -12,19 +12,22 @@ const SMALLEST_ROOM = 4_096;
 export class FrameSplitter {
   /** Bytes that are not split yet. */
   private chunk: Uint8Array = nothing;
-  /** The beginning of an incomplete frame; it grows by doubling, so that single bytes cost no more. */
+  /**
+   * The beginning of an incomplete frame. Its buffer grows by doubling, so that many small chunks cost no more than a
+   * few large ones.
+   */
   private started: Uint8Array = nothing;
   private startedLength = 0;
   private skipping = false;
 
   constructor(private readonly longest: number) {}
 
-  /** Adds a chunk. Call it only when `next` has returned undefined. */
+  /** Adds a chunk. Call it only after `next` has returned `undefined`. */
   push(chunk: Uint8Array): void {
     this.chunk = chunk;
   }
 
-  /** Returns the next frame; undefined when more bytes are needed. */
+  /** Returns the next frame, or `undefined` when more bytes are needed. */
   next(): Split | undefined {
     for (;;) {
       const end = this.chunk.indexOf(NEWLINE);
@@ -72,7 +75,7 @@ export class FrameSplitter {
     this.startedLength = length;
   }
 
-  /** Frees the memory too: an idle channel holds nothing. */
+  /** Also frees the memory, so that an idle channel holds none. */
   private forget(): void {
     this.started = nothing;
     this.startedLength = 0;

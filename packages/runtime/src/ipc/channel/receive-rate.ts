@@ -1,7 +1,7 @@
-/** Limits the reading speed of a channel: two buckets that fill with time, one for frames and one for bytes. */
+/** Limits the reading rate of a channel with two token buckets, one for frames and one for bytes. */
 import type { ChannelLimits } from '../limits.ts';
 
-/** The burst after a silence, as time at full rate. */
+/** The size of a burst after a silence, as time at full rate. */
 const BURST_MS = 250;
 
 export class ReceiveRate {
@@ -16,7 +16,7 @@ export class ReceiveRate {
     this.bytes = this.most(rates.bytesPerSecond);
   }
 
-  /** Counts a read. Returns the milliseconds to wait before the next read; usually 0. */
+  /** Counts a read. Returns the milliseconds to wait before the next read, usually 0. */
   take(frames: number, bytes: number, now: number): number {
     const { framesPerSecond, bytesPerSecond } = this.rates;
     const passed = Math.max(0, now - this.at);

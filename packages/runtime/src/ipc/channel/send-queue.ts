@@ -1,10 +1,9 @@
 /**
  * Sends frames to the wire, in order.
- *
- * 1. A frame that must arrive is never dropped: when too many wait, the next one is rejected.
- * 2. A lossy frame is always taken: when too many wait, the oldest is dropped, and a note with the count is written
- *    next.
- * 3. A frame that the wire has begun to take is finished.
+ * 1. A frame that must arrive is never dropped: when too many are queued, a further one is rejected.
+ * 2. A lossy frame is always accepted: when too many are queued, the oldest is dropped, and a note with the count is
+ * written next.
+ * 3. A frame that was partly written is always finished.
  */
 import { GoondanError } from '@goondan/types';
 import type { LossyKind } from '../codec.ts';
@@ -15,13 +14,13 @@ export interface SendQueueDeps {
   readonly limits: Pick<ChannelLimits, 'mostWaiting' | 'mostWaitingBytes' | 'mostLossy' | 'mostLossyBytes'>;
   /** See {@link Wire.write}. */
   readonly write: (bytes: Uint8Array) => number;
-  /** The bytes of a note about dropped frames. */
+  /** Makes the bytes of a note about dropped frames. */
   readonly noteFor: (counts: DroppedCounts) => Uint8Array | undefined;
 }
 
 interface Entry {
   readonly bytes: Uint8Array;
-  /** Its size for the limits; more than its bytes when most of it is in a file. */
+  /** The size that counts for the limits; more than the number of bytes when most of the message is in a file. */
   readonly weight: number;
   readonly lossy: LossyKind | undefined;
   readonly done: PromiseWithResolvers<void>;
@@ -30,10 +29,10 @@ interface Entry {
 const noneDropped: DroppedCounts = { delta: 0, log: 0, 'runtime.event': 0 };
 
 export class SendQueue {
-  // Sets, because the oldest lossy entry must be removable from the middle of the queue at no cost.
+  // Sets, so that the oldest lossy entry can be removed cheaply from the middle of the queue.
   private readonly entries = new Set<Entry>();
   private readonly lossy = new Set<Entry>();
-  /** The item that the wire is taking: an entry, or a note of our own. */
+  /** The item that is being written: an entry, or a note about dropped frames. */
   private current: { readonly bytes: Uint8Array; readonly entry: Entry | undefined; written: number } | undefined;
   private bytes = 0;
   private lossyBytes = 0;
@@ -42,7 +41,7 @@ export class SendQueue {
 
   constructor(private readonly deps: SendQueueDeps) {}
 
-  /** Throws `E_IPC_FULL` when a frame of this weight that must arrive has no room. */
+  /** Throws `E_IPC_FULL` if a frame of this weight that must arrive does not fit. */
   checkRoom(weight: number): void {
     if (this.hasRoom(weight)) return;
     const waiting = this.entries.size - this.lossy.size;
@@ -59,17 +58,19 @@ export class SendQueue {
   }
 
   /**
-   * Like `push`, for streams whose sender does not wait. Returns false, and takes nothing, where `checkRoom` would
-   * throw.
+   * Like `push`, for streams whose sender does not wait. Where `checkRoom` would throw, returns false and does not
+   * queue the frame.
    */
   offer(bytes: Uint8Array, lossy: LossyKind | undefined): boolean {
     if (lossy === undefined && !this.hasRoom(bytes.length)) return false;
-    // Rejects when the reader leaves, which the stream itself tells.
+    // Rejects when the reader disconnects, which the stream reports itself.
     this.push(bytes, bytes.length, lossy).catch(() => undefined);
     return true;
   }
 
-  /** Resolves when the wire has the whole frame, or when it was dropped; rejects when the wire closes first. */
+  /**
+   * Resolves when the wire has accepted the whole frame, or when it was dropped; rejects when the wire closes first.
+   */
   push(bytes: Uint8Array, weight: number, lossy: LossyKind | undefined): Promise<void> {
     const entry: Entry = { bytes, weight, lossy, done: Promise.withResolvers() };
     this.entries.add(entry);
@@ -83,20 +84,20 @@ export class SendQueue {
     return entry.done.promise;
   }
 
-  /** Counts a lossy frame that is not even taken. */
+  /** Counts a lossy frame that was not even queued. */
   drop(kind: LossyKind): void {
     this.countDropped(kind);
     if (this.entries.size === 0) this.pump();
   }
 
-  /** Writes until the wire takes no more. */
+  /** Writes until the wire accepts no more. */
   pump(): void {
     for (;;) {
       this.current ??= this.next();
       if (this.current === undefined) return this.tellEmpty();
       const { bytes, entry, written } = this.current;
       const taken = this.deps.write(written === 0 ? bytes : bytes.subarray(written));
-      // Closed: `fail` follows.
+      // The wire is closed, and `fail` will be called.
       if (taken < 0) return;
       this.current.written += taken;
       if (this.current.written < bytes.length) return;
@@ -107,13 +108,13 @@ export class SendQueue {
     }
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no frame is queued. */
   async empty(): Promise<void> {
     if (this.isEmpty) return;
     await new Promise<void>((resolve) => this.whenEmpty.push(resolve));
   }
 
-  /** Rejects the waiting frames that had to arrive, because the wire is closed. */
+  /** Rejects the queued frames that had to arrive, because the wire is closed. */
   fail(error: GoondanError): void {
     for (const entry of [...this.entries]) {
       this.remove(entry);
@@ -124,12 +125,12 @@ export class SendQueue {
     this.tellEmpty();
   }
 
-  /** Drops all frames, because the reader left. */
+  /** Drops all frames, because the reader disconnected. */
   clear(): void {
     this.fail(new GoondanError('E_IPC_CLOSED', 'The reader left.'));
   }
 
-  /** Tells whether there is room; one frame is always taken, however large. */
+  /** Returns true if the frame fits. An empty queue accepts one frame of any size. */
   private hasRoom(weight: number): boolean {
     const { mostWaiting, mostWaitingBytes } = this.deps.limits;
     const waiting = this.entries.size - this.lossy.size;

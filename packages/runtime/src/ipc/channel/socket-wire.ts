@@ -1,16 +1,16 @@
 /**
- * A wire over one end of a socket pair: the extra pipe that `Bun.spawn` gives a child as descriptor 3. It is not Bun's
- * own `ipc`, which reads a frame of any size into memory before it can be rejected, and whose `send` has no
+ * A wire over one end of a socket pair: the extra pipe that `Bun.spawn` gives a child as descriptor 3. Bun's own `ipc`
+ * is not used, because it reads a frame of any size into memory before it can be rejected, and its `send` has no
  * back-pressure (docs/decisions/0007-ipc-over-a-socket-pair.md).
  */
 import type { OpenWire, Wire } from './wire.ts';
 
-/** The descriptor of a child's channel. */
+/** The file descriptor of a child's channel. */
 export const CHANNEL_DESCRIPTOR = 3;
 
 /**
- * Takes over the descriptor: it is closed with the wire. `keepsAlive` is false to let a process end that waits for
- * nothing else.
+ * Takes over the descriptor, which is closed with the wire. If `keepsAlive` is false, the wire does not keep its
+ * process alive.
  */
 export function socketWire(descriptor: number, keepsAlive = true): OpenWire {
   return (events) => {
@@ -24,7 +24,7 @@ export function socketWire(descriptor: number, keepsAlive = true): OpenWire {
     const options: Bun.FdSocketOptions = {
       fd: descriptor,
       socket: {
-        // Called before `connect` returns, because a descriptor is connected already.
+        // Called before `connect` returns, because the descriptor is already connected.
         open(opened) {
           socket = opened;
           if (!keepsAlive) opened.unref();
@@ -39,7 +39,7 @@ export function socketWire(descriptor: number, keepsAlive = true): OpenWire {
         connectError: close,
       },
     };
-    // Safe: Bun documents the option and takes it; its overloads of `connect` omit it.
+    // Safe: Bun documents and accepts the option, but its overloads of `connect` omit it.
     void Bun.connect(options as unknown as Bun.UnixSocketOptions).catch(close);
     return wireOf(() => (over ? undefined : socket));
   };

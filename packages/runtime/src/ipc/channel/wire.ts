@@ -1,17 +1,17 @@
-/** Bytes in order between two processes, or between two halves of a test: the transport of a channel. */
+/** The transport of a channel: bytes in order between two processes, or between two ends in a test. */
 export interface Wire {
-  /** Returns the number of bytes taken; offer the rest again after `drain`. -1 when the wire is closed. */
+  /** Returns the number of bytes accepted; write the rest again after `drain`. Returns -1 when the wire is closed. */
   write(bytes: Uint8Array): number;
-  /** Holds `data` and `closed` back until `resume`. */
+  /** Delays `data` and `closed` until `resume`. */
   pause(): void;
   resume(): void;
-  /** Closes this end. Bytes already taken still arrive. */
+  /** Closes this end. Bytes that were already accepted still arrive. */
   end(): void;
 }
 
 export interface WireEvents {
   data(chunk: Uint8Array): void;
-  /** Called when `write` may be tried again. */
+  /** Called when `write` can be called again. */
   drain(): void;
   /** Called once, after the last `data`. */
   closed(): void;

@@ -11,10 +11,10 @@ const statusFields = {
   withheld: optional(listOf(object({ name: text, problem: text }))),
 } satisfies FieldsOf<ExtensionStatus>;
 
-/** A status as an extension reports it. */
+/** A status in the form that an extension reports. */
 export const extensionStatus: Check<ExtensionStatus> = object(statusFields);
 
-/** A status as the runtime reports it. */
+/** A status in the form that the runtime reports. */
 export const extensionStatusChanged: Check<ExtensionStatusChanged> = object({
   ...statusFields,
   extension: name,

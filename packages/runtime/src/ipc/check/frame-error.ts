@@ -1,4 +1,4 @@
-/** An error for another process: the fields its reader needs to branch on and to print, without the stack. */
+/** An error for another process: the fields that the receiver needs to decide and to print, without the stack. */
 import { type CodePlace, type ErrorCode, errorCatalogue, GoondanError, isErrorCode } from '@goondan/types';
 import { codePlace } from './code-place.ts';
 import { type Check, count, type FieldsOf, flag, Misfit, object, optional, text } from './shape.ts';
@@ -9,11 +9,11 @@ export interface FrameError {
   readonly suggestion?: string;
   readonly retryable?: boolean;
   readonly retryAfterMs?: number;
-  /** The place where bundle code threw; not sent to other agents and connectors. */
+  /** The place where bundle code threw. It is not sent to other agents and connectors. */
   readonly place?: CodePlace;
 }
 
-/** Converts any thrown value; `fallback` is the code of errors without one from the catalogue. */
+/** Converts any thrown value. `fallback`: the code for errors without a code of the catalogue. */
 export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
   if (!GoondanError.is(thrown)) return { code: fallback, message: messageOf(thrown) };
   const { code, message, suggestion, retryable, retryAfterMs, place } = thrown;
@@ -27,7 +27,7 @@ export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
   };
 }
 
-/** Makes the error to throw on the other side. */
+/** Makes a throwable error from a received one. */
 export function fromFrameError({ code, message, place, ...options }: FrameError): GoondanError {
   const error = new GoondanError(code, message, options);
   return place === undefined ? error : Object.assign(error, { place });

@@ -1,14 +1,14 @@
 /**
- * Hand-written checks, because a child process may import neither zod nor ajv (start time, memory). A check takes an
- * unknown value and returns it typed, or throws a {@link Misfit} with the place and the reason. Objects come back with
- * the fields of the shape and no others, so that nothing unchecked passes the border.
+ * Hand-written checks, because a child process must import neither zod nor ajv (start time, memory). A check takes an
+ * unknown value and returns it typed, or throws a {@link Misfit} with the place and the reason. A checked object has
+ * only the fields of its shape, so that no unchecked data gets into the process.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 
 export type Check<Value> = (value: unknown) => Value;
 
-/** Tells where a value differs from its shape. */
+/** The error that says where a value differs from its shape. */
 export class Misfit extends Error {
   override readonly name = 'Misfit';
   constructor(
@@ -18,7 +18,7 @@ export class Misfit extends Error {
     super(`${path === '' ? 'it' : cut(path, LONGEST_PATH)} ${problem}`);
   }
 
-  /** Returns the same error, seen from one level further out. */
+  /** Returns the same error, with its path extended by the enclosing key. */
   under(key: string | number): Misfit {
     const step = typeof key === 'number' ? `[${key}]` : key;
     const joint = this.path === '' || this.path.startsWith('[') ? '' : '.';
@@ -26,7 +26,7 @@ export class Misfit extends Error {
   }
 }
 
-/** A name or an id: not empty, and no longer than any we make. */
+/** A name or an id: not empty, and not longer than any that the runtime makes. */
 export const name: Check<string> = (value) => {
   if (typeof value !== 'string' || value === '') throw new Misfit(`is ${describe(value)}, not a text`);
   if (value.length > LONGEST_NAME) throw new Misfit(`has ${value.length} characters; ${LONGEST_NAME} are allowed`);
@@ -57,7 +57,9 @@ export const number: Check<number> = (value) => {
   return value;
 };
 
-/** The only place where dates cross the border: a Date on its way out, ISO 8601 on the wire, a Date again inside. */
+/**
+ * The only check for dates: a `Date` before it is sent, ISO 8601 in the frame, and a `Date` again after it is received.
+ */
 export const date: Check<Date> = (value) => {
   const moment =
     value instanceof Date ? value : new Date(typeof value === 'string' && isoDate.test(value) ? value : NaN);
@@ -65,10 +67,10 @@ export const date: Check<Date> = (value) => {
   return moment;
 };
 
-/** Any JSON value. It is not copied: no other code has the value parsed from a frame. */
+/** Any JSON value. It is not copied, because no other code has access to a value parsed from a frame. */
 export const json: Check<JsonValue> = (value) => {
   checkJson(value, []);
-  // Safe: the walk found nothing that JSON cannot hold.
+  // Safe: the walk found nothing that is not JSON.
   return value as JsonValue;
 };
 
@@ -103,7 +105,7 @@ export function optional<Value>(check: Check<Value>): Optional<Value> {
 }
 
 type Fields = Readonly<Record<string, Check<unknown> | Optional<unknown>>>;
-/** For `satisfies`: a field added to `Value` but not to its check would be lost on the way. */
+/** For `satisfies`: otherwise a field that is added to `Value` but not to its check would be lost in transit. */
 export type FieldsOf<Value> = Readonly<Record<keyof Value, Check<unknown> | Optional<unknown>>>;
 /** The checks of all fields of `Value`, each for its type. */
 export type ShapeOf<Value> = {
@@ -133,7 +135,7 @@ export function object<const F extends Fields>(fields: F): Check<ObjectOf<F>> {
   };
 }
 
-/** Like `object`, but rejects fields that the shape does not name: for input that people type. */
+/** Like `object`, but rejects fields that are not in the shape, for input that people type. */
 export function exactObject<const F extends Fields>(fields: F): Check<ObjectOf<F>> {
   const check = object(fields);
   return (value) => {
@@ -149,8 +151,8 @@ export type OneOf<Shapes extends Readonly<Record<string, () => Check<unknown>>>>
 >;
 
 /**
- * Checks one of several shapes, told apart by a field with a fixed text in each. Each check is made on its first use: a
- * process starts without those it never needs.
+ * Checks one of several shapes, which differ in a field with a fixed text. Each check is made on its first use, so that
+ * a process starts without checks that it never needs.
  */
 export function oneByField<Key extends string, Value extends Record<Key, string>>(
   key: Key,
@@ -171,14 +173,14 @@ export function oneByField<Key extends string, Value extends Record<Key, string>
   };
 }
 
-/** Checks a fixed text, which tells the shapes of a union apart. */
+/** Checks a fixed text, which distinguishes the shapes of a union. */
 export function literal<const Value extends string>(wanted: Value): Check<Value> {
   return oneOf(wanted);
 }
 
 const LONGEST_NAME = 4_096;
 const DEEPEST = 256;
-/** The length of a path in an error message. */
+/** The maximum length of a path in an error message. */
 const LONGEST_PATH = 200;
 const LONGEST_QUOTE = 60;
 const isoDate = /^[+-]?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
@@ -191,7 +193,7 @@ function inside<Value>(key: string | number, check: Check<Value>, value: unknown
   }
 }
 
-/** Keeps its place in `keys`, which becomes text only for an error. */
+/** Checks a value. The current position is kept in `keys`, which is converted to text only for an error. */
 function checkJson(value: unknown, keys: (string | number)[]): void {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
   if (typeof value === 'number' && Number.isFinite(value)) return;
@@ -211,7 +213,7 @@ function checkJson(value: unknown, keys: (string | number)[]): void {
     );
   for (const key of Object.keys(value)) {
     const item = value[key];
-    // Left out on its way to the wire, as everywhere in JSON.
+    // `undefined` is left out when the value is sent, as JSON.stringify does.
     if (item === undefined) continue;
     keys.push(key);
     checkJson(item, keys);
@@ -223,7 +225,7 @@ function misfitAt(keys: readonly (string | number)[], problem: string): Misfit {
   return keys.reduceRight((misfit, key) => misfit.under(key), new Misfit(problem));
 }
 
-/** Uses no property of the value: a frame may bring its own `constructor`. */
+/** Reads no property of the value, because a frame may contain its own `constructor`. */
 function describe(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';

@@ -37,13 +37,13 @@ const messageSource: Check<MessageSource> = oneByField<'type', MessageSource>('t
 const withRole = object({ role: oneOf('system', 'user', 'assistant', 'tool') });
 const parts = object({ content: listOf(object({ type: name })) });
 
-/** Checks role and parts; the conversation checks the contents of a part where it is stored. */
+/** Checks role and parts. The contents of a part are checked where the conversation stores it. */
 const modelMessage: Check<ModelMessage> = (value) => {
   const data = jsonObject(value);
   const { role } = withRole(data);
   if (typeof data.content !== 'string') parts(data);
   else if (role === 'tool') throw new Misfit('is a text, not a list', 'content');
-  // Safe: role and content were just checked, and all of it is JSON.
+  // Safe: role and content were just checked, and the whole value is JSON.
   return data as unknown as ModelMessage;
 };
 

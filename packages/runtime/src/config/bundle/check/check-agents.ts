@@ -1,4 +1,4 @@
-/** Checks the lists of an Agent (each name once, with a config that fits) and that its working folder exists. */
+/** Checks the lists of an Agent (each name once, with a config that fits), and that its working folder exists. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { showJson } from '../../../json/show-json.ts';
@@ -30,8 +30,8 @@ export function* checkAgents(scope: Scope): Generator<Finding> {
 }
 
 /**
- * Rejects a name that is listed twice: the two would share a state, or hide each other's tools, even from different
- * packages.
+ * Rejects a name that is listed twice, even from different packages, because the two parts would share a state, or hide
+ * each other's tools.
  */
 export function* checkListedOnce(
   { document, identity }: LoadedResourceOf<'Agent' | 'Swarm'>,
@@ -79,8 +79,8 @@ function* checkAgentTools(
 }
 
 /**
- * Rejects two models of the same name, one of this bundle and one of a package: an agent knows its models by name
- * alone.
+ * Rejects two models of the same name, one from this bundle and one from a package, because an agent finds its models
+ * by name only.
  */
 function* checkModelNames({ document, identity, resource }: LoadedResourceOf<'Agent'>): Generator<Finding> {
   const { modelRef, models = [] } = resource.spec.modelConfig;

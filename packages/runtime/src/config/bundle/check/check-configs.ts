@@ -32,7 +32,7 @@ export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]>
   return findings;
 }
 
-/** An item of a list, with its config there. */
+/** An item of a list, and the config in that item. */
 interface Use {
   readonly user: LoadedResourceOf<'Agent' | 'Swarm'>;
   readonly field: 'extensions' | 'tools';

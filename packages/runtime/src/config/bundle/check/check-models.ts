@@ -1,6 +1,6 @@
 /**
- * Checks the parts of a Model that a schema cannot express: addresses, scripts, and recordings that would record
- * themselves.
+ * Checks what a schema cannot express about a Model: its address, its script, and that a recording does not record
+ * itself.
  */
 import { GoondanError } from '@goondan/types';
 import { checkRule } from '../../script/check-script.ts';
@@ -43,7 +43,7 @@ function* checkScript({ resource: { spec }, document, identity }: LoadedModel): 
   }
 }
 
-/** Follows a recording to the model it records. */
+/** Follows a recording to the model that it records. */
 function* checkUpstream(scope: Scope, first: LoadedModel): Generator<Finding> {
   const chain = [first.identity];
   let [home, model] = [scope, first];
@@ -59,7 +59,7 @@ function* checkUpstream(scope: Scope, first: LoadedModel): Generator<Finding> {
       });
       return;
     }
-    // A circle is reported by the models in it, not by a model that only leads into it.
+    // A cycle is reported by the models that are part of it, not by a model that only leads into it.
     if (chain.indexOf(next.loaded.identity) < chain.length - 1) return;
     [home, model] = [next.scope, next.loaded];
   }

@@ -1,4 +1,7 @@
-/** Checks packages: those that a Package needs are installed, and no two refer to each other in a circle. */
+/**
+ * Checks packages: those that a Package requires must be installed, and packages must not refer to each other in a
+ * cycle.
+ */
 import { relative } from 'node:path';
 import type { Scope } from '../bundle.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
@@ -17,7 +20,7 @@ export function* checkPackages(scope: Scope): Generator<Finding> {
   yield* checkCircle(scope);
 }
 
-/** Reports a circle at the reference that begins it. */
+/** Reports a cycle at the reference that begins it. */
 function* checkCircle(scope: Scope): Generator<Finding> {
   for (const { identity, document, references } of listReferring(scope)) {
     for (const { written, path } of references) {
@@ -33,10 +36,10 @@ function* checkCircle(scope: Scope): Generator<Finding> {
   }
 }
 
-/** Finds the shortest way from one scope back to another. */
+/** Finds the shortest path from one scope to another. */
 function findWay(start: Scope, goal: Scope): readonly Scope[] | undefined {
   const ways = new Map<Scope, readonly Scope[]>([[start, [goal, start]]]);
-  // The loop adds to the map that it walks.
+  // The loop adds to the map while iterating it.
   for (const [here, way] of ways) {
     for (const next of here.packages.values()) {
       if (next === goal) return [...way, next];

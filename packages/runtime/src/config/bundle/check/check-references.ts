@@ -59,7 +59,7 @@ function malformed(written: WrittenReference, kind: string): ReferenceProblem {
 
 function findMissing(scope: Scope, kind: string, { name, package: from }: Reference): ReferenceProblem | undefined {
   const home = from === undefined ? scope : scope.packages.get(from);
-  // A missing package is reported by the check of packages.
+  // The check of packages reports a missing package.
   if (home === undefined) return undefined;
   const identity = `${kind}/${name}`;
   if (home.declared.has(identity) || home.isIncomplete) return undefined;

@@ -14,7 +14,7 @@ import { checkSwarms } from './check-swarms.ts';
 import { checkTools } from './check-tools.ts';
 import { checkValues } from './check-values.ts';
 
-/** The limit of each check; a longer list is not shown anyway. */
+/** The maximum number of problems per check; a longer list is not shown anyway. */
 export const MOST_PROBLEMS = 500;
 
 const checks = [checkNames, checkReferences, checkModels, checkAgents, checkSwarms, checkConnections, checkPackages];
@@ -31,7 +31,7 @@ export async function checkScopes(
   return findings;
 }
 
-/** One more than are shown. The `take` of iterators is newer than Node 20. */
+/** Takes one problem more than are shown. The `take` of iterators is newer than Node 20. */
 function* takeFirst(findings: Iterable<Finding>): Generator<Finding> {
   let left = MOST_PROBLEMS + 1;
   for (const finding of findings) {

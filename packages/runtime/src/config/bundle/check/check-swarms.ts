@@ -1,6 +1,6 @@
 /**
- * Checks the lists of a Swarm: each agent once, the entry agent among them, and no extension that one of its agents
- * lists, too.
+ * Checks the lists of a Swarm: each agent is listed once, the entry agent is one of them, and no extension is also
+ * listed by one of its agents.
  */
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
@@ -33,7 +33,7 @@ function* checkEntryAgent(
   yield errorAt(document.placeOf(['spec', 'entryAgent']), 'E_REF_MISSING', message, { resource: identity, suggestion });
 }
 
-/** An extension listed twice for one agent would share one state. */
+/** Rejects an extension that the swarm and its agent both list, because the two would share one state. */
 function* checkTiers(scope: Scope, { resource, document, identity }: LoadedResourceOf<'Swarm'>): Generator<Finding> {
   const { agents, extensions = [] } = resource.spec;
   for (const [index, item] of extensions.entries()) {

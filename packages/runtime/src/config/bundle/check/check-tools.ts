@@ -1,4 +1,4 @@
-/** Checks the exports of a Tool: names that every provider accepts, each once, and valid schemas. */
+/** Checks the exports of a Tool: each name is used once and accepted by every provider, and schemas are valid. */
 import type { Scope } from '../bundle.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';

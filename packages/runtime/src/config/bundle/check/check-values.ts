@@ -1,5 +1,5 @@
 /**
- * Checks values from the environment: the form of each one, and whether it is set. A variable that is not set is a
+ * Checks values from the environment: their form, and whether the variable is set. A variable that is not set is only a
  * warning here.
  */
 import type { Bundle, LoadedResource, Scope } from '../bundle.ts';
@@ -30,7 +30,8 @@ export function* checkValues(
 }
 
 /**
- * Lists all resources of the bundle, and the resources of packages that are referred to: an unused one needs no keys.
+ * Lists all resources of the bundle, and the resources of packages that are referred to. Unused resources of packages
+ * need no keys.
  */
 function listUsed(scopes: readonly Scope[]): Iterable<LoadedResource> {
   const used = new Set<LoadedResource>(scopes[0]?.resources);
@@ -38,7 +39,7 @@ function listUsed(scopes: readonly Scope[]): Iterable<LoadedResource> {
     for (const loaded of scope.resources) {
       for (const { kind, written } of listReferences(loaded)) {
         const target = findResource(scope, kind, written)?.loaded;
-        // The result is one of the loaded resources; its type only narrows the kind.
+        // Safe: the result is one of the loaded resources; its type only narrows the kind.
         if (target !== undefined) used.add(target as LoadedResource);
       }
     }

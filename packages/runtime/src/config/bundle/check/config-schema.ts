@@ -1,8 +1,7 @@
 /**
- * Checks the config of a part against the schema that its resource declares.
- *
- * The bundle may not be trusted yet, so nothing runs that could be made to run forever: texts are not matched against
- * patterns. Schemas that refer to themselves are checked only by the part's own process, which checks everything again.
+ * Checks the config of an extension or tool against the schema that its resource declares.
+ * The bundle may not be trusted yet, so nothing is run that could take forever: texts are not matched against patterns.
+ * Schemas that refer to themselves are checked only in the process that runs the part, which checks everything again.
  */
 import type { ErrorCode, JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
@@ -16,12 +15,12 @@ import { fillConfig } from '../values.ts';
 type Part = LoadedResourceOf<'Extension' | 'Tool' | 'Connector'>;
 
 /**
- * Compiles the schema when called, because most parts of a library are never used. `undefined` for a schema that cannot
- * be used here.
+ * Compiles the schema when called, because most parts of a library are never used. Resolves with `undefined` for a
+ * schema that cannot be checked here.
  */
 export type CompileCheck = () => Promise<SchemaCheck | undefined>;
 
-/** Returns `undefined` when the part declares no schema, or one that cannot be used here. */
+/** Returns `undefined` when the part declares no schema, or one that cannot be checked here. */
 export function readConfigSchema(
   { resource, document, identity }: Part,
   code: ErrorCode,
@@ -31,7 +30,7 @@ export function readConfigSchema(
   const problem = findSchemaProblem(configSchema);
   if (problem === undefined) {
     const harmless = toHarmless(configSchema);
-    // A schema that does not compile for another reason is reported by the part's process, too.
+    // If a schema does not compile for another reason, the process that runs the part reports it.
     return harmless && (() => compileSchema(harmless, identity).catch(() => undefined));
   }
   const place = document.placeOf(['spec', 'configSchema', ...problem.path]);
@@ -39,7 +38,7 @@ export function readConfigSchema(
   return errorAt(place, code, message, { resource: identity, suggestion: 'Correct the schema.' });
 }
 
-/** Lists the problems of a config. Values from the environment are unknown here, and are not checked. */
+/** Lists the problems of a config. Values from the environment are unknown here and are not checked. */
 export function findConfigProblems(check: SchemaCheck, config: JsonObject): readonly SchemaProblem[] {
   const unknown: string[] = [];
   const filled = fillConfig(config, (_variable, path) => {
@@ -49,7 +48,7 @@ export function findConfigProblems(check: SchemaCheck, config: JsonObject): read
   return check(filled).filter(({ path }) => !unknown.includes(path.join('.')));
 }
 
-/** Converts the validator's path, in which every step is a text: steps into lists become numbers. */
+/** Converts the validator's path, in which every step is a text: indexes of lists become numbers. */
 export function toPath(root: JsonValue, keys: readonly string[]): Path {
   let value: JsonValue | undefined = root;
   return keys.map((key) => {
@@ -63,7 +62,7 @@ export function valueAt(root: JsonValue, keys: readonly string[]): JsonValue | u
   let value: JsonValue | undefined = root;
   for (const key of keys) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    // `key` is an own key of an object or a list.
+    // Safe: `key` is an own key of an object or a list.
     value = (value as JsonObject)[key];
   }
   return value;
@@ -73,7 +72,7 @@ const tooClever = ['$ref', '$dynamicRef', '$recursiveRef', 'patternProperties'];
 const notSchemas = ['const', 'enum', 'default', 'examples'];
 
 /**
- * Returns a copy whose check takes time in proportion to the schema and the config; `undefined` when that is
+ * Returns a copy of the schema without anything that could take long to check. Returns `undefined` when that is
  * impossible.
  */
 function toHarmless(schema: JsonSchema): JsonSchema | undefined {
@@ -89,7 +88,7 @@ function toHarmless(schema: JsonSchema): JsonSchema | undefined {
     }
     return kept;
   };
-  // The copy of an object is an object.
+  // Safe: the copy of an object is an object.
   const harmless = copy(schema) as JsonSchema;
   return isHarmless ? harmless : undefined;
 }

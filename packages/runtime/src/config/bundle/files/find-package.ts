@@ -1,9 +1,9 @@
-/** Finds an installed npm package the way Node does: in `node_modules` of this folder, then of the folders above. */
+/** Finds an installed npm package as Node does: in `node_modules` of this folder, then of its parent folders. */
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The names that npm allows, so that no name can lead out of `node_modules`. */
+/** Allows only names that npm allows, so that no name can lead out of `node_modules`. */
 export const packageNamePattern = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
 /** Returns the folder in which the package is installed, and its real path. */
@@ -16,7 +16,7 @@ export function findPackage(from: string, name: string): { path: string; folder:
   }
 }
 
-/** Finds a package that a bundle refers to. Goondan's own packages come with the runtime and need no install. */
+/** Finds a package that a bundle refers to. Goondan's own packages come with the runtime and need not be installed. */
 export function findBundlePackage(from: string, name: string): ReturnType<typeof findPackage> {
   return (
     findPackage(from, name) ??

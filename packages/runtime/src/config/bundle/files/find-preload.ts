@@ -1,6 +1,6 @@
 /**
- * Warns about a `bunfig.toml` with a `preload`: the runtime ignores that file, because a preload would run in every
- * process. The file is searched line by line and not parsed, because a parser could be made to hang.
+ * Warns about a `bunfig.toml` with a `preload`. The runtime ignores that file, because a preload would run in every
+ * process. The file is searched line by line instead of parsed, because a hostile file could make a parser hang.
  */
 import { GoondanError } from '@goondan/types';
 import { resolveEntry } from '../../resolve-entry.ts';
@@ -26,9 +26,7 @@ async function readText(folder: string): Promise<string> {
   }
 }
 
-/**
- * Searches only the lines before the first table, which are for programs that run; `[test]` has a `preload` of its own.
- */
+/** Searches only the lines before the first table, which apply to `bun run`; `[test]` has its own `preload`. */
 export function findPreloadIn(text: string): Finding[] {
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*\[+\s*[\w"']/.test(line)) break;

@@ -1,5 +1,6 @@
 /**
- * Checks the files that a resource names: they exist, are inside the folder, parse, and import only what is installed.
+ * Checks the files that a resource names: they must exist, be inside the folder, parse, and import only installed
+ * packages.
  */
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -102,7 +103,7 @@ async function inspectCassette(loaded: LoadedResource & { kind: 'Model' }): Prom
   return { loaded, findings };
 }
 
-/** Returns the real path of a file, which is inside the folder of the resource. */
+/** Returns the real path of a file, which must be inside the folder of the resource. */
 async function findFile(loaded: LoadedResource, name: string, path: Path, code: ErrorCode): Promise<string | Finding> {
   try {
     const file = await resolveEntry(loaded.folder, name, path.join('.'));

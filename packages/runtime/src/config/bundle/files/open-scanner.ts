@@ -4,12 +4,12 @@ import { type ModuleScan, moduleScanner } from './scan-module.ts';
 
 /** Scans the modules of one bundle. */
 export interface Scanner {
-  /** `file` and `root` are real paths; `file` is inside `root`. */
+  /** `file` and `root` are real paths, and `file` is inside `root`. */
   scan(file: string, root: string): ModuleScan | Promise<ModuleScan>;
   end(): Promise<void>;
 }
 
-/** Bun parses modules. In Node a Bun process does it, which is started for the first module. */
+/** Opens a scanner. Bun parses modules; under Node, a Bun process is started for the first module. */
 export function openScanner(): Scanner {
   if (isBun) return { scan: moduleScanner(), end: async () => undefined };
   let beside: Promise<BunBeside> | undefined;

@@ -1,5 +1,5 @@
 /**
- * Reads the `.env` of a bundle, since Bun's own reading is off. The file only fills in declared values: it never
+ * Reads the `.env` of a bundle, because Bun's own reading is disabled. The file only provides declared values: it never
  * overrides the environment, and cannot set variables that decide how programs run or where requests go.
  */
 import { GoondanError } from '@goondan/types';
@@ -38,7 +38,7 @@ async function readText(folder: string): Promise<string | Finding[]> {
   return [warningAt({ file: FILE, line: 1, column: 1 }, 'E_ENV_FILE', `${FILE} ${problem}; it was left out.`)];
 }
 
-/** Parses `NAME=value` lines, with `export`, quotes and comments as in shells; nothing is expanded. */
+/** Parses `NAME=value` lines, with `export`, quotes and comments as in shells. Variables in values are not expanded. */
 export function parseEnvironmentFile(text: string): EnvironmentFile {
   const values: Record<string, string> = {};
   const findings: Finding[] = [];
@@ -59,7 +59,7 @@ export function parseEnvironmentFile(text: string): EnvironmentFile {
   return { values, findings };
 }
 
-/** Returns `undefined` when a quote is not closed, or when text follows it. */
+/** Returns `undefined` when a quote is not closed, or when text follows the closing quote. */
 function readValue(written: string): string | undefined {
   const [quote = ''] = written;
   if (quote !== '"' && quote !== "'") {

@@ -1,6 +1,6 @@
 /**
- * Reads the YAML files of a folder: `goondan.yaml` and its neighbours, not those of folders below. A file without a
- * single resource of this runtime is left out, with a warning.
+ * Reads the YAML files of a folder: `goondan.yaml` and the files beside it, but not those of subfolders. A file without
+ * any resource of this runtime is left out, with a warning.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export interface FolderContents {
   readonly findings: readonly Finding[];
 }
 
-/** `shownAs` is the name of the folder in problems: '' for the bundle's own. */
+/** Reads the files. `shownAs`: the name of the folder in problems; '' for the bundle's own folder. */
 export async function readFolder(folder: string, shownAs: string): Promise<FolderContents> {
   const names = listYamlFiles(folder);
   if (names === undefined) {
@@ -63,7 +63,7 @@ function listFolder(folder: string): string[] | undefined {
   }
 }
 
-/** Whether a file is hidden or the lock file of a package manager. */
+/** Returns true for a hidden file or the lock file of a package manager. */
 function isLeftAlone(name: string): boolean {
   return name.startsWith('.') || /-lock\.ya?ml$/.test(name);
 }
@@ -97,7 +97,7 @@ async function readInside(folder: string, name: string, file: string): Promise<s
   return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} is a link to nothing.`);
 }
 
-/** Whether a document is a resource of this runtime, or clearly meant to be one. */
+/** Returns true if a document is a resource of this runtime, or clearly meant to be one. */
 function isOurs({ value }: SourceDocument): boolean {
   if (!isPlainObject(value)) return false;
   const { apiVersion, kind } = value;

@@ -1,6 +1,6 @@
 /**
- * Finds the imports of a module by reading it; none of its code runs. Follows imports from the same folder, so that a
- * mistake three files deep is found too, and hashes every file it reads.
+ * Finds the imports of a module by parsing it; none of its code runs. Follows imports inside the same folder, so that
+ * an error three files deep is found too, and hashes every file it reads.
  */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -17,21 +17,21 @@ export interface ModuleScan {
 
 export interface ImportProblem {
   readonly type: 'missing' | 'syntax' | 'limit';
-  /** The file with the problem, relative to the root; for a syntax error with line and column. */
+  /** The file with the problem, relative to the root; for a syntax error, with line and column. */
   readonly file: string;
   /** The import as it is written, or the message of the parser. */
   readonly text: string;
-  /** True for `import()` and `require`, which may be meant to fail. */
+  /** True for `import()` and `require`, whose failure the code may expect. */
   readonly isOptional: boolean;
 }
 
-/** The most files of one bundle and its packages together. */
+/** The maximum number of files of one bundle and its packages together. */
 const MOST_FILES = 2_000;
 const MOST_BYTES = 5 * 1024 * 1024;
 
 type Loader = 'ts' | 'tsx' | 'jsx';
 
-/** File extension → Bun's loader. Any other file is data without imports. */
+/** Bun's loader by file extension. Any other file is data without imports. */
 export const moduleLoaders: Readonly<Record<string, Loader>> = {
   '.ts': 'ts',
   '.mts': 'ts',
@@ -47,8 +47,8 @@ export const moduleLoaders: Readonly<Record<string, Loader>> = {
 const providedPackages: readonly string[] = ['@goondan/types', '@goondan/core', 'bun'];
 
 /**
- * Creates the scanner of one bundle: it scans each module once, and limits the files of all modules together. It needs
- * Bun; `openScanner` gives one everywhere.
+ * Creates the scanner of one bundle. It scans each module once, and limits the number of files of all modules together.
+ * It needs Bun; `openScanner` works everywhere.
  */
 export function moduleScanner(): (file: string, root: string) => ModuleScan {
   const scans = new Map<string, ModuleScan>();
@@ -125,7 +125,7 @@ function scanFile(file: string, root: string, { files, transpilers }: Shared): S
 }
 
 function transpilerOf(loader: Loader, transpilers: Shared['transpilers']): Bun.Transpiler {
-  // Type-only imports disappear when the module runs, so they are left out here, too.
+  // Type-only imports are removed when the module runs, so they are left out here, too.
   const transpiler = transpilers.get(loader) ?? new Bun.Transpiler({ loader, trimUnusedImports: true });
   transpilers.set(loader, transpiler);
   return transpiler;
@@ -135,7 +135,7 @@ function withTarget(found: Scanned, file: string, root: string): ScannedFile['fo
   return found.type === 'syntax' ? found : { ...found, target: locate(found.specifier, file, root) };
 }
 
-/** Returns the code of a file; for one of more than `MOST_BYTES`, its size and date instead. */
+/** Returns the code of a file. For a file larger than `MOST_BYTES`, returns its size and date instead. */
 function readCode(file: string): Buffer | string | undefined {
   try {
     const { size, mtimeMs } = statSync(file);
@@ -171,7 +171,7 @@ type Located = { readonly file: string } | 'missing' | 'elsewhere';
 /** Finds the file of an import, if it is in the folder. */
 function locate(specifier: string, from: string, root: string): Located {
   if (specifier.startsWith('.')) return locateFile(join(dirname(from), specifier), root);
-  // An absolute path, an import of its own `package.json`, or not an import of a file.
+  // An absolute path, an import of its own `package.json`, or something other than a file.
   if (/^(?:\/|#|node:|bun:|data:|file:)/.test(specifier) || isBuiltin(specifier)) return 'elsewhere';
   const [name = ''] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [];
   if (providedPackages.includes(name) || findPackage(dirname(from), name) !== undefined) return 'elsewhere';
@@ -186,7 +186,7 @@ const endings = [
 ];
 
 function locateFile(path: string, root: string): Located {
-  // TypeScript allows to import a file by the name of its compiled form.
+  // TypeScript allows importing a file by the name of its compiled form.
   const asSource = path.replace(/\.(c|m)?js(x?)$/, '.$1ts$2');
   for (const candidate of [...endings.map((ending) => path + ending), asSource]) {
     const file = realFile(candidate);
@@ -204,8 +204,8 @@ function realFile(path: string): string | undefined {
 }
 
 /**
- * Whether a `tsconfig.json` above the module may define this import, or it is the package's own name: such imports are
- * not checked.
+ * Returns true if a `tsconfig.json` above the module may define this import, or if it is the package's own name. Such
+ * imports are not checked.
  */
 function isAliased(specifier: string, name: string, from: string): boolean {
   for (let folder = from; ; folder = dirname(folder)) {
@@ -216,8 +216,8 @@ function isAliased(specifier: string, name: string, from: string): boolean {
 }
 
 /**
- * With a `baseUrl` every import may be defined; otherwise one of the `paths` must match. The file is JSON with
- * comments, so it is searched and not parsed.
+ * With a `baseUrl`, any import may be defined; otherwise one of the `paths` must match. The file is JSON with comments,
+ * so it is searched instead of parsed.
  */
 function explains(tsconfig: string, specifier: string): boolean {
   if (/"baseUrl"\s*:/.test(tsconfig)) return true;
@@ -237,7 +237,7 @@ function readName(path: string): unknown {
   }
 }
 
-/** Reads a file; '' when it does not exist or is too large. */
+/** Reads a file. Returns '' when it does not exist or is too large. */
 function readSmall(path: string): string {
   const file = realFile(path);
   return file === undefined || statSync(file).size > MOST_BYTES ? '' : readFileSync(file, 'utf8');

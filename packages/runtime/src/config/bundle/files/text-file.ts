@@ -1,5 +1,6 @@
 /**
- * Reads a file of a bundle: regular files of limited size that contain text. The author of the bundle may be hostile.
+ * Reads a file of a bundle. Accepts only regular files of limited size that contain text, because the author of the
+ * bundle may be hostile.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
@@ -8,7 +9,7 @@ export type TextFile =
   | { readonly type: 'missing' }
   /** The file exists, but was not read for this reason. */
   | { readonly type: 'refused'; readonly reason: 'size' | 'kind' | 'access' }
-  /** The file is not text; the first wrong byte is at this place. */
+  /** The file is not text; the first invalid byte is at this place. */
   | { readonly type: 'bytes'; readonly line: number; readonly column: number };
 
 export function readTextFile(path: string, mostBytes: number): TextFile {
@@ -26,7 +27,7 @@ export function readTextFile(path: string, mostBytes: number): TextFile {
 function readBytes(path: string, mostBytes: number): Uint8Array | TextFile {
   let descriptor: number;
   try {
-    // Without `O_NONBLOCK`, opening a pipe without a writer would block.
+    // Without `O_NONBLOCK`, opening a pipe that has no writer would block.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -49,7 +50,7 @@ function readBytes(path: string, mostBytes: number): Uint8Array | TextFile {
   }
 }
 
-/** Describes the reason of a refusal, to follow the name of the file. */
+/** Describes why a file was not read, as text to follow the name of the file. */
 export function refusalText(reason: 'size' | 'kind' | 'access', mostBytes: number): string {
   switch (reason) {
     case 'size':

@@ -5,7 +5,7 @@ import { config, environment, listItem, reference, resource, text } from './fiel
 import { modelParams } from './model.ts';
 import { turnPolicy } from './policy.ts';
 
-/** A model without settings of its own may be named by its provider. */
+/** A model without a resource may be referred to by its provider. */
 const modelReference = reference('Model|anthropic|openai|google');
 
 const modelConfig = z

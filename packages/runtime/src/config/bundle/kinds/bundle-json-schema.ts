@@ -1,4 +1,4 @@
-/** The JSON Schema of one document of a bundle, with which editors complete and check it. */
+/** The JSON Schema of one document of a bundle. Editors use it to complete and check documents. */
 import { z } from 'zod';
 import { resourceSchemas } from './resource-schemas.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Translates the issues of the schema library into our words and codes. A union complains about every form at once;
- * only the issues of the form that the author most likely meant are kept.
+ * Converts the issues of the schema library to our own texts and codes. For a union, the library reports issues of
+ * every form at once; only those of the form that the author most likely meant are kept.
  */
 import type { ErrorCode } from '@goondan/types';
 import type { z } from 'zod';
@@ -12,7 +12,7 @@ import { type Path, pathText } from '../place.ts';
 export interface Issue {
   readonly code: ErrorCode;
   readonly path: Path;
-  /** The part to mark: the key that should not be there, or the wrong value. */
+  /** The part to mark: an unexpected key, or a wrong value. */
   readonly part: 'key' | 'value';
   readonly message: string;
   readonly suggestion?: string | undefined;
@@ -20,7 +20,9 @@ export interface Issue {
 
 type RawIssue = z.core.$ZodIssue;
 
-/** Puts the known keys into an issue about unknown keys, which the library does not list. Pass it to the parser. */
+/**
+ * Adds the known keys to an issue about unknown keys, because the library does not list them. Pass it to the parser.
+ */
 export function carryKnownKeys(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined;
   const definition: unknown = Reflect.get(issue.inst ?? {}, 'def');
@@ -30,7 +32,7 @@ export function carryKnownKeys(issue: z.core.$ZodRawIssue): string | undefined {
 
 export function describeIssues(issues: readonly RawIssue[], value: unknown): Issue[] {
   const described = issues.flatMap((issue) => [...describe(issue, [], value)]);
-  // A mistyped key is one mistake, not two: an unknown key and a missing one.
+  // A mistyped key is reported once, not as an unknown key and a missing one.
   const meant = new Set(described.flatMap(({ meantPath }) => meantPath ?? []));
   return described.filter(({ path, isMissing }) => !(isMissing && meant.has(pathText(path))));
 }
@@ -42,7 +44,7 @@ interface DescribedIssue extends Issue {
 }
 
 function* describe(issue: RawIssue, before: Path, root: unknown): Generator<DescribedIssue> {
-  // Keys of JSON are texts and numbers.
+  // Safe: keys of JSON are texts and numbers.
   const path: Path = [...before, ...(issue.path as (string | number)[])];
   if (issue.code === 'unrecognized_keys') {
     const known = issue.message.split(',');
@@ -98,7 +100,7 @@ function chooseForm(forms: readonly (readonly RawIssue[])[]): readonly RawIssue[
   return ofItsType.toSorted((one, other) => distance(one) - distance(other))[0];
 }
 
-/** Weighs issues: those at the top of a value say more about its form than those inside. */
+/** Weighs issues: issues at the top of a value say more about which form was meant than issues inside it. */
 function distance(issues: readonly RawIssue[]): number {
   const weights = issues.map((issue) => {
     if (issue.code === 'unrecognized_keys') return issue.path.length === 0 ? 10 * issue.keys.length : 1;
@@ -167,7 +169,7 @@ function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    // `key` is an own key of an object.
+    // Safe: `key` is an own key of an object.
     value = (value as Record<string | number, unknown>)[key];
   }
   return value;

@@ -1,6 +1,6 @@
 /**
- * Fields that several kinds share. Editors and docs/reference/configuration.md show the descriptions; `meta` holds
- * patterns and defaults for those two alone.
+ * Fields that several kinds share. Their descriptions appear in editors and in docs/reference/configuration.md; the
+ * patterns and defaults in `meta` are only for these two.
  */
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { z } from 'zod';
@@ -8,10 +8,10 @@ import { API_VERSION } from '../../api-version.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 
 export const text = z.string().min(1);
-/** The schema of counts and milliseconds. */
+/** The schema of counts and milliseconds, with a minimum. */
 export const count = (least: number) => z.int().min(least);
 
-// Documents are already JSON here, so there is nothing to check.
+// Safe: documents are already JSON here, so there is nothing to check.
 export const jsonValue = z.unknown() as z.ZodType<JsonValue>;
 export const jsonObject = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 export const jsonSchema = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonSchema>;
@@ -50,18 +50,18 @@ const referenceObject = z
   })
   .meta({ id: 'Reference', description: 'Names a resource; the short form for this bundle is `Kind/name`.' });
 
-/** The kinds that are allowed and the existence of the resource are checked later, with the whole bundle. */
+/** Whether the kind is allowed and the resource exists is checked later, with the whole bundle. */
 const writtenReference = (kinds: string) =>
   z.string().meta({ pattern: `^(${kinds})/.+`, examples: [`${kinds.split('|')[0] ?? ''}/name`] });
 
-/** `Kind/name`, or an object; `kinds` are alternatives of a regular expression. */
+/** Makes the schema of a reference: `Kind/name`, or an object. `kinds`: alternatives of a regular expression. */
 export function reference(kinds: string) {
   return z.union([writtenReference(kinds), referenceObject]);
 }
 
 export type WrittenReference = string | z.output<typeof referenceObject>;
 
-/** Makes the schema of a list item: the reference alone, or an object with the reference and more fields. */
+/** Makes the schema of a list item: a reference alone, or an object with the reference and further fields. */
 export function listItem<Shape extends z.core.$ZodLooseShape>(kind: string, more: Shape) {
   return z.union([
     writtenReference(kind),

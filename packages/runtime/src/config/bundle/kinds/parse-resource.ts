@@ -1,4 +1,4 @@
-/** Parses one document as a resource of its kind, or lists everything wrong with it. */
+/** Parses one document as a resource of its kind, or lists all its problems. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { copyJsonObject, isPlainObject } from '../../../json/copy-json.ts';
 import { showJson } from '../../../json/show-json.ts';
@@ -13,7 +13,7 @@ import { type Resource, type ResourceKind, resourceSchemas } from './resource-sc
 export const resourceKinds = Object.keys(resourceSchemas) as readonly ResourceKind[];
 
 export interface ParsedResource {
-  /** The resource; also present when the only mistakes are its name or unknown keys, which are then removed. */
+  /** The resource. If only its name is wrong or it has unknown keys, it is present too, without those keys. */
   readonly resource?: Resource;
   readonly issues: readonly Issue[];
 }
@@ -26,9 +26,9 @@ export function parseResource(value: JsonValue): ParsedResource {
   const issues = [...first.issues.map((issue) => adapt(issue, kind)), ...findNameIssue(value.metadata)];
   if (first.resource !== undefined) return { resource: first.resource, issues };
   const unknown = first.issues.flatMap(({ code, path }) => (code === 'E_RESOURCE_KEY' ? [path] : []));
-  // In a model's script a rule without its mistyped key would mean something else.
+  // In a model's script, a rule without its mistyped key would have another meaning.
   if (unknown.length === 0 || kind === 'Model') return { issues };
-  // Parsing again without the unknown keys lets the other checks run at the same time.
+  // Parses again without the unknown keys, so that the other checks can run at the same time.
   const { resource } = parseAs(kind, withoutPaths(value, unknown));
   return { issues, ...(resource === undefined ? {} : { resource }) };
 }
@@ -44,7 +44,7 @@ function withoutPaths(value: JsonObject, paths: readonly Path[]): JsonObject {
   const copy = copyJsonObject(value);
   for (const path of paths) {
     let parent: unknown = copy;
-    // The path was found in this value.
+    // Safe: the path was found in this value.
     for (const key of path.slice(0, -1)) parent = (parent as Record<string | number, unknown>)[key];
     delete (parent as JsonObject)[String(path.at(-1))];
   }
@@ -88,7 +88,7 @@ function findNameIssue(metadata: unknown): Issue[] {
   ];
 }
 
-/** Gives issues of extensions their own codes. */
+/** Replaces the codes of issues about extensions by their own codes. */
 function adapt(issue: Issue, kind: ResourceKind): Issue {
   if (kind !== 'Extension') return issue;
   const [first, second] = issue.path;

@@ -1,4 +1,4 @@
-/** `policy` of an Agent and of a Swarm: the limits, as `turn-policy.ts` and `swarm-policy.ts` explain them. */
+/** The schemas of `policy` in an Agent and in a Swarm; `turn-policy.ts` and `swarm-policy.ts` explain the limits. */
 import { z } from 'zod';
 import { defaultPolicy, type TurnPolicy } from '../../turn-policy.ts';
 import { count } from './fields.ts';
@@ -7,7 +7,7 @@ export const turnPolicy = z
   .strictObject(turnLimits({}))
   .describe('Limits of the turns of an agent; absent fields come from the `policy` of the swarm.');
 
-// These are the orchestrator's defaults, which this room must not import; a test compares them.
+// These defaults repeat those of the orchestrator, which this folder must not import; a test compares them.
 export const swarmPolicy = z
   .strictObject({
     ...turnLimits(defaultPolicy),
@@ -61,7 +61,7 @@ export const swarmPolicy = z
   })
   .describe('The limits of the swarm, and the defaults for turns of its agents.');
 
-/** The limits of a turn; those of an agent have no defaults, because its swarm provides them. */
+/** Makes the schema of a turn's limits. The limits of an agent have no defaults, because its swarm provides them. */
 function turnLimits(defaults: Partial<TurnPolicy>) {
   return {
     maxStepsPerTurn: limit(

@@ -1,4 +1,4 @@
-/** All kinds of resources: their schemas, and the types that follow from them. */
+/** The schemas of all kinds of resources, and the types derived from them. */
 import type { z } from 'zod';
 import { agent } from './agent.ts';
 import { connection } from './connection.ts';
@@ -23,6 +23,6 @@ export const resourceSchemas = {
 type Schemas = typeof resourceSchemas;
 
 export type ResourceKind = keyof Schemas;
-/** A resource as it is written. */
+/** A resource as it is written in a document. */
 export type ResourceOf<Kind extends ResourceKind> = z.output<Schemas[Kind]>;
 export type Resource = { [Kind in ResourceKind]: ResourceOf<Kind> }[ResourceKind];

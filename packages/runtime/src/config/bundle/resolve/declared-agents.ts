@@ -13,9 +13,8 @@ export interface DeclaredAgents {
 }
 
 /**
- * Resolves the agents of a valid bundle for inspection, not to run them: a value that is missing in the environment is
- * left out, where `resolveSwarm` throws.
- *
+ * Resolves the agents of a valid bundle for inspection, not to run them. A value that is missing in the environment is
+ * left out; `resolveSwarm` would throw.
  * **Errors** — `E_SWARM_UNKNOWN`.
  */
 export function declaredAgents(

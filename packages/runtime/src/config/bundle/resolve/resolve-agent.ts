@@ -1,4 +1,4 @@
-/** Resolves an Agent resource to its plan: nothing is left to look up. */
+/** Resolves an Agent resource to its plan, in which nothing is left to look up. */
 import { resolve } from 'node:path';
 import { defined } from '../../../json/defined.ts';
 import type { DeclaredAgent } from '../../declared-agent.ts';
@@ -15,7 +15,7 @@ import type { ValueReader } from './value-reader.ts';
 export interface AgentSurroundings {
   readonly swarm: FoundResource<'Swarm'>;
   readonly values: ValueReader;
-  /** The working folder of an agent that names none itself. */
+  /** The working folder of an agent that does not name one. */
   readonly workdir: string;
 }
 
@@ -74,7 +74,7 @@ function resolveExtension(
   });
 }
 
-/** An Extension with this annotation set to `hook` is inside all others, wherever it is listed. */
+/** An Extension whose annotation has the value `hook` is placed inside all others, wherever it is listed. */
 const TIER = 'goondan.ai/tier';
 
 function resolveTool(scope: Scope, item: ToolItem, values: ValueReader): DeclaredTool[] {

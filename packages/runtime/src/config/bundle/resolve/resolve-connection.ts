@@ -8,7 +8,7 @@ import { parseReference } from '../references.ts';
 import type { ResourceOf } from '../kinds/resource-schemas.ts';
 import type { ValueReader } from './value-reader.ts';
 
-/** Returns `undefined` when its connector does not exist, which cannot happen in a valid bundle. */
+/** Returns `undefined` when the connector does not exist, which cannot happen in a valid bundle. */
 export function resolveConnection(
   scope: Scope,
   { name, identity, resource }: LoadedResourceOf<'Connection'>,
@@ -29,7 +29,7 @@ export function resolveConnection(
     configSchema,
     secrets: values.readEach(secrets, identity),
     environment: environment && values.readEach(environment, identity),
-    // Last, after all values were looked up.
+    // Read last, after all values were looked up.
     masked: [...values.secrets],
     rules: ingress.rules.map(toRule),
   });

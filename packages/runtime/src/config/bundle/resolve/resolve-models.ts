@@ -1,4 +1,4 @@
-/** Resolves the models of an agent: its own, those its extensions may call, and those that a recording records. */
+/** Resolves the models of an agent: its own, those that its extensions may call, and those that a recording records. */
 import type { JsonObject } from '@goondan/types';
 import { defined } from '../../../json/defined.ts';
 import type { ModelSpec } from '../../model-spec.ts';
@@ -53,7 +53,7 @@ function toModelSpec({ resource: { spec }, identity }: LoadedResourceOf<'Model'>
   return { ...settings, ...ofEnvironment(provider, apiKey, endpoint, identity, values), options: toOptions(filled) };
 }
 
-/** Reads the provider's own variables here, because agent processes do not see the environment. */
+/** Reads the provider's own variables here, because agent processes do not get the environment. */
 function ofEnvironment(
   provider: string,
   apiKey: string | undefined,
@@ -63,7 +63,7 @@ function ofEnvironment(
 ): { readonly apiKey?: string; readonly endpoint?: string } {
   const variables = providerOf(provider);
   if (variables === undefined) return defined({ apiKey, endpoint });
-  // Read from the environment alone: a bundle must not decide where everybody's requests go.
+  // Read from the environment only: a bundle must not decide where all requests of a provider go.
   const elsewhere = values.environment[variables.endpoint]?.trim() || undefined;
   return defined({ apiKey: apiKey ?? values.variable(variables.key, who), endpoint: endpoint ?? elsewhere });
 }
@@ -75,6 +75,6 @@ function keyOf(written: WrittenReference): string {
 }
 
 function toOptions(options: object): JsonObject {
-  // The options were read from JSON.
+  // Safe: the options were read from JSON.
   return defined(options) as JsonObject;
 }

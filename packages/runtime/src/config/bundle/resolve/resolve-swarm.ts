@@ -19,13 +19,16 @@ import { ValueReader } from './value-reader.ts';
 export interface ResolveOptions {
   /** The name of the swarm; optional when there is only one, or one called `default`. */
   readonly swarm?: string;
-  /** The environment in which `valueFrom: { env }` is looked up: `process.env`. */
+  /** The environment for `valueFrom: { env }`, usually `process.env`. */
   readonly environment: Environment;
-  /** The folder in which tools work, for agents that name none; the bundle's own when absent. */
+  /** The folder in which tools work, for agents that do not name one; the bundle's folder when absent. */
   readonly workdir?: string;
-  /** Leaves out values that are missing in the environment, for a plan that calls nothing outside and needs no key. */
+  /**
+   * If true, values that are missing in the environment are left out, for a plan that calls nothing outside and needs
+   * no key.
+   */
   readonly mayMiss?: boolean;
-  /** False: the plan has no connections, and their values are not looked up. */
+  /** If false, the plan has no connections, and their values are not looked up. */
   readonly connections?: boolean;
 }
 
@@ -34,12 +37,13 @@ export interface ResolvedSwarm {
   readonly workspaceId: string;
   /** `Swarm.spec.workspace`, when it is set. */
   readonly workspace?: string;
-  /** Every value that was looked up. Never write one down. */
+  /** Every value that was looked up. These values must never be written down. */
   readonly secrets: readonly string[];
 }
 
 /**
- * **Errors** — `E_BUNDLE_INVALID`; `E_SWARM_UNKNOWN`; `E_ENV_MISSING`, naming everything that is missing; `E_SWARM_PLAN`.
+ * Resolves the swarm. **Errors** — `E_BUNDLE_INVALID`; `E_SWARM_UNKNOWN`; `E_ENV_MISSING`, which names all missing
+ * variables; `E_SWARM_PLAN`.
  */
 export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedSwarm {
   const { swarm: wanted, environment, workdir, mayMiss = false, connections = true } = options;
@@ -67,7 +71,7 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
         const connected = resolveConnection(scope, connection, own);
         return connected === undefined ? [] : [keepSecrets(connected, own)];
       }),
-    // The policy was read from JSON, where nothing is undefined.
+    // Safe: the policy was read from JSON, where nothing is undefined.
     policy: policy as SwarmPolicy | undefined,
   });
   if (values.missing.size > 0 && !mayMiss) throw missingValues(values.missing);
@@ -84,7 +88,7 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
   }
 }
 
-/** **Errors** — `E_SWARM_UNKNOWN`. */
+/** Finds the swarm. **Errors** — `E_SWARM_UNKNOWN`. */
 export function chooseSwarm({ scope }: Bundle, wanted: string | undefined): LoadedResourceOf<'Swarm'> {
   const swarms = resourcesOf(scope, 'Swarm');
   const names = swarms.map(({ name }) => name);

@@ -1,6 +1,6 @@
 /**
- * Looks up declared values. A value that is found becomes a secret of the reader; a missing one is remembered, so that
- * one error names all of them.
+ * Looks up declared values. Each value found is added to the secrets of the reader. Missing variables are collected, so
+ * that one error names all of them.
  */
 import type { JsonObject } from '@goondan/types';
 import { mergeConfig } from '../../merge-config.ts';
@@ -14,7 +14,7 @@ export class ValueReader {
   readonly secrets = new Set<string>();
   readonly environment: Environment;
   readonly #environmentFile: Environment;
-  /** `VARIABLE (resource that needs it)`; shared by the readers of one swarm. */
+  /** Missing variables as `VARIABLE (resource that needs it)`; shared by all readers of one swarm. */
   readonly missing: Set<string>;
 
   constructor(environment: Environment, environmentFile: Environment, missing = new Set<string>()) {
@@ -23,7 +23,7 @@ export class ValueReader {
     this.missing = missing;
   }
 
-  /** Returns a reader with the same sources and no secrets yet. */
+  /** Returns a reader with the same sources, but without secrets. */
   another(): ValueReader {
     return new ValueReader(this.environment, this.#environmentFile, this.missing);
   }
@@ -44,7 +44,7 @@ export class ValueReader {
     return found ?? '';
   }
 
-  /** Merges `over` over `under` and fills in values; a variable that `over` replaces need not be set. */
+  /** Merges `over` over `under` and fills in values. A variable in `under` that `over` replaces need not be set. */
   config(under: JsonObject, over: JsonObject, who: string): JsonObject {
     const filledUnder = fillConfig(under, (name, path) => (isReplaced(over, path) ? '' : this.variable(name, who)));
     return mergeConfig(

@@ -2,14 +2,14 @@
 import type { Path } from '../place.ts';
 
 export interface PositionTree {
-  /** Offset of the value in the text. */
+  /** The offset of the value in the text. */
   readonly value: number;
-  /** Offset of its key, when it has one. */
+  /** The offset of the value's key, if it has one. */
   readonly key?: number;
   readonly children?: ReadonlyMap<string | number, PositionTree>;
 }
 
-/** Returns the offset of a value; for one that does not exist, that of the nearest value around it. */
+/** Returns the offset of a value. If the value does not exist, returns the offset of the nearest enclosing value. */
 export function offsetOf(tree: PositionTree, path: Path, part: 'key' | 'value'): number {
   let here = tree;
   let isWhole = true;
@@ -21,6 +21,6 @@ export function offsetOf(tree: PositionTree, path: Path, part: 'key' | 'value'):
     }
     here = child;
   }
-  // A value missing in an object is shown at the name of the object, not at its first field.
+  // A value that is missing in an object is shown at the key of the object, not at its first field.
   return part === 'value' && isWhole ? here.value : (here.key ?? here.value);
 }

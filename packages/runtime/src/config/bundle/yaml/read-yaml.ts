@@ -1,4 +1,7 @@
-/** Reads one YAML file of a bundle: its documents as JSON, and all faults with their places. None of it runs. */
+/**
+ * Reads one YAML file of a bundle: its documents as JSON, and all faults with their places. Nothing in the file is
+ * executed.
+ */
 import { Composer, type Document, LineCounter } from 'yaml';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import type { SourceDocument } from '../place.ts';
@@ -6,7 +9,7 @@ import { offsetOf, type PositionTree } from './position-tree.ts';
 import { newYamlBudget, toJsonValue, type YamlBudget, type YamlFault } from './to-json-value.ts';
 import { tokenize } from './tokenize.ts';
 
-/** YAML 1.2; keys are texts, which we check ourselves. */
+/** YAML 1.2. Keys must be texts, which our own code checks. */
 const composing = {
   version: '1.2',
   schema: 'core',
@@ -34,7 +37,7 @@ export function readYaml(text: string, file: string) {
   for (const document of new Composer(composing).compose(tokens)) {
     const read = readDocument(document, budget);
     read.faults.forEach(report);
-    // There may be nothing between two separators.
+    // A document between two separators may be empty.
     if (read.value !== null || read.faults.length > 0) {
       documents.push(sourceDocument(read.value, read.positions, read.faults.length > 0));
     }
@@ -61,7 +64,7 @@ function readDocument(document: Document.Parsed, budget: YamlBudget) {
   return { value, positions, faults: [...firstOfEachPlace(syntax), ...faults] };
 }
 
-/** Keeps one fault for each place: the library often reports two for one mistake. */
+/** Keeps one fault for each place, because the library often reports two for one mistake. */
 function firstOfEachPlace(faults: readonly YamlFault[]): YamlFault[] {
   const seen = new Set<number>();
   return faults.filter(({ offset }) => !seen.has(offset) && seen.add(offset));

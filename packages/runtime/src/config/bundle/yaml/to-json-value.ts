@@ -1,10 +1,9 @@
 /**
  * Converts a parsed YAML document to JSON, with the place of every value.
- *
  * Invariants:
- * 1. The result is JSON: keys are texts, each once, none with a meaning in JavaScript; numbers are finite.
- * 2. The work is proportional to the size of the text. The value of an alias is made once and shared; its size written
- *    out is counted, and limited.
+ * 1. The result is JSON: keys are texts, occur once, and have no special meaning in JavaScript; numbers are finite.
+ * 2. The work is proportional to the size of the text. The value of an alias is converted once and shared; its expanded
+ * size is counted and limited.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
@@ -18,7 +17,7 @@ export interface YamlFault {
   readonly suggestion?: string;
 }
 
-/** The rest of the limits for all documents of one file. */
+/** The remaining limits for all documents of one file. */
 export interface YamlBudget {
   aliases: number;
   values: number;
@@ -41,21 +40,21 @@ export function toJsonValue(document: Document.Parsed, budget: YamlBudget) {
 
 const forbiddenKeys: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** Ends the conversion. Its fault is already in the list. */
+/** Ends the conversion. The fault was already added to the list. */
 class LimitReached extends Error {}
 
 interface Converted {
   readonly value: JsonValue;
   readonly positions: PositionTree;
-  /** The number of values when written out. */
+  /** The number of values after aliases are expanded. */
   readonly size: number;
-  /** The number of nested lists and objects. */
+  /** The number of levels of nested lists and objects. */
   readonly height: number;
 }
 
 class Conversion {
   readonly faults: YamlFault[] = [];
-  /** Values by anchor; `open` while the value is still being read. */
+  /** Values by anchor; `open` while the anchor's value is still being read. */
   readonly #anchors = new Map<string, Converted | 'open'>();
   readonly #budget: YamlBudget;
 
@@ -114,7 +113,7 @@ class Conversion {
     return { value, positions: { value: offset, children }, size, height: height + 1 };
   }
 
-  /** Returns the key under which to keep a value; `undefined` when the key is rejected. */
+  /** Returns the key to use for a value; `undefined` when the key is rejected. */
   #readKey({ key }: Pair, siblings: JsonObject, parentOffset: number): [key: string | undefined, offset: number] {
     const offset = isScalar(key) || isAlias(key) ? (key.range?.[0] ?? parentOffset) : parentOffset;
     const refuse = (message: string, suggestion?: string): [undefined, number] => {

@@ -1,17 +1,17 @@
 /**
- * Parses the text of a YAML file into tokens. The parser needs no stack for nested values, but the code after it does;
- * so depth is limited while parsing.
+ * Parses the text of a YAML file into tokens. The parser needs no stack for nested values, but the code that uses its
+ * result does, so the depth is limited during parsing.
  */
 import { type CST, Lexer, type LineCounter, Parser } from 'yaml';
 import { yamlLimits } from './limits.ts';
 
 export interface Tokens {
   readonly tokens: readonly CST.Token[];
-  /** The reason why it stopped before the end. */
+  /** The reason why parsing stopped before the end. */
   readonly refusal?: { readonly offset: number; readonly message: string };
 }
 
-/** The parser's own entries around the values. The exact depth is counted later, on its result. */
+/** Room for the parser's own stack entries around the values. The exact depth is checked later, on the result. */
 const SLACK = 8;
 
 export function tokenize(text: string, lines: LineCounter): Tokens {
@@ -35,7 +35,7 @@ export function tokenize(text: string, lines: LineCounter): Tokens {
   }
   return { tokens };
 
-  /** Keeps the token, counts documents, and says whether there are too many. */
+  /** Keeps the token and counts documents. Returns true if there are too many. */
   function isOneTooMany(token: CST.Token): boolean {
     tokens.push(token);
     if (token.type === 'document') documents += 1;
