@@ -37,9 +37,11 @@ export interface DefinedSwarm extends SwarmPlan {
 
 /**
  * Checks the resources and makes a plan from them.
+ *
  * **Rules** — the checks are those of a bundle; modules are parsed, not imported. The "line" of a problem is the number
  * of the resource.
  * **Errors** — `E_BUNDLE_INVALID`, with all problems at once; those of `resolveSwarm`.
+ *
  * @example
  * const swarm = await startSwarm(await defineSwarm({ folder: import.meta.dir, resources: [model, agent, swarm] }));
  */

@@ -6,6 +6,7 @@ import { isBun, requireBun } from './ports/is-bun.ts';
 
 /**
  * Replays a recorded turn in a separate process, with the current agent or with changed extensions.
+ *
  * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`, `E_REPLAY_INCOMPLETE`,
  * `E_CANCELLED`, those of the agent's start; in Node also `E_BUN_MISSING`, and `E_NEEDS_BUN` for a `clock`.
  */

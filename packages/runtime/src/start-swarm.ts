@@ -51,11 +51,13 @@ export type PlanToStart = Extract<StartSwarmOptions, SwarmPlan>;
 /**
  * Starts a swarm. Each agent instance gets its own process. The bundle's code runs without a question about trust,
  * because the calling program has decided that.
+ *
  * **Rules** — input accepted earlier is handled first. `stop()` ends the swarm. When this process ends in any other
  * way, all its child processes end within two seconds, and their work continues at the next start.
  * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING` (another process runs this workspace),
  * `E_PROCESS_START`, those of the disk. For a folder also those of `loadBundle` and `resolveSwarm`; in Node also
  * `E_NEEDS_BUN`, `E_BUN_MISSING`.
+ *
  * @example
  * const swarm = await startSwarm({ bundleFolder: 'my-swarm' });
  * const { result } = await swarm.ask({ input: 'Hello' });

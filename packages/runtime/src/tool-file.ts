@@ -14,6 +14,7 @@ type FileOf<Module> = [ToolsOf<Module>] extends [never] ? 'a module that exports
  * `index` file, of its folder; agents refer to it as `Tool/name`. `Module` is the type of the module, so the compiler
  * checks that the module exists and exports a tool. The module is not imported: a plan is data, and tools run in
  * another process.
+ *
  * @example
  * import type * as dice from './tools/dice.ts';
  * const resources = [toolFile<typeof dice>(import.meta.url, './tools/dice.ts'), model, agent, swarm];

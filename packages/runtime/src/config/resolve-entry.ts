@@ -8,6 +8,7 @@ const meansNoFile: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOO
 /**
  * Returns the real path of `entry` inside `root`, or `undefined` when the file does not exist. `what`: the name of the
  * file in the error.
+ *
  * **Errors** — `E_PATH_OUTSIDE`.
  */
 export async function resolveEntry(root: string, entry: string, what: string): Promise<string | undefined> {

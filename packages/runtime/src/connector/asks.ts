@@ -1,8 +1,9 @@
 /**
  * `ctx.ask`: from a connector's call to the end of the turn that answers it.
+ *
  * Invariants:
  * 1. As with `emit`, the event is checked and encoded when it is called, and an unhandled rejection does not end the
- * process.
+ *    process.
  * 2. After the signal has aborted, or after the answer, no callback is called.
  * 3. A callback that throws is logged. It is a mistake of the connector and ends neither the ask nor the process.
  */

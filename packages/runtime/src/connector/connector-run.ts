@@ -1,10 +1,11 @@
 /**
  * One connector, from the first message of the orchestrator to the end of its process.
+ *
  * Invariants:
  * 1. `ready` is sent when the connector's promise resolves, or `LISTENING_AFTER_MS` after the call if it is still
- * pending. A resolved promise does not end the process, because the connector has registered its listeners.
+ *    pending. A resolved promise does not end the process, because the connector has registered its listeners.
  * 2. The process ends in one of three ways: drained (exit code 0), failed (`failed`, exit code 1), or at once because
- * the orchestrator has exited.
+ *    the orchestrator has exited.
  * 3. During a drain nothing counts as a failure, because an aborted connector may reject.
  * 4. Secrets are masked in everything that is sent.
  * 5. On trial, the connector is loaded but not called; `ready` means that it could be called.

@@ -1,5 +1,6 @@
 /**
  * `ctx.emit`: from a connector's call to an accepted event.
+ *
  * Invariants:
  * 1. An event is checked and encoded when `emit` is called, so later changes of the object have no effect.
  * 2. While an event is being sent, a second `emit` with the same id gets the same promise.

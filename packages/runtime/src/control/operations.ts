@@ -78,7 +78,7 @@ type Operations = { readonly [Name in PlainName]: Operation<RequestOf<Name>, Ans
 };
 
 const nothing = request<object>({});
-/** A name in a filter. An empty name is allowed and matches nothing, as in a swarm of this process. */
+/** A name in a filter. An empty name is allowed and matches nothing. */
 const filterName: Check<string> = (value) => (value === '' ? value : name(value));
 const choice = { agent: optional(filterName), instanceKey: optional(filterName) };
 const reply = { id: name, by: optional(name), note: optional(text) };

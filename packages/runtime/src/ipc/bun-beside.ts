@@ -1,9 +1,10 @@
 /**
  * Runs a Bun process beside a Node program, for everything that needs Bun: scanning modules, running a swarm, replaying
  * a turn.
+ *
  * 1. Calls are sent to its standard input, one per line. It answers them in order on its standard output.
  * 2. It exits when its standard input is closed, and so when the Node program ends, however that happens. Signals that
- * a terminal sends to a process group do not reach it: the Node program decides.
+ *    a terminal sends to a process group do not reach it: the Node program decides.
  */
 import type { ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';

@@ -1,7 +1,8 @@
 /**
  * Encodes and decodes messages, in the same way for every channel.
+ *
  * 1. A message is also checked before it is sent, so that the sender gets an error for a message that the other side
- * could not read.
+ *    could not read.
  * 2. A rejection is a `GoondanError` with `E_IPC_FRAME` that names the problem, whatever the bytes were.
  * 3. Dates are converted only by `date` in check/shape.ts.
  */

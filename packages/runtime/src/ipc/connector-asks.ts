@@ -1,10 +1,11 @@
 /**
  * A connector's event that waits for its turn: the ask, its notices, and its end.
+ *
  * Invariants:
  * 1. An ask ends once: with an answer, with an error, because the connector stopped waiting, or because the channel
- * closed.
+ *    closed.
  * 2. The turn does not depend on the ask: when one side exits, the other forgets the ask, and only `cancel` ends a
- * turn.
+ *    turn.
  * 3. At most `MOST_ASKS` asks are open at a time per channel, whatever the other side does.
  */
 import { type ConnectorAcceptance, type ConnectorAnswer, GoondanError, type TurnDelta } from '@goondan/types';

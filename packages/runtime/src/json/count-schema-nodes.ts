@@ -2,9 +2,10 @@
  * Counts the nodes of a JSON Schema in which every `$ref` is replaced by its target, because that is the number of
  * nodes a check may visit. A short schema can grow without limit this way, so it is counted before it is compiled.
  * Pure.
+ *
  * 1. Each target is walked once, and the walk ends at the limit, so counting takes at most `most` steps.
  * 2. A target that contains itself counts once more and is not followed: the value decides how often that check
- * repeats.
+ *    repeats.
  */
 import { isPlainObject } from './copy-json.ts';
 

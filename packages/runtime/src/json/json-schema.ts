@@ -19,6 +19,7 @@ let validator: Promise<Ajv> | undefined;
 
 /**
  * Compiles a schema once. Compiling cannot be interrupted, so the size of the schema is checked before.
+ *
  * **Errors** — `E_TOOL_SCHEMA` when it is not a schema, `E_SCHEMA_SIZE` when it is too large to be compiled.
  */
 export function compileSchema(schema: JsonSchema, what: string): Promise<SchemaCheck> {

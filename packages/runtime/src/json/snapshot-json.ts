@@ -1,9 +1,11 @@
 /**
  * Takes a snapshot of a value that its owner may change in place later, and detects whether it has changed.
+ *
  * 1. A frozen value is kept by reference, because the runtime always freezes deeply.
  * 2. A value that is not JSON (a date, an instance of a class) is kept by reference, too.
  * 3. The work is bounded: beyond `MOST_PARTS` objects and arrays, or `DEEPEST` levels, values are kept by reference.
- * There, a change in place is not detected, but a replaced object is.
+ *    There, a change in place is not detected, but a replaced object is.
+ *
  * Both functions run between the layers of a watched chain, so small, flat values must cost almost nothing.
  */
 import { isPlainObject } from './copy-json.ts';

@@ -1,6 +1,7 @@
 /**
  * Finds the place where bundle code threw, in its author's file, with the stack that the author needs. Bun reports
  * positions in the TypeScript source, so no source map is needed.
+ *
  * 1. Frames of the bundle come first, frames of other packages follow, and frames of Goondan are counted in one line.
  * 2. The result has no absolute path of the bundle. Secrets are masked before anything is cut. All lengths are bounded.
  * 3. Any value can be thrown, so this code never throws itself.

@@ -1,8 +1,9 @@
 /**
  * Masks a text that arrives in pieces; a secret may be spread over several pieces.
+ *
  * 1. All outputs joined are the masked whole text.
  * 2. Only text that may be the beginning of a secret is held back: fewer characters than the longest form, and none as
- * soon as the text cannot continue as a secret.
+ *    soon as the text cannot continue as a secret.
  */
 import { MASKED, type SecretMask, SHORTEST_SECRET } from './mask-secrets.ts';
 

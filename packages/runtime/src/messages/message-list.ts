@@ -1,5 +1,6 @@
 /**
  * The current messages of a conversation, changed in place at a cost that does not grow with the history.
+ *
  * Every message has a place, which is stable until `closeHoles` or `truncate`. A removed message leaves a hole.
  * Snapshots are immutable arrays, made on demand and kept until the next change.
  */

@@ -1,6 +1,7 @@
 /**
  * Starts the orchestrator of one workspace in this process. Its parts start in the order of their use and end in the
  * opposite order.
+ *
  * Invariants:
  * 1. A workspace has one orchestrator; processes left by an earlier one are ended before anything is started.
  * 2. The guardian watches before the first child is started: no child survives this process, however it ends.

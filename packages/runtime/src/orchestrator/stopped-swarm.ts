@@ -42,6 +42,7 @@ export async function forkStoppedInstance(
 /**
  * Owns the workspace while `action` runs, so that no swarm can start. Remaining processes of an earlier run are ended
  * first, because they may still write.
+ *
  * **Errors** — `E_SWARM_RUNNING`; those of `action`.
  */
 async function withStoppedWorkspace<Value>(

@@ -1,5 +1,6 @@
 /**
  * The disk as a parameter, so that a test can simulate a power loss.
+ *
  * An implementation guarantees the following, and callers may rely on nothing else:
  * 1. The bytes of a file survive a power loss once `sync` of that file has resolved.
  * 2. A name (created, renamed, removed) survives once `syncFolder` of its folder has resolved.

@@ -1,12 +1,13 @@
 /**
  * Sends spans to the collector.
+ *
  * 1. No turn waits for it or fails because of it: `add` only fills a queue. Failures are counted and reported once,
- * until sending works again.
+ *    until sending works again.
  * 2. Spans are collected for `gatherMs` and then serialised, even while the collector does not answer, so that the data
- * of a turn is not kept in memory.
+ *    of a turn is not kept in memory.
  * 3. It sends one post at a time, of at most `mostInPost` spans and about `longestPost` characters.
  * 4. At most `mostWaiting` spans and `longestWaiting` characters are queued; above that the newest are dropped. A post
- * is retried for `retryForMs`; after that its spans are dropped.
+ *    is retried for `retryForMs`; after that its spans are dropped.
  * 5. `finish` sends the remaining spans once more, within a time limit.
  */
 import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';

@@ -1,8 +1,9 @@
 /**
  * The spans of one turn while it runs. A chain is passed on when it ends, and the turn itself when it is committed, so
  * a crash loses only running parts.
+ *
  * 1. A span is passed on once. An interrupted run has already passed on its spans; this run passes on the turn, and the
- * steps that had not ended, under the same ids.
+ *    steps that had not ended, under the same ids.
  * 2. The parent of every span is exported: a chain whose turn was given up is passed on as unfinished.
  * 3. Nothing is described while the turn runs, except values that may change later.
  */

@@ -94,6 +94,7 @@ const runtimeEvents: readonly SpanEventName[] = [
 
 /**
  * Starts the agent. **Errors** — `E_NEEDS_BUN` in Node.
+ *
  * @example const agent = await scriptedAgent({ extensions: [extension('polite', register)] })
  */
 export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise<ScriptedAgent> {

@@ -1,8 +1,10 @@
 /**
  * One chain while it is watched: its layers, its fields and its result as last seen.
+ *
  * Layers are nested, so each layer finds the values that the previous one left. Fields and result are stored once for
  * the chain, compared where a layer begins and ends, and copied again only when they changed. The clock is read once
  * between two layers.
+ *
  * The chains of a turn, its step and the model are nested as well, and one of them runs at a time, so they share a
  * scope. Tool calls, and calls made by a layer, can run at the same time as others, so each has its own scope.
  */

@@ -1,12 +1,13 @@
 /**
  * Ids of traces and spans, in the form of OpenTelemetry: a trace id has 32 and a span id 16 lowercase hexadecimal
  * digits, which are not all zero.
+ *
  * Invariants:
  * 1. A span's id is computed from its position: the same turn, step, model or tool call has the same id, also when it
- * runs again after a crash, and no other span has this id.
+ *    runs again after a crash, and no other span has this id.
  * 2. No hash is computed before an id is read.
  * 3. A trace id is passed on unchanged. The runtime makes valid trace ids (`newTraceId`). An invalid id from a sender
- * still connects its turns, and exported spans get a valid id instead.
+ *    still connects its turns, and exported spans get a valid id instead.
  */
 import { type AgentAddress, type AgentEvent, type SpanFields, writeTraceparent } from '@goondan/types';
 import { sha256 } from '../json/sha256.ts';

@@ -1,6 +1,7 @@
 /**
  * Tools with which the model calls other agents: `agents__request`, `agents__send`, `agents__list`, `agents__catalog`.
  * The handlers only call `ctx.agents`, so that calls by a model and calls by a layer share one code path.
+ *
  * All tools are idempotent: a call is an effect under the key of its tool call, and the id of its event is made from
  * that key. A call that is repeated after a crash gets the recorded answer, joins the call that is still running, or is
  * delivered once.

@@ -1,8 +1,9 @@
 /**
  * The seam between the turn loop and the storage of a conversation: in memory, in files, or in a cluster.
+ *
  * Invariants that every store guarantees:
  * 1. `open` returns the records of a turn in the order they were appended, until that turn commits or another turn is
- * opened.
+ *    opened.
  * 2. `commit` is atomic and happens once: base, extension states and result are stored together, or not at all.
  * 3. `commitStates` changes only extension states, and only between turns.
  * 4. A writer whose epoch or state version is not the newest gets `E_FENCED` and changes nothing.
@@ -104,6 +105,7 @@ export interface ConversationStore {
   /**
    * Replaces the extension states between turns. Resolves with the new state version once the states are durable.
    * `stateVersion`: the version that the new states are based on.
+   *
    * **Errors** — `E_FENCED` when another commit came after `stateVersion`, `E_STORE_ORDER` while a turn is open; errors
    * of the disk.
    */

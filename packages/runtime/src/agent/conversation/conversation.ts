@@ -1,5 +1,6 @@
 /**
  * Gives one turn access to a conversation. It is the only way to change a conversation.
+ *
  * Invariants:
  * 1. `nextMessages` always equals `fold(baseMessages, events)`.
  * 2. Every event that counts is in the turn's log, in order, before anything that depends on it is durable.

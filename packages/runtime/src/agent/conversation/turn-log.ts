@@ -1,5 +1,6 @@
 /**
  * Reads the records of an interrupted turn, and writes new ones.
+ *
  * A `message` record counts once an `entered` or `step` record follows it; the input counts at once. A `dropped` step
  * or a `resumed` record voids the earlier messages that do not count yet. Effects count as soon as they are recorded.
  */

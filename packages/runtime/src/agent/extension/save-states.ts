@@ -2,6 +2,7 @@
  * Writes extension states that were set outside a turn: soon after the change, before the next turn opens, and before
  * the agent ends. While a turn runs, nothing is written here: the turn's records and its commit include the states set
  * during it.
+ *
  * 1. One write at a time, of all current states. Writes are not queued.
  * 2. A failed write is retried with backoff, until a write or the commit of a turn succeeds.
  * 3. States that are given up are named in the log.

@@ -7,6 +7,7 @@ type States = Readonly<Record<string, JsonValue>>;
  * Commits states alone, each time on top of the last commit known to this agent. A write that failed on disk may still
  * have been committed: the next attempt finds that commit in the store and continues from it. `known`: the version of
  * the commit that the states in memory come from.
+ *
  * **Errors** — those of `ConversationStore.commitStates`.
  */
 export function statesCommitter(

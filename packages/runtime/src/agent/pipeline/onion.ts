@@ -1,10 +1,11 @@
 /**
  * The only function that runs middleware chains: turn, step, toolCall, model.
+ *
  * Invariants:
  * 1. The core runs at most once.
  * 2. When the promise of a layer settles, nothing inside the layer is still running.
  * 3. An author's mistake (`next()` called twice or late or not awaited, a wrong result, a timeout) becomes an error
- * with a code that names the extension.
+ *    with a code that names the extension.
  * 4. A layer's error object reaches the outer layers as it was thrown, with the extension's name attached.
  */
 import { GoondanError, type ErrorCode, type MiddlewareKind } from '@goondan/types';

@@ -1,6 +1,7 @@
 /**
  * Calls other agents on behalf of an agent in its own process. Every call goes to the orchestrator, which identifies
  * the caller by the channel. The answer has the same `callId`.
+ *
  * 1. A call ends once: with its answer, when the caller's signal aborts, or when the channel closes.
  * 2. If a caller gives up, the call is cancelled at the orchestrator. A late answer is reported and dropped.
  * 3. `PendingAnswers` limits the number of open calls: above the limit, a call fails with `E_IPC_FULL`.

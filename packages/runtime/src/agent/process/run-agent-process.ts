@@ -1,5 +1,6 @@
 /**
  * The life of an agent process: it waits for its plan, starts the agent, handles messages, and ends.
+ *
  * 1. A ping is answered at once, whatever else runs; only a blocked event loop leaves a ping unanswered.
  * 2. Messages that arrive during the start are handled after it, in order.
  * 3. It ends once. Everything it still has to send is sent first, within `LAST_WORDS_MS`.

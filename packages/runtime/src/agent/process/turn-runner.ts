@@ -1,5 +1,6 @@
 /**
  * Runs the turns that the orchestrator requests, one after the other. Streams each turn, and answers after its commit.
+ *
  * If a turn has no result, it could not be committed (`E_DISK_FULL`, `E_FENCED`, …). The memory of this process may
  * then differ from the disk. The turn is lost: the process reports the reason and ends, and the next process runs the
  * turn again.

@@ -23,6 +23,7 @@ const CLEAN_UP_MS = 5_000;
 /**
  * Replays a turn. If `watchDraws` was called in this process, draws return their recorded values.
  * `ctx.agents.catalog()` lists the agents of `engine`.
+ *
  * **Errors** — those of starting an agent.
  */
 export async function replayTurn(

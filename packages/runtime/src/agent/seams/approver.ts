@@ -1,6 +1,7 @@
 /**
  * The seam between a turn and the people who approve its tool calls. In an agent process, `process/ipc-approver.ts`
  * implements it and forwards requests to the orchestrator.
+ *
  * Invariants that every approver guarantees: if the same request is made again after a crash, it gets the answer given
  * meanwhile, until `taken` is called. An answer is valid for one request only.
  */

@@ -1,5 +1,6 @@
 /**
  * The seam between a turn and the other agents: delivery of events, and requests. It knows nothing about turns.
+ *
  * Invariants that every engine guarantees: delivery is in order for each address, idempotent on `event.id`, and durable
  * before it resolves. A request ends in exactly one of reply, error or timeout.
  */

@@ -28,6 +28,7 @@ export interface ToolModule {
 
 /**
  * Reads all tools of a module.
+ *
  * **Errors** — `E_TOOL_LOAD`, `E_TOOL_NAME`, `E_TOOL_SCHEMA`; each names the resource, the file and the tool.
  */
 export function readDefinedTools(module: ToolModule, exported: object): OfferedTool[] {

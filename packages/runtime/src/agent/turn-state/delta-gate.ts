@@ -2,6 +2,7 @@
  * Sends streamed text to the listener. If a layer of the agent buffers (for redaction or guards), nothing is sent
  * before that layer's chain has finished. Then the text that the chain returned is sent, instead of the model's
  * original text.
+ *
  * Every delta passes through here, so secrets are masked here, even a secret that is spread over several deltas: the
  * end of the text is held back while it may be the beginning of a secret.
  */

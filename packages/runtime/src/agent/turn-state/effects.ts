@@ -2,6 +2,7 @@
  * Effects: model calls, tool calls, requests to other agents and approval requests. Each effect is recorded when it
  * completes; a resumed turn uses the record and does not repeat the effect. Outcomes are copied on the way in and out,
  * because layers may change a reply or a result in place, and do so again on resume.
+ *
  * All access to the outside happens inside `perform`. So an observer of the turn sees every effect, and a replay, in
  * which nothing may reach the outside, can return every recorded outcome there.
  */

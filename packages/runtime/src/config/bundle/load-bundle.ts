@@ -12,9 +12,11 @@ import type { Environment } from './values.ts';
 /**
  * Reads `goondan.yaml` and the other YAML files of a folder, and the packages they refer to. `environment`: the
  * variables for `valueFrom: { env }`, usually `process.env`.
+ *
  * **Rules** — all problems are in `errors` and `warnings` of the result, each with its place. If there is an error,
  * `valid` is false.
  * **Errors** — `E_BUNDLE_MISSING` when the folder does not exist, or has no `goondan.yaml`.
+ *
  * @example
  * const bundle = await loadBundle('my-swarm', { environment: process.env });
  * for (const { file, line, column, message } of bundle.errors) console.error(`${file}:${line}:${column} ${message}`);
@@ -41,6 +43,7 @@ export interface BundleSwarms {
 /**
  * Lists the swarms of a bundle and reads nothing else: no other resource, no package, no module. Use it to reach a
  * running swarm or its state, even if the rest of the bundle has become invalid.
+ *
  * **Errors** — `E_BUNDLE_MISSING`.
  */
 export async function loadSwarms(folder: string): Promise<BundleSwarms> {

@@ -1,9 +1,10 @@
 /**
  * One channel between two processes. Messages arrive in order, and are checked, bounded in size, and limited in rate.
+ *
  * 1. A sent message need not be delivered: only an answer after a durable write proves delivery (see
- * ../pending-answers.ts).
+ *    ../pending-answers.ts).
  * 2. No incoming bytes can cause an exception: a malformed or too long frame is rejected with a code and reported to
- * `onRefused`.
+ *    `onRefused`.
  * 3. `onClose` is called once, after the last message.
  */
 import { GoondanError } from '@goondan/types';
@@ -76,6 +77,7 @@ export class Channel<Out, In> {
   /**
    * Resolves when the operating system has the message. It then arrives even if this process exits, unless the other
    * process has exited.
+   *
    * **Rules** — messages arrive in the order of the calls. `delta`, `log` and `runtime.event` may be dropped when the
    * other side is too slow. The promise then resolves too, and the other side gets a `dropped` message with the counts.
    * **Errors** — `E_IPC_CLOSED`, `E_IPC_FULL` (retryable), `E_IPC_FRAME`, `E_IPC_SIZE`; `E_DISK_FULL` or

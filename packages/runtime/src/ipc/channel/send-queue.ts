@@ -1,8 +1,9 @@
 /**
  * Sends frames to the wire, in order.
+ *
  * 1. A frame that must arrive is never dropped: when too many are queued, a further one is rejected.
  * 2. A lossy frame is always accepted: when too many are queued, the oldest is dropped, and a note with the count is
- * written next.
+ *    written next.
  * 3. A frame that was partly written is always finished.
  */
 import { GoondanError } from '@goondan/types';

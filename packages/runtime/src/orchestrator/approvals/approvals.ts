@@ -1,18 +1,19 @@
 /**
  * Tool calls that wait for approval: requested by agent processes, answered by people, and stored on disk in between.
+ *
  * Invariants:
  * 1. The channel identifies the asking process: it determines the instance, the event and the trace, and the right to
- * take an answer.
+ *    take an answer.
  * 2. No frame decides. Only the swarm's control calls `decide`.
  * 3. A request is identified by its instance, turn, position, call and arguments. The same request after a crash joins
- * the open request or gets its answer; anything else is another request.
+ *    the open request or gets its answer; anything else is another request.
  * 4. An answer is durable before it is published, and is valid for its own request only. It is removed when it is
- * taken, when the request is withdrawn, or when its turn ends.
+ *    taken, when the request is withdrawn, or when its turn ends.
  * 5. A request expires at `expiresAt` if its answer is missing or was not fetched. The wall clock or the monotonic
- * clock decides, whichever reaches the time first: the wall clock covers a machine that slept, and the monotonic clock
- * covers a wall clock that was set back.
+ *    clock decides, whichever reaches the time first: the wall clock covers a machine that slept, and the monotonic
+ *    clock covers a wall clock that was set back.
  * 6. At most `mostOfAll` requests in total and `mostOfOne` per instance are open; a further one gets
- * `E_APPROVALS_FULL`.
+ *    `E_APPROVALS_FULL`.
  */
 import type { AgentAddress, AgentEvent, ApprovalOutcome } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
@@ -155,6 +156,7 @@ export class Approvals implements SwarmListener {
   /**
    * Records a person's answer. Resolves with true when it is durable, and with false when no request with this id is
    * open or it has expired.
+   *
    * **Errors** — those of the disk; the request then stays undecided.
    */
   async decide(id: string, given: Omit<ApprovalRecord['answer'] & {}, 'decidedAt'>): Promise<boolean> {

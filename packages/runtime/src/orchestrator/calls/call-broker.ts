@@ -1,23 +1,25 @@
 /**
  * Handles requests and sends between agents. The broker only decides and keeps state. It returns actions, and its
  * caller carries them out: deliveries, timers and notifications.
+ *
  * Invariants:
  * 1. The channel identifies the caller: `source`, `auth`, `traceId` and the call chain come from it, never from a
- * frame.
+ *    frame.
  * 2. A frame ends in exactly one `call.end`, unless its process exits before. A request ends exactly once, in a reply,
- * an error or a timeout, and only the instance it was sent to can answer it.
+ *    an error or a timeout, and only the instance it was sent to can answer it.
  * 3. Instances never wait for each other in a cycle. A request that would close one is rejected at once, whether
- * through its own call chain (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
+ *    through its own call chain (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
  * 4. If a caller crashes and makes the same call again, it joins the open call or gets its outcome; the deadline stays.
- * So a crash of the caller does not end the request: it stays open until its deadline, or until the calling turn ends.
+ *    So a crash of the caller does not end the request: it stays open until its deadline, or until the calling turn
+ *    ends.
  * 5. When a request is given up (timeout, cancel, end of the turn), the callee is cancelled. A late answer is reported
- * and dropped.
+ *    and dropped.
  * 6. Open calls, frames per call and remembered outcomes are bounded (`CallLimits`).
  * 7. The deadline of a request is paused while its callee waits for people, itself or through other agents (`hold`).
  * 8. A request has one time limit at a time. Until the callee's turn begins, it is `queueTimeoutMs` of the callee; the
- * start of a process does not count, because it has its own limit (`startTimeoutMs`). After that, it is the request's
- * own timeout, or `turnTimeoutMs` of the callee. If the callee crashes, the request's own timeout keeps running, while
- * `turnTimeoutMs` starts again with the turn.
+ *    start of a process does not count, because it has its own limit (`startTimeoutMs`). After that, it is the
+ *    request's own timeout, or `turnTimeoutMs` of the callee. If the callee crashes, the request's own timeout keeps
+ *    running, while `turnTimeoutMs` starts again with the turn.
  */
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';

@@ -3,7 +3,7 @@ import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 
-/** A call frame from an agent process. Of its event, only id, input, metadata and the parent span are used. */
+/** A call frame from an agent process. Only id, input, metadata and the parent span of its event are used. */
 export type CallFrame = Extract<FromAgent, { readonly type: 'call' }>;
 
 export type CallAction =

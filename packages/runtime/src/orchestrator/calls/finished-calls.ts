@@ -1,5 +1,6 @@
 /**
  * The outcomes of requests made by running turns, so that a resumed turn gets the same answer again.
+ *
  * Invariants: 1. At most `most` outcomes are kept; the oldest is forgotten first. 2. Outcomes are removed when their
  * turn ends.
  */

@@ -2,6 +2,7 @@ import type { AgentAddress } from '@goondan/types';
 
 /**
  * Formats instances for people, in order. If all have the same key, it is shown once.
+ *
  * @example 'coder → reviewer → coder (instance "default")'
  */
 export function formatCallers(chain: readonly AgentAddress[]): string {

@@ -1,6 +1,7 @@
 /**
  * The instances that are held: those that wait for an approval, and those that wait for the answer of a held instance.
  * Requests to a held instance do not time out. Its callers are notified, so that their own deadlines are paused too.
+ *
  * Requests have no cycle (`calls/wait-graph.ts`), so held instances have none either. Without approvals this costs
  * nothing.
  */

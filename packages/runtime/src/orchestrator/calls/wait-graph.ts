@@ -1,6 +1,7 @@
 /**
  * The graph of waiting instances. A turn that makes a request blocks the queue of its instance, so the nodes are
  * instances and the edges are open requests.
+ *
  * Invariant: if every new edge was checked with `findCircle`, the graph has no cycle, so every wait ends at an instance
  * that can continue. A request that would close a cycle could never be answered and is rejected at once.
  */

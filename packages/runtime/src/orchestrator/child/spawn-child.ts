@@ -1,10 +1,11 @@
 /**
  * The only place where a child of the orchestrator is started.
+ *
  * 1. A child trusts nothing around it: no bunfig, no `.env`, no auto-install; an environment from a short list; no open
- * file except its channel and its output. It starts in the root folder, because Bun reads the `tsconfig.json` of its
- * working folder to find its program, and agents can write to their own folders.
+ *    file except its channel and its output. It starts in the root folder, because Bun reads the `tsconfig.json` of its
+ *    working folder to find its program, and agents can write to their own folders.
  * 2. It leads its own process group and session, and carries the tag of the run and its own tag. So it and all
- * processes it starts can be found and ended, without affecting other processes.
+ *    processes it starts can be found and ended, without affecting other processes.
  * 3. `exited` resolves last: after the child's last message, and after its remaining processes were ended.
  */
 import { GoondanError } from '@goondan/types';

@@ -1,6 +1,7 @@
 /**
  * Keeps one process that is started ahead of time and waits for its instance, so that the first message of an instance
  * does not wait for a process to start.
+ *
  * Invariants: 1. At most one spare exists. 2. It is given away once. 3. A spare that dies is replaced with the same
  * backoff as any other process. 4. A spare delays no other process: the next spare starts only after the last one given
  * away has had time to start its work.

@@ -1,6 +1,7 @@
 /**
  * One connection: a supervised process that is kept running from `start` to `drain`. The state machine makes all
  * decisions.
+ *
  * Events are accepted from the first message of a process to the last, also while the process starts or drains.
  */
 import type { ConnectorStart } from '../../config/connector-start.ts';

@@ -2,6 +2,7 @@
  * Makes a socket that only its owner can open, from the moment it is created. First its folder is closed to others. The
  * socket is then created with a umask that gives others no access, under a draft name. When its mode is set and it
  * listens, it is renamed.
+ *
  * The lock of the workspace decides which process may serve the socket, so the socket of a dead orchestrator is
  * replaced.
  */

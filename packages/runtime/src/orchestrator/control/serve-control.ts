@@ -1,5 +1,6 @@
 /**
  * The control socket of a running swarm: HTTP and event streams on a Unix socket (docs/control-socket.md).
+ *
  * 1. Only the owner of the swarm can open it.
  * 2. Every request gets an answer, and every rejection has a code. No request causes an uncaught exception.
  * 3. A client that does not read, or never finishes its request, costs a bounded amount of memory.

@@ -22,6 +22,7 @@ export function canReadProcesses(): boolean {
 
 /**
  * Returns every living process, or those of `pids`, without zombies. Yields to other work in between.
+ *
  * While a process becomes another program (exec), its environment is empty for a moment. A process without an
  * environment is read once more; if that is still too early, the next scan finds it.
  */

@@ -1,5 +1,6 @@
 /**
  * All instances of a swarm, with one queue of inputs and one line of instances that wait for a process.
+ *
  * Invariants:
  * 1. Inputs are handled one after the other, in the order of posting, and never inside another step.
  * 2. Whenever the queue of inputs is empty, slots are assigned again (`supervision/process-slots.ts`).
@@ -7,7 +8,7 @@
  * 4. After `close` nothing happens any more: a later input is ignored and starts nothing.
  * 5. An instance whose agent is not declared gets no process until the agent is declared again; its input stays queued.
  * 6. An instance that sleeps, has nothing to do and never crashed is forgotten. Of those that crashed, the oldest above
- * `MOST_REMEMBERED` are forgotten, too.
+ *    `MOST_REMEMBERED` are forgotten, too.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';

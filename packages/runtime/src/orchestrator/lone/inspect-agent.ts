@@ -29,6 +29,7 @@ export async function inspectAgent(
 
 /**
  * Describes any agent. `hear` receives its other messages.
+ *
  * **Errors** — those of `runLoneAgent`.
  */
 export async function describeLoneAgent(

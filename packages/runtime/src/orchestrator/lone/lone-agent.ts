@@ -50,6 +50,7 @@ export interface LoneAgentDeps {
 
 /**
  * Resolves with the first value that `hear` returns for a message, and then ends the process.
+ *
  * **Errors** — those of `awaitAnswer`, and those with which the agent fails to start.
  */
 export async function runLoneAgent<Value>(

@@ -1,5 +1,6 @@
 /**
  * Applies another plan to a running swarm.
+ *
  * Invariants:
  * 1. Parts are compared by identity and content. An unchanged part keeps its process and is not affected (L-01).
  * 2. The process of a changed agent is replaced between turns: a running turn is finished by the process that began it.

@@ -1,9 +1,10 @@
 /**
  * Starts the changed parts of a reload on trial, beside the running parts, before anything is replaced (D-06).
+ *
  * Invariants:
  * 1. Every new or changed agent and connection is tried, whether or not it has a process at the moment.
  * 2. At most `AT_ONCE` trials run at a time, in addition to `policy.maxProcesses`; each has the time limit of a normal
- * start.
+ *    start.
  * 3. When it settles, no trial is running: the first failure ends the others.
  */
 import { GoondanError } from '@goondan/types';

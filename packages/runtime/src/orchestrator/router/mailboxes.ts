@@ -1,15 +1,16 @@
 /**
  * The only way into an agent's inbox, for clients, connectors and other agents.
+ *
  * Invariants:
  * 1. A rejected event was not written. An accepted event is durable before it is acknowledged, and before it is
- * handled.
+ *    handled.
  * 2. The events of one instance go to its process in the order of acceptance.
  * 3. An event that was accepted before is not handled again. A pending event stays pending once. A handled event is
- * sent to its process again only if a caller waits for the answer, and the process then repeats its old answer.
+ *    sent to its process again only if a caller waits for the answer, and the process then repeats its old answer.
  * 4. No secret of the swarm is written to disk, whoever sent it.
  * 5. After `close`, events without a waiting caller are accepted and left for the next start.
  * 6. A cancel is marked in the inbox before it is confirmed: the turn ends as cancelled, whichever process dies
- * meanwhile.
+ *    meanwhile.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';

@@ -1,6 +1,7 @@
 /**
  * Instances with an unreadable inbox. Their accepted input is unknown, so no new input is accepted before the inbox can
  * be read again. Such an instance does not start, and its callers get the reason; all other instances run.
+ *
  * A damaged inbox is read again on request. An inbox that could not be read because of a disk error is also read again
  * every `READ_AGAIN_MS`, because its events were acknowledged, and perhaps no request comes.
  */

@@ -22,6 +22,7 @@ export interface AnswerBounds {
 /**
  * Resolves with the first value that `hear` returns for a message, or rejects with the error it throws. The process
  * keeps running; the caller ends it.
+ *
  * **Errors** — `E_PROCESS_START` (also when no answer came in time), `E_CANCELLED`.
  */
 export async function awaitAnswer<Value, Down extends { readonly type: string }, Up extends { readonly type: string }>(

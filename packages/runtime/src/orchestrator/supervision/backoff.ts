@@ -1,13 +1,14 @@
 /**
  * Decides when a process that died may be started again.
+ *
  * Invariants:
  * 1. From crash number `quickCrashes` on, a start waits `min(baseMs·2^(n-1), maxMs)`, where n is 1 for that crash and
- * increases by one with each further crash.
+ *    increases by one with each further crash.
  * 2. `notBefore` applies to every start, whatever its cause: there is no other way to start a process.
  * 3. The count is reset to 0 only after the process was ready for `healthyMs` in total without a crash. Neither a
- * successful turn nor time without a process resets it. Time in readiness adds up over hibernations.
+ *    successful turn nor time without a process resets it. Time in readiness adds up over hibernations.
  * 4. The restart budget: any window of `healthyMs` has fewer than `quickCrashes` restarts without a wait (by 3, crashes
- * before and after a reset are further apart than that).
+ *    before and after a reset are further apart than that).
  */
 
 import type { RestartPolicy } from '../../config/swarm-policy.ts';

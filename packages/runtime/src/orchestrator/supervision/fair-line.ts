@@ -1,10 +1,11 @@
 /**
  * Decides the order in which waiting instances get a process.
+ *
  * Invariants:
  * 1. Instances with input from people come before instances with input from agents only. After `PEOPLE_IN_A_ROW` starts
- * for people, the next start is for an agent's input, if there is any, so that no instance waits forever.
+ *    for people, the next start is for an agent's input, if there is any, so that no instance waits forever.
  * 2. Among these, the agent with the fewest processes comes first: many waiting instances of one agent do not delay
- * another agent. Agents with equally many processes are served in the order of arrival.
+ *    another agent. Agents with equally many processes are served in the order of arrival.
  * 3. Instances that wait for people come last.
  */
 

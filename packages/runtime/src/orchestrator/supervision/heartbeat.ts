@@ -1,10 +1,11 @@
 /**
  * Checks whether a process still answers.
+ *
  * Invariants:
  * 1. A process counts as dead when `missedPings` pings in a row are unanswered at the time of the next ping: by default
- * 15 s after the first of them.
+ *    15 s after the first of them.
  * 2. A beat counts as one ping, however late it comes: if the orchestrator was suspended for an hour, no process counts
- * as dead because of it.
+ *    as dead because of it.
  * 3. Only an answer to a sent ping counts, and an older answer changes nothing.
  */
 

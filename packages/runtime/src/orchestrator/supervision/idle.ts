@@ -1,9 +1,10 @@
 /**
  * Decides when an idle process may end.
+ *
  * Invariants:
  * 1. Never while a turn runs or an event is queued.
  * 2. After `hibernateAfterSeconds` without work, counted from the end of the last turn, or from the time the process
- * became ready.
+ *    became ready.
  */
 
 import type { IdlePolicy } from '../../config/swarm-policy.ts';

@@ -1,5 +1,6 @@
 /**
  * Named timers, for state machines that request them by the actions `timer.set` and `timer.clear`.
+ *
  * Invariants: 1. A name has at most one timer; setting it again moves it. 2. A timer never fires early, even if its
  * time is beyond the longest delay of a system timer. 3. No timer fires after `clearAll`.
  */

@@ -1,22 +1,23 @@
 /**
  * Decides which instances get a process when there are more instances than `maxProcesses`.
+ *
  * Invariants:
  * 1. Free slots go to the waiting instances in the order of `fair-line.ts`; the only exception is 4.
  * 2. Only idle processes are hibernated to free a slot, and no more than needed. The process that has been idle longest
- * is chosen first: among agents that have several processes, and then among those that have one.
+ *    is chosen first: among agents that have several processes, and then among those that have one.
  * 3. There are at most `maxProcesses` processes, except for 4.
  * 4. When every process waits for the answer of another agent, the first waiting instance that is awaited starts beyond
- * the limit. There is always one: the wait-for graph has no cycle (`calls/wait-graph.ts`), so it ends at an instance
- * without a process, either waiting for a slot or in backoff. So callers that hold all slots cannot block their
- * callees, and the limit is exceeded only when nothing else can continue. A process beyond the limit is hibernated as
- * soon as it is idle and other instances wait.
+ *    the limit. There is always one: the wait-for graph has no cycle (`calls/wait-graph.ts`), so it ends at an instance
+ *    without a process, either waiting for a slot or in backoff. So callers that hold all slots cannot block their
+ *    callees, and the limit is exceeded only when nothing else can continue. A process beyond the limit is hibernated
+ *    as soon as it is idle and other instances wait.
  * 5. An instance that waits for people gets a slot last. If no idle process can be ended, the process of such an
- * instance ends for others. Its turn is left and continues in the next process.
+ *    instance ends for others. Its turn is left and continues in the next process.
  * 6. The number of waiting instances is bounded where input is accepted (`refuseWhenLineFull`); accepted input always
- * gets its place.
+ *    gets its place.
  * 7. The last process of an agent does not end for an agent that already has its share, unless nothing else can
- * continue. The share is an equal part of the slots; if a person or an agent waits for an answer, it is one more than
- * half of the slots.
+ *    continue. The share is an equal part of the slots; if a person or an agent waits for an answer, it is one more
+ *    than half of the slots.
  */
 import { GoondanError } from '@goondan/types';
 import { inFairOrder, itself, type LineDemand, type Next } from './fair-line.ts';

@@ -1,6 +1,7 @@
 /**
  * The notices of running turns so far, for a watcher that connects in the middle of a turn: the start, the tools, and
  * the output of the current step. A finished turn is removed, because its messages can be read from the conversation.
+ *
  * Bounded: one turn per busy instance, and for each turn the limits below.
  */
 import type { AgentAddress, JsonObject, TurnDelta } from '@goondan/types';

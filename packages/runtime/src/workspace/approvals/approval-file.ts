@@ -1,6 +1,7 @@
 /**
  * Stores the approval requests of one workspace, and their answers, in `<workspace>/approvals.jsonl`. Only the
  * orchestrator writes the file. An agent process receives an answer only over its channel.
+ *
  * Invariants: 1. When a write resolves, it is durable. 2. Writes run one at a time, in the order of the calls. 3. After
  * a disk error, the next write opens the file again, which repairs it. 4. A damaged file is copied aside and a new one
  * is started. Waiting turns then ask again, so a lost answer never counts as an approval.

@@ -38,6 +38,7 @@ export interface ArchivedEvent {
 
 /**
  * Yields the turns, oldest first. A turn whose lines are still being written is not included.
+ *
  * **Errors** — `E_STORE_CORRUPT` at the first damaged or missing turn, after all turns before it were yielded.
  */
 export async function* readArchive(ports: StorePorts, path: string): AsyncGenerator<ArchivedTurn> {
@@ -52,6 +53,7 @@ export async function* readArchive(ports: StorePorts, path: string): AsyncGenera
 
 /**
  * Yields the turns of one file; a turn never spans two files. `before`: the version of the previous turn, if known.
+ *
  * **Errors** — as `readArchive`.
  */
 export async function* readArchiveFile(

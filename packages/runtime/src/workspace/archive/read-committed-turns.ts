@@ -26,6 +26,7 @@ export type UncheckedListener = (error: GoondanError) => void;
 /**
  * Yields the turns after commit `after`, oldest first, at least up to the commit that was newest when the read began.
  * If `onUnchecked` is given, a damaged commit record is reported to it, and only the turns in the archive are yielded.
+ *
  * **Errors** — those of `readArchive`, `E_STORE_INSTANCE`; `E_STORE_CORRUPT` when the commit record is missing, or
  * refers to turns that neither the archive nor the log has.
  */

@@ -21,6 +21,7 @@ const TAIL_BYTES = 1024 * 1024;
 
 /**
  * Reads backwards, also into rotated files, until the limit of turns or bytes is reached.
+ *
  * Returns `undefined` when the archive does not exist.
  */
 export async function readTail(

@@ -22,6 +22,7 @@ const MOST_REPLACED = 1000;
 /**
  * Returns for each message of a conversation who added it, when, in which turn and step, and which messages it
  * replaced.
+ *
  * **Errors** — `E_HISTORY_RANGE` when the event or turn does not exist or is no longer kept; those of reading.
  */
 export async function blame(

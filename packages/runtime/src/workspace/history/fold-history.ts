@@ -16,6 +16,7 @@ export type Moment = number | string;
  * Folds the history up to a moment, or up to the newest one when `at` is absent. Reads the archive from its start, one
  * file at a time, and keeps only the conversation in memory. If `onUnchecked` is given, damage after the moment or in
  * the commit record is reported to it instead of thrown.
+ *
  * **Errors** — `E_HISTORY_RANGE` when the event or turn does not exist or is no longer kept; those of reading.
  */
 export async function foldHistory(

@@ -17,6 +17,7 @@ const ATTEMPTS = 5;
 
 /**
  * Opens the history without a lock. `onUnchecked`: see `readCommittedTurns`.
+ *
  * **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`; some of them are thrown only while `turns` is
  * read.
  */

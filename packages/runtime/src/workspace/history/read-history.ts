@@ -48,6 +48,7 @@ const MOST_EVENTS = 1000;
 /**
  * Reads the last page, or the page before a given event. Reads the archive from its start, one file at a time, and
  * keeps only the page and the conversation in memory.
+ *
  * **Errors** — those of reading: `E_STORE_CORRUPT`, `E_STORE_READ`, …
  */
 export async function readHistory(

@@ -47,7 +47,7 @@ export class InboxReader {
   }
 
   /**
-   * Returns true if the event of this turn was handled, as of the last `pending`. Returns false also when its id is no
+   * Returns true if the event of this turn was handled, according to the last call of `pending`. Returns false also when its id is no
    * longer kept.
    */
   wasHandled(turnId: string): boolean {

@@ -2,6 +2,7 @@
  * Stores accepted input on disk before the sender gets its acknowledgement. Only the orchestrator writes the inbox; the
  * agent process reads it. The number of the last handled event is in the commit record, so that committing a turn and
  * marking its event as handled are one write.
+ *
  * Invariants: 1. `accept` resolves only when the event is durable. 2. An id is accepted once; the last
  * `rememberedEvents` handled ids stay known after their events are removed. 3. An event is removed only when the commit
  * of its turn is durable. 4. `cancel` resolves only when the mark is durable; from then on, the process that handles

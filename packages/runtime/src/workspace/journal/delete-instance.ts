@@ -1,9 +1,10 @@
 /**
  * Deletes a whole instance. The rename of its folder is the moment of the deletion; the contents are removed
  * afterwards.
+ *
  * Invariants:
  * 1. Nothing in the folder is changed before the rename is durable: after a power loss the instance exists completely
- * or not at all.
+ *    or not at all.
  * 2. An interrupted deletion is finished: the next owner of the workspace sweeps the remaining files.
  */
 import { dirname } from 'node:path';

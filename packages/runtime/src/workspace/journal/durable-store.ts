@@ -13,6 +13,7 @@ export interface DurableStoreOptions extends StorePlace {
 
 /**
  * Opens the journal on the real disk. Without `warn`, warnings go to standard error.
+ *
  * @example const store = await durableStore({ stateRoot: '/var/lib/goondan', workspaceId: 'shop' })
  */
 export function durableStore({ limits, stateRoot, workspaceId, ...ports }: DurableStoreOptions): Promise<Journal> {

@@ -39,6 +39,7 @@ interface Fork {
 /**
  * Reads the start of a fork. States that are not archived are known only at the newest moment. Damage is reported in
  * `problems` as long as every message of the moment has an intact copy.
+ *
  * **Errors** — `E_HISTORY_RANGE`; those of reading.
  */
 export async function readFork(

@@ -71,6 +71,7 @@ export class InstanceSlot {
   /**
    * Runs one action with the writer. Closes the instance afterwards, unless this process had it open before. If closing
    * fails, the action still counts, and the lock is released at the next use.
+   *
    * **Errors** — those of `openWriter`.
    */
   withWriter<T>(action: (writer: InstanceWriter) => Promise<T>): Promise<T> {
@@ -89,6 +90,7 @@ export class InstanceSlot {
   /**
    * Holds the lock with no files open and runs `action`, which moves the folder away. The lock file moves with the
    * folder.
+   *
    * **Errors** — `E_LOCKED` while another process owns the instance, `E_STORE_ORDER` while a turn is running in this
    * process; those of `action`, after which the lock is released.
    */
@@ -112,6 +114,7 @@ export class InstanceSlot {
 
   /**
    * Runs `action`, which creates the complete folder. The folder must not exist before.
+   *
    * **Errors** — `E_INSTANCE_EXISTS`; those of `action`.
    */
   arrive<T>(action: () => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 /**
  * The only writer of one instance. It implements `open`, `append` and `commit` of the conversation store on disk.
+ *
  * Invariants: 1. Records are durable, in order, when `append` resolves. 2. Messages of a turn enter the base only after
  * the commit record includes the turn. 3. Events are handled in the order of acceptance. 4. A writer with an old epoch,
  * or without its lock, changes nothing.
@@ -192,6 +193,7 @@ export class InstanceWriter {
 
   /**
    * Commits extension states without a turn. Writes nothing when they equal the committed states.
+   *
    * **Errors** — `E_FENCED` when another commit came after `stateVersion`, `E_STORE_ORDER` while a turn is running.
    */
   commitStates(stateVersion: number, states: Readonly<Record<string, JsonValue>>): Promise<number> {
@@ -214,6 +216,7 @@ export class InstanceWriter {
 
   /**
    * Resets the conversation. Does nothing when the conversation is empty.
+   *
    * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE` also when the reset is committed but not yet
    * applied.
    */

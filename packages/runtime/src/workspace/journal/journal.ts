@@ -1,6 +1,7 @@
 /**
  * The durable `ConversationStore`, with inbox, outbox and dead letters, for all instances of one workspace, each in its
  * own folder. `docs/storage.md` describes the files and the guarantees.
+ *
  * Two kinds of processes share a workspace: the orchestrator accepts input, and each agent process writes its own
  * instance. The first `open` of a conversation takes the lock of the instance and keeps it until `close`. Accepting and
  * reading take no lock.
@@ -44,6 +45,7 @@ export interface Journal extends ConversationStore {
   /**
    * Accepts an event; durable when it resolves. Idempotent on `event.id`: for a second delivery, the result says
    * whether the event is still pending.
+   *
    * **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`.
    */
   accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted>;
@@ -52,6 +54,7 @@ export interface Journal extends ConversationStore {
   /**
    * Marks a pending event as cancelled, durably. `pendingEntries` and a second delivery of the event then show the
    * mark. Returns false when no pending event has this id.
+   *
    * **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`.
    */
   cancel(instance: AgentAddress, eventId: string, reason: string): Promise<boolean>;
@@ -76,6 +79,7 @@ export interface Journal extends ConversationStore {
    * Starts the conversation over, without messages and extension states. Pending events stay. An interrupted turn
    * starts again from its event, and the effects it had recorded are forgotten. The archive keeps all earlier turns and
    * records the reset. Only for the supervisor of the instance, while the instance has no process.
+   *
    * **Errors** — `E_LOCKED` while a process owns the instance; those of recovery. After a disk error call it again,
    * because the lock may not have been released.
    */
@@ -87,6 +91,7 @@ export interface Journal extends ConversationStore {
    * `scratch/`. The ids of handled events are deleted too, so an old id is accepted as a new event. Only for the
    * supervisor of the instance, while the instance has no process. After a crash the instance exists completely or not
    * at all.
+   *
    * **Errors** — `E_INSTANCE_UNKNOWN`; `E_INSTANCE_PENDING` when events are pending, unless `force`; `E_LOCKED` while
    * another process owns the instance, `E_STORE_ORDER` while a turn runs in this process; those of the disk, and
    * without `force` those of an unreadable inbox.
@@ -97,6 +102,7 @@ export interface Journal extends ConversationStore {
    * the new instance has the messages with their authors, and the states of extensions. Pending input, answers, dead
    * letters, finished turns and `scratch/` are not copied. After a crash the new instance exists completely or not at
    * all. Only for the owner of the workspace, while the new instance has no process.
+   *
    * **Errors** — `E_INSTANCE_UNKNOWN`, `E_INSTANCE_EXISTS`, `E_HISTORY_RANGE`; those of reading and of the disk.
    */
   fork(from: AgentAddress, options: ForkOptions): Promise<ForkedInstance>;

@@ -1,5 +1,6 @@
 /**
  * Merges the two files of a turn's log.
+ *
  * The records of one append may be split over both files, and a crash may have kept only one part. Records after the
  * first missing one were never acknowledged and are cut off. A missing record before an acknowledged one is damage.
  */

@@ -27,6 +27,7 @@ export type SalvageSource = Pick<Journal, 'history' | 'readIntact'>;
 
 /**
  * Reads the last commit. Also reads the history if `withHistory` is true, or if another file is damaged.
+ *
  * **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`.
  */
 export async function salvageConversation(

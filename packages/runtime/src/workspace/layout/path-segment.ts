@@ -1,5 +1,6 @@
 /**
  * The only function that turns a name from outside into a part of a path.
+ *
  * Two names never get the same segment. A safe name stays unchanged, and every other name gets its hash as a suffix. A
  * safe name that already ends like such a hash also gets its own hash.
  */
@@ -10,6 +11,7 @@ const LOOKS_HASHED = /-[0-9a-f]{16}$/;
 
 /**
  * Returns the segment, in lower case only, because some file systems ignore case.
+ *
  * @example pathSegment('default') // 'default'
  * @example pathSegment('a/b') // 'a-b-c14cddc033f64b9d'
  */

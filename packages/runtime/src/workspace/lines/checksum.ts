@@ -2,6 +2,7 @@
  * Returns the CRC-32. It detects disk errors, but does not protect against attackers, who can recompute it. It can be
  * continued: `checksum(b, checksum(a))` is the checksum of a followed by b, so an append does not need to read the
  * file.
+ *
  * Uses Bun's own function, which returns the same as `node:zlib`. Importing `node:zlib` costs every agent process 8 ms,
  * and early releases of Node 20 lack the function.
  */

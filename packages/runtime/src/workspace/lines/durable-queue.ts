@@ -1,6 +1,7 @@
 /**
  * A bounded, ordered set of entries on disk: answers to deliver, dead letters, approval requests. Each line either adds
  * or removes an entry. When most lines belong to removed entries, the file is rewritten.
+ *
  * `add` is idempotent on the key, also for the last `REMEMBERED` removed keys. So a commit that recovery applies a
  * second time does not deliver its answer twice.
  */

@@ -6,6 +6,7 @@ import { readLines, type ReadLines, type StoredLine } from './read-lines.ts';
 
 /**
  * Opens the file. All its lines are durable when it resolves, even lines that a killed process had not synced.
+ *
  * **Errors** — `E_STORE_CORRUPT`, with a copy kept aside, when the file is missing or has more damage than a torn tail.
  */
 export async function openLines(

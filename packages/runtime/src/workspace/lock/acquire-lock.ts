@@ -1,5 +1,6 @@
 /**
  * Allows one writer at a time, by a lock file that names its owner: process id, start time of the process, epoch.
+ *
  * Two processes cannot both get the lock. The process that wants epoch n+1 creates the claim `<lock>.<n+1>`, which only
  * one process can do, and then checks that the lock still has epoch n and no owner. Then it renames its claim to the
  * lock. While the claim exists, no other process can take epoch n+1, and after the rename the lock has an owner.

@@ -2,6 +2,7 @@
  * Holds `workspace.lock`: an orchestrator holds the `flock` of this file for its whole life. The file is created once
  * and never renamed or removed, so all processes that want the workspace lock the same file. Its text names the holder
  * and is written in place.
+ *
  * Invariant: while the lock is held and `isInPlace` returns true, no other process holds this workspace.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';

@@ -1,10 +1,11 @@
 /**
  * The log of a running swarm on disk, for people: one JSON object per line, in files of bounded size and number.
+ *
  * Invariants: 1. `write` never throws and never waits: lines go into a bounded buffer, and are written to disk from
  * there. 2. Lines that do not fit or cannot be written are dropped and counted, and a line in their place says how
  * many.
  * 3. After a disk error, writing is retried after a pause. Nothing is synced: a power loss may lose the last lines, but
- * no state. Callers must have masked secrets before.
+ *    no state. Callers must have masked secrets before.
  */
 import { type Clock, sleep, systemClock, waitAtMost } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';

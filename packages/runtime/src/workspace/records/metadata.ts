@@ -139,6 +139,7 @@ export function encodeMetadata(metadata: InstanceMetadata): Uint8Array {
 
 /**
  * Returns `undefined` when the bytes are damaged.
+ *
  * **Errors** — `E_STORE_FORMAT` when another version wrote the format.
  */
 export function decodeMetadata(path: string, bytes: Uint8Array): InstanceMetadata | undefined {

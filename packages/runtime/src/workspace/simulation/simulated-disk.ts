@@ -1,6 +1,7 @@
 /**
  * A simulated disk that guarantees exactly what the `Fs` port guarantees. For every file and folder it keeps the
  * durable contents and the changes since the last sync, so that a crash can keep any of these changes.
+ *
  * `crash` returns the disk that the next process finds. A killed process loses no completed write, but its last write
  * may be partial. A power loss keeps the first few unsynced changes of each file; the next change may be torn at any
  * byte or replaced by a gap of zeros. It also keeps the first few unsynced names of each folder, or any of them.

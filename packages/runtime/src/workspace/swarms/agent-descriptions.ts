@@ -1,12 +1,13 @@
 /**
  * Stores the newest description of each agent, for commands that do not run the agent (`gdn explain`). Each agent has
  * one file in `<workspace>/layers`. The runtime never reads these files to run an agent.
+ *
  * Invariants:
  * 1. Recording never delays or fails a start: problems are reported as warnings.
  * 2. Descriptions are written one at a time. Each agent has at most one queued description, and a newer one replaces
- * it.
+ *    it.
  * 3. An unchanged description is not written again. A different time at which tools were seen does not count as a
- * change.
+ *    change.
  * 4. Tools that an extension offered earlier stay until its current tools are known (`keep-known-tools.ts`).
  */
 import { type AgentDescription, agentDescription } from '../../ipc/from-agent.ts';

@@ -2,6 +2,7 @@
  * Ensures that a workspace has one orchestrator. The orchestrator holds the `flock` of `workspace.lock`, which excludes
  * all other processes of the machine. `orchestrator.json` names the owner and its run, for the next owner. Without
  * `flock`, `orchestrator.json` itself is the lock.
+ *
  * Invariants: 1. While an owner is alive there is no other, even if its process is not visible or `orchestrator.json`
  * is damaged. 2. An owner whose lock file was removed or replaced detects it by `isLost`. 3. A run that did not end
  * with `release` is reported to every later owner, up to a limit, until a run ends with `release`, because each owner

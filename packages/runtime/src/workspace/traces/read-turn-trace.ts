@@ -44,6 +44,7 @@ const MOST_TURNS = 500;
 /**
  * Reads a turn, or all turns of a trace. A turn that another agent requested is nested inside the call that requested
  * it.
+ *
  * **Rules** — `id` is the id of a turn, a trace, a turn's span or its event, or a unique prefix of such an id. Without
  * an id, reads the latest turn that was not requested by another agent.
  * **Errors** — `E_TRACE_UNKNOWN`; `E_TRACE_AMBIGUOUS` with the candidates; `E_STORE_READ`.

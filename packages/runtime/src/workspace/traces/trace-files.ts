@@ -1,7 +1,8 @@
 /**
  * The traces of an instance: one append-only file per turn.
+ *
  * 1. The number of turns and their bytes are bounded; the oldest files are deleted when a new turn begins. The bytes of
- * one turn are bounded as well.
+ *    one turn are bounded as well.
  * 2. Nothing is synced: a power loss may lose the last lines, but no state.
  * 3. A resumed turn continues in its file.
  */

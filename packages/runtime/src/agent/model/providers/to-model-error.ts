@@ -1,5 +1,6 @@
 /**
  * Converts every failure of a provider to one of our errors, by the first rule that matches:
+ *
  * 1. the conversation is too long → `E_MODEL_CONTEXT`: a retry does not help, but a shorter conversation does
  * 2. 401, 403, an invalid key, or no key → `E_MODEL_AUTH`, naming the source of the key
  * 3. an account without credit → `E_MODEL_FAILED`, final, although OpenAI sends it as 429
@@ -8,6 +9,7 @@
  * 6. a success whose body is not in the provider's format → `E_MODEL_REPLY`, retryable
  * 7. an incomplete answer, or no connection → `E_MODEL_FAILED`, retryable
  * 8. any other error happened before the request was sent (for example, an unsupported file) → `E_MODEL_FAILED`, final
+ *
  * The message contains the provider's words, cut to 1000 characters and without the key. The cause is a plain copy,
  * because the original error contains the whole request.
  */

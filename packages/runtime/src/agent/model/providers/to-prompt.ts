@@ -1,14 +1,16 @@
 /**
  * Converts a conversation to the prompt of a provider. Invariants:
+ *
  * 1. A message is converted once: with a history of 10 000 messages, a later call costs one lookup per message. Only
- * deeply frozen messages are remembered, because only these cannot change later.
+ *    deeply frozen messages are remembered, because only these cannot change later.
  * 2. Results of tools follow their calls as one message, even if system messages came in between.
  * 3. System messages go where the provider accepts them ({@link SystemPlacement}). Anthropic has one system field (a
- * later system message needs a beta), and Google rejects a system message that is not at the beginning: `front`. OpenAI
- * accepts them anywhere, and if they stay in place its prompt cache stays valid: `in-place`. Many chat templates behind
- * `openai-compatible` accept only a single system message, at the beginning: `joined`.
+ *    later system message needs a beta), and Google rejects a system message that is not at the beginning: `front`.
+ *    OpenAI accepts them anywhere, and if they stay in place its prompt cache stays valid: `in-place`. Many chat
+ *    templates behind `openai-compatible` accept only a single system message, at the beginning: `joined`.
  * 4. Empty text and empty messages are not sent: providers answer such a conversation with 400, now and in every later
- * call.
+ *    call.
+ *
  * Apart from rules 3 and 4, and from URLs, which are never downloaded here, the prompt equals the one that the AI SDK
  * writes; a test compares them.
  */

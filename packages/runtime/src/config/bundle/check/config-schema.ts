@@ -1,5 +1,6 @@
 /**
  * Checks the config of an extension or tool against the schema that its resource declares.
+ *
  * The bundle may not be trusted yet, so nothing is run that could take forever: texts are not matched against patterns.
  * Schemas that refer to themselves are checked only in the process that runs the part, which checks everything again.
  */

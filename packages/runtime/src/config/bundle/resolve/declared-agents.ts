@@ -15,6 +15,7 @@ export interface DeclaredAgents {
 /**
  * Resolves the agents of a valid bundle for inspection, not to run them. A value that is missing in the environment is
  * left out; `resolveSwarm` would throw.
+ *
  * **Errors** — `E_SWARM_UNKNOWN`.
  */
 export function declaredAgents(

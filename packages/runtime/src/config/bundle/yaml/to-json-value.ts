@@ -1,9 +1,10 @@
 /**
  * Converts a parsed YAML document to JSON, with the place of every value.
+ *
  * Invariants:
  * 1. The result is JSON: keys are texts, occur once, and have no special meaning in JavaScript; numbers are finite.
  * 2. The work is proportional to the size of the text. The value of an alias is converted once and shared; its expanded
- * size is counted and limited.
+ *    size is counted and limited.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
