@@ -1,4 +1,4 @@
-// Each test names the place that an addition has forgotten: see CONTRIBUTING.md, "Adding …".
+// Each test finds what a new addition has forgotten: see CONTRIBUTING.md, "Adding …".
 import { describe, expect, test } from 'bun:test';
 import { answerGet } from '../packages/cli/src/studio/api/answer-get.ts';
 import { answerPost } from '../packages/cli/src/studio/api/answer-post.ts';
@@ -35,7 +35,7 @@ describe('the requests of Studio', () => {
   const listed = (method: string) => table.filter(([, each]) => each === method).map(([, , last]) => last);
 
   test('with a handler are in the table of the contract', () => {
-    // The stream of notices is a WebSocket, which the server answers before it uses the tables.
+    // The stream of notices is a WebSocket, which the server handles before it uses these tables.
     expect(listed('GET').filter((last) => last !== 'events')).toEqual([...answerGet.keys()]);
     expect(listed('POST')).toEqual([...answerPost.keys()]);
   });

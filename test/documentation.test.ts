@@ -37,7 +37,7 @@ describe('the documents', () => {
     const sources = [`${runtimeSources}/*/**/*.ts`, 'packages/{types,cli,base,studio}/{src,bin}/**/*.{ts,tsx,mjs,css}'];
     const folders = new Set(sources.flatMap(listRepository).map((path) => posix.dirname(path)));
     const named = new Set(readPaths(read('ARCHITECTURE.md').text).map((path) => posix.join(fullPath(path), '.')));
-    // Tests of a part may share a folder.
+    // Folders that only hold test code need not be named.
     expect([...folders].filter((folder) => !named.has(folder) && !/\/(testing|fixtures)(\/|$)/.test(folder))).toEqual(
       [],
     );
@@ -194,7 +194,7 @@ function read(path: string): RepositoryFile {
 
 interface Quote {
   readonly from: string;
-  /** Empty when the fence names no file. */
+  /** Empty when the fence of the code block names no file. */
   readonly file: string;
   readonly code: string;
 }
@@ -219,13 +219,13 @@ function readPaths(text: string): string[] {
   });
 }
 
-/** Completes a path: that of a room is below the runtime's sources. */
+/** Completes a path: a path that begins with a room is below the runtime's sources. */
 function fullPath(path: string): string {
   const [first = ''] = path.split('/');
   return topFolders.includes(first) ? path : posix.join(runtimeSources, path);
 }
 
-/** `<name>` and `*` match any one name; a file of a room may leave out its `.ts`. */
+/** Tells whether a path exists. `<name>` and `*` match any name; a path of a room may omit the `.ts`. */
 function isThere(path: string): boolean {
   const pattern = fullPath(path)
     .replace(/\/$/, '')
@@ -240,7 +240,7 @@ function readLinks({ path, text }: RepositoryFile): string[] {
     .map((target) => posix.join(posix.dirname(path), decodeURIComponent(target)));
 }
 
-/** Lists links to a heading that its page does not have. */
+/** Lists links to a heading that the target page does not have. */
 function findLostAnchors({ path, text }: RepositoryFile, documents: readonly RepositoryFile[]): string[] {
   return [...text.matchAll(/\]\(([^)\s#]*)#([^)\s]+)\)/g)].flatMap(([, target = '', anchor = '']) => {
     if (/^[a-z]+:/i.test(target)) return [];
@@ -250,7 +250,7 @@ function findLostAnchors({ path, text }: RepositoryFile, documents: readonly Rep
   });
 }
 
-/** Makes an anchor like GitHub: lower case, words joined by hyphens, no other characters. */
+/** Creates an anchor as GitHub does: lower case, words joined by hyphens, no other characters. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -1,4 +1,5 @@
-// The doors of the runtime: few names at the first one, and every name at one door only.
+// Checks the public entry points ("doors") of the runtime: the first exports few names, and each name is exported by
+// one door only.
 import { beforeAll, expect, test } from 'bun:test';
 import { type DoorExport, readDoors } from '../scripts/read-doors.ts';
 import { repository } from './read-repository.ts';

@@ -1,4 +1,4 @@
-// The catalogue, the page and the code agree in every direction.
+// Checks that the error catalogue, its page and the code agree.
 import { describe, expect, test } from 'bun:test';
 import { errorCatalogue } from '@goondan/types';
 import { agentErrors } from '../packages/types/src/errors/agent-errors.ts';
@@ -9,7 +9,7 @@ import { toolErrors } from '../packages/types/src/errors/tool-errors.ts';
 import { errorsPage, renderErrorsPage } from '../scripts/write-errors-page.ts';
 import { isTest, readRepository, type RepositoryFile } from './read-repository.ts';
 
-/** Files that only define the meaning of codes. */
+/** Files that only define codes and do not use them. */
 const catalogueFiles = ['agent', 'bundle', 'store', 'swarm', 'tool'].map(
   (area) => `packages/types/src/errors/${area}-errors.ts`,
 );
@@ -69,7 +69,7 @@ describe('the error catalogue', () => {
   });
 
   test('belongs to errors that the sources recognise with GoondanError.is, whichever copy made them', () => {
-    // The simulation is a test: it runs in one process with one copy.
+    // The simulation is left out, because it is a test that runs in one process with one copy of the package.
     const others = sources.filter(({ path }) => !path.includes('/simulation/'));
     expect(others.filter(({ text }) => text.includes('instanceof GoondanError')).map(({ path }) => path)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// Follows a page of the documentation like a reader: writes its files, types its commands, and compares the output.
+// Follows a page of the documentation as a reader would: writes its files, types its commands, and compares the output.
 import { expect } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,10 @@ import { readRepository, repository } from './read-repository.ts';
 const launcher = join(repository, 'packages/cli/bin/gdn.mjs');
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
 
-/** With `isReal`, `gdn` is the launcher in a shell; otherwise a line with only a `gdn` command runs in this process. */
+/**
+ * If `isReal` is true, `gdn` is run through the launcher in a shell; otherwise a plain `gdn` command runs in this
+ * process.
+ */
 export async function followPage(path: string, place: GdnPlace, { isReal = false } = {}): Promise<void> {
   const steps = readSteps(readRepository(path)[0]?.text ?? '');
   expect(steps.filter(({ does }) => does === 'type')).not.toBeEmpty();
@@ -35,11 +38,11 @@ export async function followPage(path: string, place: GdnPlace, { isReal = false
 
 type Step =
   | { readonly does: 'type'; readonly command: string }
-  /** A block that names the source of its text in this repository, and the reader's file. */
+  /** A code block that names both its source file in this repository and the reader's file. */
   | { readonly does: 'write'; readonly source: string; readonly file: string; readonly text: string }
-  /** Lines of a reader's file: those with a minus are removed, those with a plus added. */
+  /** Changes to a reader's file: lines with a minus are removed, lines with a plus are added. */
   | { readonly does: 'change'; readonly file: string; readonly before: string; readonly after: string }
-  /** The output of the last command. */
+  /** The expected output of the last command. */
   | { readonly does: 'read'; readonly text: string };
 
 export function readSteps(page: string): Step[] {
@@ -92,7 +95,7 @@ export function change(text: string, { file, before, after }: { file: string; be
   return parts.join(after);
 }
 
-/** Removes values that differ each time: dice, times and ids of turns. */
+/** Removes values that differ in every run: dice, times and ids of turns. */
 function withoutChance(text: string): string {
   return text
     .replaceAll(/\w+day,? \d+ \w+ \d+ at [\d:]+/g, 'some day')

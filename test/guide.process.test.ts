@@ -8,10 +8,10 @@ import { listRepository, repository } from './read-repository.ts';
 let place: GdnPlace;
 beforeEach(() => {
   place = new GdnPlace();
-  // The reader is in a clone after `npm ci`.
+  // The reader works in a clone after `npm ci`.
   symlinkSync(join(repository, 'node_modules'), join(place.folder, 'node_modules'));
 });
-// Long enough to end processes of a page whose command failed.
+// Leaves enough time to end the processes of a page whose command failed.
 afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
 const firstPage = 'docs/guide/getting-started.md';
@@ -22,7 +22,7 @@ describe('the guide, the pages of the base library, and the one about replays', 
   test.each(pages)(
     '%s: every command works',
     async (path) => {
-      // The first page is typed like a reader would. The others need not test the shell and the launcher again.
+      // The first page runs through the real shell and launcher. The other pages need not test them again.
       await followPage(path, place, { isReal: path === firstPage });
     },
     120_000,

@@ -1,4 +1,4 @@
-// Checks the direction of imports. The table below lists the allowed ones; tests may import anything.
+// Checks the direction of imports. The tables below list the allowed imports; tests may import anything.
 import { describe, expect, test } from 'bun:test';
 import { posix } from 'node:path';
 import { isTest, listRepository, readRepository, type RepositoryFile } from './read-repository.ts';
@@ -39,7 +39,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   studio: ['@goondan/cli/studio', 'react', 'react-dom'],
 };
 
-/** Packages that one file alone imports; the other code uses that file. */
+/** Packages that only one file may import; all other code uses that file. */
 const importedByOneFile: readonly string[] = ['ajv', '@modelcontextprotocol/client', ...providerPackages];
 
 /** Packages that only files below one folder may import, to keep them out of the processes of agents and connectors. */
@@ -48,10 +48,10 @@ const importedBelow: Readonly<Record<string, string>> = {
   zod: 'packages/runtime/src/config/bundle/kinds/',
 };
 
-/** Code that only the program which reads a bundle imports; processes get its result. */
+/** Only the program that reads a bundle imports this code; other processes get its result. */
 const bundleFolder = 'config/bundle/';
 
-/** Room of `packages/runtime/src` → the rooms it may import, besides itself. `.` is `src` itself. */
+/** Room of `packages/runtime/src` → the other rooms that it may import. `.` stands for `src` itself. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   '.': [...processRooms, ...sharedRooms],
   testing: [...processRooms, ...sharedRooms],
@@ -59,7 +59,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(sharedRooms.map((room, floor) => [room, sharedRooms.slice(0, floor)])),
 };
 
-/** `import type` only: the implementer of a seam may use its contract. */
+/** Imports that are allowed as `import type` only: a room that implements a contract may import its types. */
 const seams: readonly { readonly room: string; readonly contract: string }[] = [
   { room: 'workspace', contract: 'agent/conversation/conversation-store.ts' },
 ];
@@ -272,7 +272,7 @@ function readImports(text: string): Import[] {
 function judgePackage(name: string, specifier: string): string | undefined {
   const allowed = packages[name];
   if (allowed === undefined) return `packages/${name} has no line in the table of this test`;
-  // The table lists the doors of our own packages; other packages may be imported by any path.
+  // The table lists the doors of Goondan's own packages; other packages may be imported by any path.
   const wanted = specifier.startsWith('@goondan/') ? specifier : packageOf(specifier);
   if (allowed.includes(wanted)) return undefined;
   return `${name} may import ${allowed.join(', ') || 'nothing but itself'}`;
@@ -323,7 +323,7 @@ function findStrayImports(files: readonly RepositoryFile[]): string[] {
   });
 }
 
-/** Lists imports that go up inside a room of the runtime, and rooms that its list does not have exactly once. */
+/** Lists imports of a higher floor inside a room of the runtime, and rooms that `order` does not list exactly once. */
 function findUpwardImports(files: readonly RepositoryFile[], parent: string, order: readonly string[]): string[] {
   const folder = `packages/runtime/src/${parent}/`;
   const floorOf = (path: string) => (order.includes(path) ? path : posix.dirname(path));

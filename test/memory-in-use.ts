@@ -1,4 +1,4 @@
-/** The resident memory of this process in bytes, without the garbage that a busy machine has not collected yet. */
+/** Returns the resident memory of this process in bytes, after a garbage collection. */
 export function memoryInUse(): number {
   Bun.gc(true);
   return process.memoryUsage.rss();

@@ -1,4 +1,4 @@
-// F-06: the sources that a Node program loads, checked against the library of Node 20 and without the types of Bun.
+// F-06: type-checks the sources that a Node program loads against the library of Node 20, without Bun's types.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { runCompiler } from '../scripts/compile-packages.ts';
 import { repository } from './read-repository.ts';
 
-// The compiler takes a few seconds, on a machine that may be busy.
+// Long, because the compiler takes a few seconds and the machine may be busy.
 setDefaultTimeout(120_000);
 
 const sources = join(repository, 'packages/runtime/src');
@@ -14,7 +14,7 @@ const doors = ['index.ts', 'bundle.ts', 'control.ts', 'history.ts', 'testing/ind
   join(sources, door),
 );
 
-/** Files that check for Bun before they use it. */
+/** Files that check for Bun before they use its API. */
 const askingFirst = [
   'config/bundle/files/scan-module.ts',
   'control/fetch-unix.ts',
@@ -23,7 +23,7 @@ const askingFirst = [
   'workspace/lines/checksum.ts',
 ];
 
-/** An `import()` of these comes after `isBun` or `requireBun`. */
+/** An `import()` of these files happens only after `isBun` or `requireBun`. */
 const forBun = /^(orchestrator|agent)\/|^start-here\.ts$/;
 
 const folder = mkdtempSync(join(tmpdir(), 'goondan-node-sources-'));
@@ -50,11 +50,11 @@ test('F-06 code that Node loads uses no global of Bun and nothing newer than Nod
   expect([...new Set(found.map(own))].toSorted()).toEqual(askingFirst);
 });
 
-/** The doors and everything they import in Node. */
+/** Lists the doors and everything that they import in Node. */
 function listLoaded(): readonly string[] {
   const transpiler = new Bun.Transpiler({ loader: 'ts', trimUnusedImports: true });
   const loaded = new Set(doors);
-  // The set grows while it is walked.
+  // The loop also visits files that it adds to the set.
   for (const file of loaded) {
     if (!file.endsWith('.ts')) continue;
     for (const { path, kind } of transpiler.scanImports(readFileSync(file, 'utf8'))) {

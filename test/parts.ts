@@ -5,7 +5,10 @@
  */
 export type Part = 'bubblewrap' | 'chromium' | 'network namespaces' | 'pid namespaces' | 'tmux';
 
-/** For `describe.skipIf(!hasPart(…))`. `why` says what was tried. Throws where no part may be missing. */
+/**
+ * Use it in `describe.skipIf(!hasPart(…))`. `why` explains why the part is missing. Throws where no part may be
+ * missing.
+ */
 export function hasPart(part: Part, isHere: boolean, why = 'it is not installed'): boolean {
   if (isHere) return true;
   const message = `Missing part: ${part}. The tests that need it cannot run: ${why}.`;
@@ -14,7 +17,7 @@ export function hasPart(part: Part, isHere: boolean, why = 'it is not installed'
   return false;
 }
 
-/** Runs a command in its own pid namespace, from which no process outside is visible; for root. */
+/** Runs a command in its own pid namespace, from which no outside process is visible. Needs root. */
 export const inPidNamespace: readonly string[] = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
 export function works(command: readonly string[]): boolean {

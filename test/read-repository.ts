@@ -1,4 +1,4 @@
-// How the tests of this folder read the repository.
+// Functions with which the tests in this folder read the repository.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ export interface RepositoryFile {
   readonly text: string;
 }
 
-/** Returns our own files that match the pattern, sorted by path. */
+/** Returns the repository's own files that match the pattern, sorted by path. */
 export function readRepository(pattern: string): RepositoryFile[] {
   return listRepository(pattern).map((path) => ({ path, text: readFileSync(join(repository, path), 'utf8') }));
 }
@@ -23,11 +23,11 @@ export function listRepository(pattern: string): string[] {
 }
 
 export function isTest(path: string): boolean {
-  // Files that only tests import are not shipped either.
+  // Also leaves out files that only tests import.
   return /\.test\.tsx?$/.test(path) || /^packages\/(?:base|cli|studio)\/src\/(?:.*\/)?testing\//.test(path);
 }
 
-/** Returns the code blocks of a page: all of them, or those with exactly this kind in the fence. */
+/** Returns the code blocks of a page: all, or only those whose fence has exactly this kind. */
 export function readCodeBlocks(text: string, kind?: string): string[] {
   return [...text.matchAll(codeBlock)].flatMap(([, info, code = '']) =>
     kind === undefined || info === kind ? [code] : [],

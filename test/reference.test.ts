@@ -1,4 +1,4 @@
-// The pages of docs/reference equal the texts of the commands and the schemas.
+// Checks that the pages of docs/reference equal the texts of the commands and the schemas.
 import { describe, expect, test } from 'bun:test';
 import type { Command } from 'commander';
 import { join } from 'node:path';
@@ -88,12 +88,12 @@ describe('docs/reference/configuration.md', () => {
   });
 });
 
-/** Lists the commands without groups. */
+/** Lists all commands except groups. */
 function endsOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(endsOf);
 }
 
-/** Without `gdn`. */
+/** Returns the full name of a command, without `gdn`. */
 function nameOf(command: Command): string {
   return command.parent?.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 }

@@ -3,7 +3,9 @@
 /** One process each: the border of a process is that of a folder and of imports. */
 export const processRooms: readonly string[] = ['orchestrator', 'agent', 'connector'];
 
-/** Shared by those processes, lowest floor first: a room imports the rooms before it, types included. */
+/**
+ * Rooms that these processes share, lowest floor first. A room may import the rooms listed before it, including types.
+ */
 export const sharedRooms: readonly string[] = [
   'ports',
   'json',

@@ -10,7 +10,7 @@ const steps = new Map([
 
 export const sampleStep = steps.get(process.env['GOONDAN_SAMPLES'] ?? '') ?? 5;
 
-/** Returns the number to try; `full` is that of `npm run proof`. */
+/** Returns the number of samples to try; `full` is the number in `npm run proof`. */
 export function samples(full: number): number {
   return Math.ceil(full / sampleStep);
 }

@@ -1,4 +1,5 @@
-// The unit of docs/cli.md, started like systemd does: with a small environment, and stopped by SIGTERM to `gdn` alone.
+// Tests the service unit in docs/cli.md, started as systemd does: with a small environment, and stopped by a SIGTERM to
+// `gdn` alone.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { dirname, join } from 'node:path';
 import { createProgram } from '../packages/cli/src/create-program.ts';
@@ -45,7 +46,7 @@ describe('the unit of docs/cli.md', () => {
     for (const input of ['One', 'Two']) await send(input);
     await until(async () => (await status()).agents.some((each) => each.status === 'working'));
     first.kill('SIGTERM');
-    // The signal has arrived when it accepts nothing any more; an accepted id is only a duplicate.
+    // The signal has arrived when the swarm accepts no more input; until then, sending the same id is only a duplicate.
     await until(async () => (await send('One')).exitCode !== 0);
     await place.write('.', { open: 'Go on.' });
     expect(await first.exited).toBe(0);
@@ -90,7 +91,7 @@ function setting(name: string): string {
   return new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
 }
 
-/** Returns the arguments of `gdn`, with the home of this test. */
+/** Returns the arguments of `gdn` in the unit, with this test's home folder. */
 function commandOf(name: string): string[] {
   const [, ...words] = setting(name).replaceAll('%h', place.folder).split(' ');
   return words;
@@ -106,7 +107,7 @@ async function gdn(...args: string[]) {
   return { stdout, stderr, exitCode };
 }
 
-/** Starts it without a terminal, and with only the unit's environment. */
+/** Starts the command without a terminal and with only the unit's environment. */
 function spawn(args: readonly string[]) {
   return Bun.spawn(['node', launcher, ...args], {
     cwd: place.folder,

@@ -1,4 +1,4 @@
-/** Returns the processor time of this process, for limits that also hold on a busy machine. */
+/** Returns the processor time that this process has used, for limits that also hold on a busy machine. */
 export function usedMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

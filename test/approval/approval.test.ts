@@ -1,4 +1,5 @@
-// A tool call that waits for a person, in real processes: requested in one, answered from another, killed in between.
+// Tests tool calls that wait for a person, in real processes: requested in one process, answered from another, killed
+// in between.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +44,7 @@ async function start(choice?: PlanChoice): Promise<Swarm> {
   return control;
 }
 
-/** Starts the swarm in a separate process, to be killed. */
+/** Starts the swarm in a separate process, so that the test can kill it. */
 async function startElsewhere(): Promise<{ control: Swarm; kill(): Promise<void> }> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'swarm-process.ts'), folder], { stdout: 'pipe' });
   const kill = async () => {
@@ -84,7 +85,7 @@ async function pidOf(swarm: Waiting, agent = 'keeper'): Promise<number | undefin
   return (await swarm.instances()).find((each) => each.agent === agent)?.pid;
 }
 
-/** Waits until another process works on it. */
+/** Waits until another process than `before` works on the turn. */
 function anotherProcess(swarm: Waiting, before: number | undefined): Promise<number> {
   return until('another process is there', async () => {
     const pid = await pidOf(swarm);
@@ -233,7 +234,7 @@ describe('in between', () => {
     const first = await startElsewhere();
     await first.control.deliver({ id: 'e1', input: 'put a book' });
     const [question] = await asked(first.control);
-    // The stopped process cannot take the answer, and dies with the orchestrator.
+    // The stopped process cannot receive the answer, and is killed together with the orchestrator.
     process.kill((await pidOf(first.control)) ?? 0, 'SIGSTOP');
     expect(await first.control.approve({ id: question?.id ?? '' })).toBe(true);
     await first.kill();
@@ -255,7 +256,7 @@ describe('in between', () => {
         hasAsked ||= notice.type === 'runtime.event' && notice.name === 'approval.asked';
       });
       if (times === 0) await control.deliver({ id: 'e1', input: 'put a book' });
-      // Earlier questions are known before they are asked again.
+      // The orchestrator already knows the earlier questions before the process asks them again.
       await until('its process asks', async () => hasAsked);
       const [found] = await asked(control);
       question ??= found;
@@ -340,7 +341,7 @@ describe('with more instances than processes', () => {
     await asked(control);
     const through = control.ask({ agent: 'boss', instanceKey: 'two', input: 'have a lamp' });
     await asked(control, 2);
-    // Each instance needs the only process.
+    // The swarm has only one process, and each instance needs it.
     for (const instanceKey of ['three', 'four']) {
       expect(textOfEnd(await control.ask({ instanceKey, input: 'look' }))).toBe('It is full.');
     }
@@ -417,7 +418,7 @@ describe('the files on disk', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await control.approve({ id: question?.id ?? '' });
     await turn;
-    // The model was not shown the typed secret, so it cannot have passed it on.
+    // The model saw the secret only masked, so it cannot have passed it on.
     expect(runs()).toMatchObject([{ input: { what: '***' } }]);
     expect(readdirSync(folder).toSorted()).toEqual(['runs.jsonl', 'state']);
     expect(findTagged([...runTags][0] ?? '').length).toBeGreaterThan(0);

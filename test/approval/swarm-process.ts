@@ -1,4 +1,7 @@
-/** A swarm to be killed: its argument is the folder of the test. Prints `ready` when it accepts input. */
+/**
+ * Runs a swarm in a separate process, to be killed by a test. Its argument is the test's folder. Prints `ready` when
+ * the swarm accepts input.
+ */
 import { startSwarm } from '@goondan/runtime';
 import { planIn } from './plan.ts';
 

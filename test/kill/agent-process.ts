@@ -8,7 +8,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelReply, ToolContext } from '@goondan/types';
 import type { Model } from '../../packages/runtime/src/agent/model/model-port.ts';
-// Imports its own files instead of the package, because it must start fast and often.
+// Imports the files directly instead of the package, because this program must start fast and often.
 import { startAgent } from '../../packages/runtime/src/agent/start/start-agent.ts';
 import type { ToolDeclaration } from '../../packages/runtime/src/agent/tool/load-tool.ts';
 import { durableStore } from '../../packages/runtime/src/workspace/journal/durable-store.ts';
@@ -18,7 +18,10 @@ const STEPS = 10;
 const [, , stateRoot = '', root = ''] = process.argv;
 const world = join(stateRoot, 'world.log');
 
-/** Calls one tool after the other, whatever they return, then ends. It is slow, so that it can be killed. */
+/**
+ * Calls one tool after the other, whatever they return, then ends. It is slow, so that the process can be killed during
+ * a turn.
+ */
 const model: Model = {
   async generate({ messages }): Promise<ModelReply> {
     const done = messages.filter((message) => message.role === 'tool').length;

@@ -27,7 +27,7 @@ const seed = Number(process.env['GOONDAN_TEST_SEED'] ?? Math.floor(Math.random()
 let folder: string;
 let child: string;
 let undisturbed: Left;
-/** The number of events in an undisturbed turn: kills are spread over them, independent of the machine's speed. */
+/** The number of events in an undisturbed turn. Kills are spread over them, whatever the machine's speed. */
 let happenings: number;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('M-11 a process killed with SIGKILL in the middle of a turn of ten step
       for (let round = rounds.shift(); round !== undefined; round = rounds.shift()) {
         const stateRoot = join(folder, String(round));
         const random = seededRandom(seed, round);
-        // Spread over the whole turn, and sometimes killed again while it resumes.
+        // Kills are spread over the whole turn; some processes are killed again while they resume.
         if (await killAfter(stateRoot, random)) midTurn++;
         const again = round % 4 === 0;
         if (again) await killAfter(stateRoot, random);
@@ -59,13 +59,13 @@ describe('M-11 a process killed with SIGKILL in the middle of a turn of ten step
     await Promise.all(Array.from({ length: AT_ONCE }, worker)).catch((error: unknown) => {
       throw new Error(`With GOONDAN_TEST_SEED=${seed}`, { cause: error });
     });
-    // Otherwise the kills came too early or too late to prove anything.
+    // If few kills hit a running turn, the test proves nothing.
     expect(midTurn).toBeGreaterThan(KILLS / 2);
     expect(interrupted).toBeGreaterThan(0);
   }, 180_000);
 });
 
-/** Compares the lines in order, except for calls of the tool that must not be repeated, which may be interrupted. */
+/** Compares the lines in order. Calls of the tool that must not be repeated may be interrupted. */
 function checkTranscript(left: Left): number {
   let interrupted = 0;
   const blank = left.transcript.map((line, index) => {
@@ -80,12 +80,12 @@ function checkTranscript(left: Left): number {
 }
 
 /**
- * Checks the real effects: `once` began at most once for each call, a call with a recorded result ended, and only
- * effects in progress at a kill happened again.
+ * Checks the real effects: `once` started at most once per call, every call with a recorded result finished, and only
+ * effects that were in progress at a kill were repeated.
  */
 function checkWorld(happened: readonly string[], left: Left, kills: number): void {
   const count = (line: string) => happened.filter((other) => other === line).length;
-  // The tool whose result was not on disk yet, begin and end, and the model call after it.
+  // A kill repeats at most the start and end of a tool whose result was not on disk, and the model call after it.
   expect(happened.length - new Set(happened).size).toBeLessThanOrEqual(3 * kills);
   for (const line of left.transcript) {
     const call = partsOf(line).find(({ type }) => type === 'tool-result')?.toolCallId;
@@ -105,13 +105,13 @@ function partsOf({ data }: Line): readonly Part[] {
   return typeof data.content === 'string' ? [] : data.content;
 }
 
-/** Starts the agent and kills it at a moment of its turn. Returns whether it was still working. */
+/** Starts the agent and kills it during its turn. Returns true if the turn was still running. */
 async function killAfter(stateRoot: string, random: Random): Promise<boolean> {
   const happened = random.below(happenings);
   const started = start(stateRoot);
   await started.accepted;
   while (linesOf(stateRoot).length < happened && started.process.exitCode === null) await Bun.sleep(1);
-  // Between two events: during a write or a wait.
+  // Waits a little, so that the kill falls between two events: during a write or a wait.
   await Bun.sleep(random.below(4_000) / 1_000);
   started.process.kill('SIGKILL');
   await started.process.exited;

@@ -1,5 +1,5 @@
-// The tarballs of `npm run pack` are complete, contain nothing stray, and work in an empty project outside of this
-// repository.
+// Tests the tarballs of `npm run pack`: they are complete, contain no unneeded files, and work in an empty project
+// outside of this repository.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { sampleStep } from '../samples.ts';
 import { doorsProgram, program, typedProgram, waitingProgram, whichBun, withBase } from './programs.ts';
 import { importsOf, packageOf, traceFiles } from './trace-files.ts';
 
-// Bun itself is unpacked, on a machine that may be busy.
+// Long, because Bun itself is unpacked on a machine that may be busy.
 setDefaultTimeout(300_000);
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-packed-')));
@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const names = ['@goondan/types', '@goondan/core', '@goondan/runtime', '@goondan/base', '@goondan/cli'];
 
-/** Modules that run as separate processes: found by path, not by an import. */
+/** Modules that run as separate processes: they are found by path, not by an import. */
 const programs = [
   'src/main.ts',
   'src/agent/main.ts',
@@ -95,7 +95,8 @@ describe.each(names)('the tarball of %s', (name) => {
     const { paths, manifest, read } = open();
     const files = new Set(paths);
     const start = ['package.json', ...programs, ...paths.filter((path) => /^(bin|demo)\/|^[\w-]+\.yaml$/.test(path))];
-    // Sources are traced, because they also name modules of types; the test above compares `lib` with them.
+    // Traces the sources and not `lib`, because only sources name modules of types. The test above compares `lib` with
+    // them.
     const needed = traceFiles(start, files, (path) => sourceNames(read(path)));
     expect(paths.filter((path) => path.startsWith('src/') && !needed.has(path))).toEqual([]);
     const others = paths.filter((path) => !/^(lib|src)\//.test(path));
@@ -279,7 +280,10 @@ async function unpack(tarball: string, into: string): Promise<void> {
   expect(await Bun.spawn(['tar', '-xzf', tarball, '-C', into, '--strip-components=1']).exited).toBe(0);
 }
 
-/** Unpacking Bun and its neighbours takes 20 s of processor time, so npm installs the tarballs in `npm run proof` only. */
+/**
+ * Unpacking Bun and the other packages takes 20 s of processor time, so only `npm run proof` installs the tarballs with
+ * npm.
+ */
 const isWhole = sampleStep === 1;
 
 async function installWithNpm(): Promise<void> {
@@ -290,7 +294,7 @@ async function installWithNpm(): Promise<void> {
   if (exitCode !== 0) expect(await run(...install, '--prefer-offline')).toMatchObject({ exitCode: 0 });
 }
 
-/** Puts the contents of the tarballs where npm would, and links the packages that they depend on, and no others. */
+/** Puts the contents of the tarballs where npm would, and links only the packages that they depend on. */
 function linkPackages(): void {
   const modules = join(project, 'node_modules');
   for (const { name } of packed) cpSync(unpackedFolder(name), join(modules, name), { recursive: true });
@@ -308,7 +312,7 @@ const gdnCommand = isWhole ? ['npx', 'gdn'] : ['node', join(project, 'node_modul
 
 const gdn = (...args: string[]) => run(...gdnCommand, ...args);
 
-/** The project's folder, with a state root of its own. */
+/** Returns the project's folder and an environment with its own state root. */
 function surroundings() {
   // Bun sets it for `npm test`. With it every Bun ends with its parent, also one that would not by itself.
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;

@@ -1,15 +1,15 @@
 /**
- * Finds the needed files of a package by reading them: a file needs every existing path that it quotes, or names as the
+ * Finds the files that a package needs by reading them: a file needs every existing path that it quotes or names as the
  * entry of a resource. Also finds the imports of its modules.
  */
 import { posix } from 'node:path';
 
 export type ReadFile = (path: string) => string;
 
-/** Lists everything that can be reached from `start`, itself included. */
+/** Lists all files that can be reached from `start`, including `start`. */
 export function traceFiles(start: readonly string[], files: ReadonlySet<string>, read: ReadFile): Set<string> {
   const reached = new Set(start.filter((path) => files.has(path)));
-  // The loop adds to the set that it walks.
+  // The loop also visits paths that it adds to the set.
   for (const path of reached) {
     for (const named of namedPaths(read(path))) {
       const target = posix.join(posix.dirname(path), named);

@@ -1,7 +1,7 @@
-// Twenty secrets, each with the name of its environment variable. Every form of one contains the word.
+// Twenty secrets, each with the name of its environment variable. Every form of a secret contains this word.
 const word = 'canary';
 
-/** The places of the secrets are in bundle/goondan.yaml; the last one is in the environment and declared nowhere. */
+/** bundle/goondan.yaml shows where each secret is declared; the last one is in the environment but declared nowhere. */
 export const names = [
   'MODEL_KEY',
   'MODEL_HEADER',
@@ -37,9 +37,9 @@ function secretOf(name: CanaryName): string {
   return plain;
 }
 
-/** Lists the secrets that a text shows, in any form that still contains the word. */
+/** Lists the secrets that a text contains, in any form that includes the word. */
 export function findCanaries(text: string): CanaryName[] {
   const known = names.filter((name) => text.includes(canaries[name]));
-  // Also for a part of a secret.
+  // A part of a secret counts as well.
   return known.length === 0 && text.includes(word) ? (['UNKNOWN'] as unknown as CanaryName[]) : known;
 }

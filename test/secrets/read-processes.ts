@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 export interface RunningProcess {
   readonly command: string;
-  /** The content of /proc. */
+  /** The environment as read from /proc. */
   readonly environment: string;
-  /** True for processes with the operator's own environment: the launcher and the orchestrator. */
+  /** True for processes with the operator's environment: the launcher and the orchestrator. */
   readonly isOperators: boolean;
 }
 

@@ -14,7 +14,7 @@ import { readProcesses } from './read-processes.ts';
 
 const place = new GdnPlace();
 const model = startWireServer(openaiWire);
-/** Answers with its request, including the headers. */
+/** A server that answers with the request it got, including the headers. */
 const echo = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
@@ -77,7 +77,7 @@ function findOnDisk(): { path: string; shows: CanaryName[] }[] {
     .filter(({ shows }) => shows.length > 0);
 }
 
-/** A file may be replaced while it is read: its content is found in the new one. */
+/** If the file is replaced while it is read, its content is found in the new file. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -113,12 +113,12 @@ describe('twenty planted secrets', () => {
       `My key is ${canaries.TOOL_KEY}, and ${canaries.AWKWARD}`,
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'done\n' });
-    // The command did its work: the secret is where the bundle allowed it, and nowhere else.
+    // The command worked: the secret is where the bundle allowed it, and nowhere else.
     expect(readFileSync(join(place.folder, 'leaked.txt'), 'utf8')).toBe(`${canaries.BASH_TOKEN}\n`);
 
     const asked = model.requests.map(({ body }) => JSON.stringify(body));
     expect(asked).toHaveLength(9);
-    // The model saw all of the output, but masked.
+    // The model got the whole output, with the secrets masked.
     const last = asked.at(-1) ?? '';
     for (const said of ['stdoutFile', 'leaked.txt', 'authorization', 'failed with', 'You said: hello', 'Remember']) {
       expect(last).toContain(said);
@@ -132,7 +132,7 @@ describe('twenty planted secrets', () => {
     await until(() => findFile('librarian~heard', 'archive.jsonl') !== undefined);
     expect(findOnDisk()).toEqual([]);
     expect(printed.flatMap(findCanaries)).toEqual([]);
-    // The disk was not merely empty: the expected lines are there.
+    // The disk was not empty: the log contains the expected lines.
     const log = (await gdn('logs', '--last', '1000')).stdout;
     for (const who of ['extension', 'tool', 'connector']) expect(log).toContain(`printed by the ${who} `);
     expect(readFileSync(findFile('host~default', 'archive.jsonl') ?? '', 'utf8')).toContain('***');
@@ -143,7 +143,7 @@ describe('twenty planted secrets', () => {
     const control = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
     const notices: SwarmNotice[] = [];
     const watch = await control.watch({ instanceKey: 'streamed' }, (notice) => void notices.push(notice));
-    // The secrets of the agent whose model writes; no others can come from there.
+    // The secrets of the agent whose model writes this text; no other secret can appear there.
     const told = [
       ...(['TOOL_KEY', 'EXTENSION_OVER', 'FROM_FILE', 'OF_LINES', 'AWKWARD'] as const).map((name) => canaries[name]),
       JSON.stringify({ of: canaries.OF_LINES, awkward: canaries.AWKWARD }),
@@ -193,7 +193,7 @@ const allowed = [
   'a child: AGENT_VARIABLE',
   'a child: OTHER_AGENT_VARIABLE',
   'a child: CONNECTION_VARIABLE',
-  // The guardian, and the spare.
+  // The guardian process, and the spare process.
   'a child: ',
 ];
 

@@ -1,4 +1,4 @@
-// Cancelled turns, and watched turns.
+// Tests cancelled turns and watched turns.
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import {
 
 const agentsIn = (workdir: string) => [scriptedAgent('clerk', { workdir })];
 
-/** Resolves when its tool runs. */
+/** Starts a long turn. Resolves when its tool runs. */
 async function beginLong({ control }: TestSwarm, folder: string, signal?: AbortSignal) {
   const delivery = { id: 'long', input: 'once wait-for:permission' };
   const end = control.ask(delivery, signal === undefined ? {} : { signal });
@@ -89,7 +89,7 @@ describe('a cancelled turn', () => {
   );
 });
 
-/** Starts a swarm in a separate process; resolves when it has cancelled a turn that has not ended. */
+/** Starts a swarm in a separate process. Resolves when the swarm has cancelled a turn that has not ended. */
 async function cancelAndDie(folder: string, situation: Situation): Promise<void> {
   const command = [process.execPath, '--no-install', join(import.meta.dir, 'cancelling-swarm.ts'), folder, situation];
   const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
@@ -121,7 +121,7 @@ describe('a turn that was cancelled before its orchestrator is killed', () => {
       expect(notesIn(folder.path).slice(begun.length)).toEqual(
         situation === 'waiting' ? ['begin turn-first', 'end turn-first'] : [],
       );
-      // The event was accepted, so its input is kept, as cancelled.
+      // The event was accepted, so its input is kept and marked as cancelled.
       await readStore(folder.path, async (journal) => {
         const found: string[] = [];
         for (const agentName of ['front', 'clerk']) {

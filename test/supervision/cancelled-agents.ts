@@ -1,8 +1,10 @@
-/** The agents that are cancelled in `cancelling-swarm.ts`, and run again in the next swarm. */
+/** The agents that `cancelling-swarm.ts` cancels, and that run again in the next swarm. */
 import type { DeclaredAgent } from '@goondan/runtime/bundle';
 import { extensionOf, scriptedAgent } from './kit.ts';
 
-/** The state of the turn when it was cancelled: `crashed`, waiting for the next process; `asking` another agent. */
+/**
+ * The state of the turn when it is cancelled. `crashed`: waits for its next process. `asking`: waits for another agent.
+ */
 export type Situation = 'running' | 'waiting' | 'crashed' | 'asking';
 
 export function cancelledAgents(workdir: string): readonly DeclaredAgent[] {

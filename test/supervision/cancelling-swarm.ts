@@ -12,7 +12,7 @@ const swarm = await startSwarm({
   workspace,
   stateRoot: folder,
   agents: cancelledAgents(folder),
-  // A turn that ignores the signal does not end, and a crashed process does not come back.
+  // A turn that ignores the signal does not end, and a crashed process is not restarted.
   policy: { unwindMs: 600_000, restart: { quickCrashes: 0, baseMs: 600_000, maxMs: 600_000, healthyMs: 600_000 } },
 });
 const hasBegun = () => notesIn(folder).some((note) => note.startsWith('begin'));

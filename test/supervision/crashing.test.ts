@@ -46,7 +46,7 @@ test(
     {
       await using swarm = await openSwarm(folder.path, {
         agents: names.map((name) => scriptedAgent(name, { extensions: [extensionOf('unsteady', { seed: SEED })] })),
-        // No spare: it would have been started before the crash.
+        // No spare process, because it would have been started before the crash.
         policy: { ...quickPolicy, restart, maxProcesses: MAX_PROCESSES, spares: 0, heartbeat: { everyMs: 5_000 } },
       });
       const { control } = swarm;
@@ -70,7 +70,7 @@ test(
 
     await readStore(folder.path, async (journal) => {
       await expectConversations(journal, sent, dead);
-      // About 60 in `npm run proof`, and 6 to 16 with so few instances.
+      // There are about 60 backoffs in `npm run proof`, and 6 to 16 with fewer instances.
       expect(checkBackoff(journal, exits())).toBeGreaterThan(sampleStep === 1 ? 20 : 2);
     });
   },
@@ -103,7 +103,7 @@ test(
   TEST_MS,
 );
 
-/** Mixes the events of all instances; one in thirty always ends its process. */
+/** Mixes the events of all instances. One event in thirty always ends its process. */
 function planTraffic(): Sent[] {
   const random = seededRandom(SEED);
   const sent: Sent[] = [];
@@ -118,7 +118,7 @@ function planTraffic(): Sent[] {
   return sent;
 }
 
-/** A dead letter is folded like every other event: its input is in the conversation. */
+/** Checks the conversations. The input of a dead letter is in the conversation, as for every other event. */
 async function expectConversations(journal: Journal, sent: readonly Sent[], dead: ReadonlySet<string>): Promise<void> {
   for (const [key, events] of Map.groupBy(sent, ({ at }) => at.instanceKey)) {
     const at = events[0]?.at ?? { agentName: '', instanceKey: key };
@@ -129,7 +129,7 @@ async function expectConversations(journal: Journal, sent: readonly Sent[], dead
   }
 }
 
-/** Checks that each life began after the backoff of the crash before it. Returns the number of backoffs. */
+/** Checks that each process started only after the backoff of the crash before it. Returns the number of backoffs. */
 function checkBackoff(journal: Journal, exits: readonly HeardLine[]): number {
   const offset = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1_000 - performance.now();
   let waits = 0;
@@ -152,8 +152,8 @@ function checkBackoff(journal: Journal, exits: readonly HeardLine[]): number {
 }
 
 /**
- * The test hears of a crash shortly after its backoff began, later on a busy machine, and both times have hundredths of
- * a second. A third of the shortest backoff.
+ * The tolerance: the test learns of a crash shortly after its backoff began, later on a busy machine, and both times
+ * are rounded to hundredths of a second. It is a third of the shortest backoff.
  */
 const LATE_MS = 100;
 

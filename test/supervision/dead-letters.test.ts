@@ -1,4 +1,4 @@
-// Events that end their process again and again, and the actions of an operator.
+// Tests events that repeatedly crash their process, and what an operator can do with them.
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ describe('a dead letter', () => {
         expect(await swarm.control.deadLetters()).toMatchObject([
           { agent: 'clerk', instanceKey: 'default', eventId: 'bad', input: POISON },
         ]);
-        // A repeated request for it gets its outcome.
+        // A repeated request for the event gets its outcome.
         await poison(swarm, 'bad');
       }
       await readStore(folder.path, async (journal) => {

@@ -1,4 +1,4 @@
-// A swarm and the loop of its agent processes, all in this process, on a disk that fails for a while.
+// Tests a swarm and its agents, all in this process, on a disk that fails for a while.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { type FrameFiles, frameFolder, memoryFrameFiles } from '../../packages/runtime/src/ipc/channel/frame-files.ts';
 import type { ProcessHost } from '../../packages/runtime/src/agent/process/process-host.ts';
@@ -43,7 +43,7 @@ test.each([
     for (const agent of ['a', 'b']) expect(textOf(await send(agent, 'before'))).toBe('You said: before');
     isFailing = true;
     const asked = ['a', 'b'].flatMap((agent) => [send(agent, 'one'), send(agent, 'two')]);
-    // One crash would make a dead letter of each, and so would the counter of the agent process.
+    // A single crash would turn each event into a dead letter, and so would the agent's own counter.
     const enough = agents.started() + 16;
     while (agents.started() < enough) await Bun.sleep(5);
     isFailing = false;
@@ -57,7 +57,7 @@ test.each([
     }
     const why = lines.filter(({ event }) => event === 'turn.lost' || event === 'start.failed');
     expect(why.map(({ data }) => (data as { code: string }).code)).toContain(told);
-    // Reported, but not again with each attempt.
+    // The problem is reported, but not again with each attempt.
     expect(why.length).toBeLessThan(10);
   },
 );
@@ -68,7 +68,7 @@ test('T-04 a message too long for a frame does not become a dead letter while th
   const files: FrameFiles = { ...good, store: (message) => (isFailing ? bad : good).store(message) };
   const agents = realAgents(() => undefined, files);
   const { swarm, journal, lines, send } = await open(agents.spawn, '{{input}} You said: twice {{input}}');
-  // First the input is too long, then only the answer.
+  // First the input is too long for the disk, then only the answer is.
   for (const length of [1_100_000, 600_000]) {
     isFailing = true;
     const enough = agents.started() + 4;
@@ -91,7 +91,7 @@ async function open(spawn: Spawn, say = 'You said: {{input}}'): Promise<FakeSwar
   return swarm;
 }
 
-/** The program of an agent process, without the process. */
+/** Runs the program of an agent process, but inside this process. */
 function realAgents(
   trouble: Trouble,
   files: FrameFiles = memoryFrameFiles(),
@@ -128,7 +128,7 @@ function hostOf(trouble: Trouble, processes: Processes, exit: (code: number) => 
     async openJournal(location, warn) {
       const fs = failingFs(systemFs, trouble);
       const journal = await openJournal({ fs, clock: systemClock, processes, warn }, location);
-      // Where the log of the turn was written before, and grows with each attempt.
+      // Fails at the commit, after the turn's log was written; the log grows with each attempt.
       const commit: typeof journal.commit = async (...turn) => {
         await codedFs({ ...systemFs, remove: async () => trouble('commit') }).remove('the disk');
         return journal.commit(...turn);

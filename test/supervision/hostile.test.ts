@@ -1,4 +1,4 @@
-// Tools and extensions that misbehave: each affects its own agent only.
+// Tests tools and extensions that misbehave: each affects only its own agent.
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import type { TurnEnd } from '@goondan/runtime';
@@ -31,17 +31,17 @@ type Outcomes = Partial<Record<Way, string>>;
 /** Two crashes prove as much as three, and are faster. */
 const policy = { ...quickPolicy, crashesBeforeDeadLetter: 2 };
 
-/** A busy process answers late on a busy machine. It is not killed for that where nothing hangs. */
+/** On a busy machine a busy process answers late, so it must not be killed for that in tests where nothing hangs. */
 const patientPolicy = { ...policy, heartbeat: { everyMs: 250, missedPings: 100 } };
 const agents = [scriptedAgent('good'), scriptedAgent('bad', { extensions: [extensionOf('misbehaving')] })];
 
-/** The model gets the call as interrupted; a repeatable call, or a layer, ends the process again. */
+/** The model gets the call as interrupted. A call that may be repeated, or a layer, ends the process again. */
 const endsItsProcess: Outcomes = { once: 'answered', again: 'E_DEAD_LETTER', layer: 'E_DEAD_LETTER' };
 const doesNoHarm: Outcomes = { once: 'answered', again: 'answered', layer: 'answered' };
 /** A tool that throws gives the model an error; a layer that throws ends its turn. */
 const failsItsTurn: Outcomes = { once: 'answered', again: 'answered', layer: 'E_EXT_MIDDLEWARE' };
 
-/** Deeds that are alike share a swarm. The sign is the log event that shows that a deed really happened. */
+/** Similar misdeeds share a swarm. The sign is the log event which shows that the misdeed really happened. */
 const cases: readonly (readonly [deeds: string, sign: string, expected: Outcomes])[] = [
   ['loop-forever', 'process.hung', endsItsProcess],
   ['exit-0, exit-1, kill-itself', 'process.exited', endsItsProcess],
@@ -52,7 +52,7 @@ const cases: readonly (readonly [deeds: string, sign: string, expected: Outcomes
   ['speak-too-long', 'frame.refused', doesNoHarm],
 ];
 
-/** The outcome of these is a race between the deed and the end of the turn. */
+/** The outcome of these depends on whether the misdeed or the end of the turn comes first. */
 const races: readonly (readonly [deeds: string, sign: string])[] = [
   ['reject-unheard, throw-later', 'process.uncaught'],
   ['close-channel', 'process.cut_off'],
@@ -101,7 +101,7 @@ describe('R-03 the deeds of one agent do not affect others', () => {
     TEST_MS,
   );
 
-  // One at a time: the machine has this much memory only once.
+  // Runs one at a time, because the machine has enough memory for only one.
   test.each(['once', 'layer'] as const)(
     'R-03 fill-memory, %s: the same, and the memory is its own',
     async (way) => {
@@ -117,7 +117,7 @@ describe('R-03 the deeds of one agent do not affect others', () => {
   );
 });
 
-/** Does it in every way at once, and keeps asking the other agent. */
+/** Misbehaves in all of these ways at once, and meanwhile keeps asking the other agent. */
 async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): Promise<Outcomes> {
   await ask(swarm, 'good', 'default', 'hello');
   const before = await pidOf(swarm, 'good');
@@ -136,7 +136,7 @@ async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): 
   expect(await healthy).toBe('You said: hello');
   expect(await pidOf(swarm, 'good')).toBe(before);
   expect(loop.longestWorkMs).toBeLessThan(1_000);
-  // The flood is several times this.
+  // The flood is several times larger than this limit.
   expect((memoryInUse() - memory) / 1e6).toBeLessThan(200);
   return Object.fromEntries(await done);
 }
@@ -147,7 +147,7 @@ async function expectService(swarm: TestSwarm, deed: string, outcomes: Outcomes)
   }
 }
 
-/** The instance that does a deed in one way, and nothing else. */
+/** Returns the key of the instance that commits one misdeed in one way. */
 function keyOf(way: string, deed: string): string {
   return `${way}-${deed}`;
 }
@@ -157,7 +157,7 @@ function toOutcome(end: TurnEnd, input: string): string {
   return outcome === `You said: ${input}` ? 'answered' : outcome;
 }
 
-/** Each input once, in order; nothing waits; and a dead letter for each event that became one. */
+/** Checks that each input is there once and in order, that nothing is queued, and that each dead letter is stored. */
 async function expectOnDisk(stateRoot: string, deed: string, outcomes: Outcomes): Promise<void> {
   await readStore(stateRoot, async (journal) => {
     for (const [way, outcome] of Object.entries(outcomes)) {
@@ -198,7 +198,8 @@ describe('programs that a tool leaves running', () => {
       else process.kill((await pidOf(swarm, 'bad')) ?? 0, 'SIGKILL');
       await until(() => swarm.told('process.exited').length === 1, 'the process is gone');
       expect(programs()).toEqual([]);
-      // A process that ends by itself ends them, too. The orchestrator may look while they end, and then reports them.
+      // A process that exits by itself also ends its programs. The orchestrator may look while they end, and then
+      // reports them.
       if (how === 'killed') expect(swarm.told('process.left_behind')).toHaveLength(1);
     },
     TEST_MS,
@@ -235,7 +236,7 @@ describe('an extension that misbehaves at its start', () => {
         expect(await askWhile(swarm, 'good', told)).toBeGreaterThanOrEqual(3);
         expect(await told).toEqual(fails.map(([, code]) => code));
         expect(loop.longestWorkMs).toBeLessThan(1_000);
-        // Later callers need not wait for another three starts.
+        // Later callers must not wait for another three attempts to start.
         const later = swarm.control.ask({ agent: 'bad-exit-0', id: 'later', input: 'later' });
         expect(await codeOf(later)).toBe('E_AGENT_START');
         const problems = (await swarm.control.status()).instances.filter(({ problem }) => problem !== undefined);
@@ -276,7 +277,7 @@ describe('an extension that misbehaves in its cleanup', () => {
         await Promise.all(deeds.map(async (deed) => ask(swarm, `bad-${deed}`, 'default', deed)));
         await swarm.control.stop({ graceMs: 1_000 });
         expect(findTagged(swarm.runTag)).toEqual([]);
-        // None of them is a crash: there was nothing left to do.
+        // None of these exits counts as a crash, because no work was left.
         expect(swarm.told('process.exited').map(({ level }) => level)).toEqual(deeds.map(() => 'info'));
       }
       await readStore(folder.path, async (journal) => {

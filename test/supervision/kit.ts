@@ -1,6 +1,6 @@
 /**
- * A swarm of real processes on a real disk, in a temporary folder. Both are removed at the end of the test in any case,
- * and then no process of the run may be left.
+ * For tests: a swarm of real processes on a real disk, in a temporary folder. Both are removed at the end of the test
+ * in any case, and then no process of the run may be left.
  */
 import { expect } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { usedMs } from '../used-ms.ts';
 
 export const workspace = 'supervision';
-/** The deadline of one test: the machine may be busy. */
+/** The timeout of one test, long enough for a busy machine. */
 export const TEST_MS = 60_000;
 
 export interface TestFolder extends AsyncDisposable {
@@ -28,19 +28,19 @@ export async function temporaryFolder(): Promise<TestFolder> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A log line and when it arrived, as `performance.now()`. */
+/** A log line with the time of its arrival, as `performance.now()`. */
 export type HeardLine = LogLine & { readonly at: number };
 
 export interface TestSwarm extends AsyncDisposable {
   readonly control: Swarm;
-  /** An entry in the environment of all its processes. */
+  /** An environment entry that all processes of the swarm have. */
   readonly runTag: string;
   readonly lines: readonly HeardLine[];
   /** Returns the lines of this event. */
   told(event: string): readonly HeardLine[];
 }
 
-/** Small numbers: a hanging process is found soon, and a crashed one starts again soon. */
+/** Short intervals, so that a hanging process is found soon and a crashed process restarts soon. */
 export const quickPolicy: SwarmPolicy = {
   heartbeat: { everyMs: 250, missedPings: 4 },
   restart: { quickCrashes: 3, baseMs: 10, maxMs: 50, healthyMs: 600_000 },
@@ -92,7 +92,7 @@ export async function runTagOf(stateRoot: string): Promise<string> {
   return owner.runTag;
 }
 
-/** A stopped swarm has ended everything; the guardian ends last. */
+/** Checks that a stopped swarm left no process; the guardian exits last. */
 export async function expectNothingLeft(runTag: string): Promise<void> {
   const left = findTagged(runTag);
   if (left.length > 0) throw new Error(`Left after the stop: ${left.map(describeProcess).join('; ')}`);
@@ -101,7 +101,7 @@ export async function expectNothingLeft(runTag: string): Promise<void> {
 
 export { findTagged, waitUntilGone };
 
-/** Finds the guardian, which has the run among its arguments, and no tag. */
+/** Finds guardian processes, which have the run tag among their arguments and not in their environment. */
 export function guardiansOf(runTag: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -116,7 +116,7 @@ function describeProcess(pid: number): string {
   return `${pid} ${commandOf(pid).replaceAll('\0', ' ')}`;
 }
 
-/** Returns its arguments, with a NUL after each; empty when it has ended. */
+/** Returns the arguments of a process, with a NUL after each; empty when the process has exited. */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
@@ -135,7 +135,7 @@ export async function until(isTrue: () => boolean | Promise<boolean>, what: stri
   }
 }
 
-/** An agent on a script, with the tools of `bundle/acts.ts`. Without a matching rule it repeats its input. */
+/** Declares an agent with a script and the tools of `bundle/acts.ts`. If no rule matches, it repeats its input. */
 export function scriptedAgent(
   agentName: string,
   more: Partial<DeclaredAgent> & { script?: JsonObject[] } = {},
@@ -193,7 +193,7 @@ export async function readStore<Value>(stateRoot: string, look: (journal: Journa
   }
 }
 
-/** Asks the agent again and again during the work. Returns the number of answers. */
+/** Keeps asking the agent until `work` settles. Returns the number of answers. */
 export async function askWhile(swarm: TestSwarm, agent: string, work: Promise<unknown>): Promise<number> {
   const state = { isOver: false };
   const over = () => void (state.isOver = true);
@@ -233,8 +233,8 @@ export async function codeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 /**
- * Measures the longest work of this process, which is also the orchestrator's, between two turns of its loop. It counts
- * processor time: a machine that is busy with something else delays the loop, which is not the loop's fault.
+ * Measures the longest time that this process, which is also the orchestrator, blocks its event loop. Counts processor
+ * time, because other programs on a busy machine delay the loop, too.
  */
 export function watchLoop(): Disposable & { readonly longestWorkMs: number } {
   let longestWorkMs = 0;

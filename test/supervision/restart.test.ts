@@ -1,4 +1,4 @@
-// Processes that are replaced, and processes that hibernate and come back.
+// Tests processes that are replaced, and processes that hibernate and start again.
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -87,7 +87,7 @@ describe('a fresh restart', () => {
         expect(await restarted).toBe(1);
         expect(outcomeOf(await waiting)).toBe('You said: two');
         expect(await pidOf(swarm, 'clerk')).not.toBe(before);
-        // A sleeping instance is reset, too.
+        // A hibernating instance is reset, too.
         await swarm.control.restart({ instanceKey: 'other' });
         expect(await swarm.control.restart({ instanceKey: 'other', fresh: true })).toBe(1);
         await ask(swarm, 'clerk', 'other', 'again');

@@ -1,4 +1,4 @@
-// The process that is started in advance.
+// Tests the spare process, which is started in advance.
 import { describe, expect, test } from 'bun:test';
 import {
   ask,

@@ -1,4 +1,4 @@
-// The running turns, waiting events and extensions of a swarm that is stopped.
+// Tests what happens to running turns, queued events and extensions when a swarm is stopped.
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const agentsIn = (workdir: string) => [
 async function askAndBegin(swarm: TestSwarm, folder: string) {
   const begun = notesIn(folder).length;
   const end = swarm.control.ask({ id: 'long', input: 'again wait-for:permission' });
-  // There may be no listener yet when it fails.
+  // Handles the rejection here, because nothing may be listening yet when it fails.
   end.catch(() => undefined);
   await until(() => notesIn(folder).slice(begun).includes('begin turn-long'), 'the tool runs');
   return { end };
@@ -90,7 +90,7 @@ describe('a stopped swarm', () => {
       writeFileSync(join(folder.path, 'permission'), '');
       {
         await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
-        // Without a caller: it is handled because it was accepted.
+        // Nobody waits for the event, but it is handled because it was accepted.
         await until(() => notesIn(folder.path).includes('end turn-long'), 'the turn has gone on');
         expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
       }

@@ -1,4 +1,4 @@
-// Agents of a swarm call each other: real processes, through the orchestrator.
+// Tests agents of a swarm that call each other in real processes, through the orchestrator.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
@@ -106,7 +106,7 @@ describe('ctx.agents of an extension', () => {
       );
       const about = { ends: [{ accepted: true }] };
       expect(running.notes().find(({ what }) => what === 'layer')).toMatchObject({ agentName: 'host', about });
-      // The host is done while the guest still has its work to do.
+      // The host's turn has ended while the guest's turn still runs.
       expect(running.ends.map(({ agent }) => agent)).toEqual(['host']);
       running.release('gate');
       await until('the guest is done', () => running.ends.some(({ agent }) => agent === 'guest'));
@@ -147,7 +147,7 @@ describe('errors of a call', () => {
       { code: 'E_AGENT_FAILED', message },
     ]);
     expect(JSON.parse(await running.say('host', 'ask guest fail'))).toMatchObject({ code: 'E_AGENT_FAILED', message });
-    // The turn failed, not the agent.
+    // The turn failed, but the agent still works.
     expect(await running.say('host', 'ask guest Again?')).toBe('guest heard: Again?');
   });
 

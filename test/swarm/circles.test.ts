@@ -1,15 +1,16 @@
-// Requests that could never be answered are refused at once, across all their processes.
+// Tests requests that could never be answered, because agents wait for each other: they are refused at once, across all
+// processes.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startTestSwarm, until } from './start-test-swarm.ts';
 import type { Errand, ErrandStep, StepEnd } from './bundle/run-errand.ts';
 
 setDefaultTimeout(60_000);
 
-/** Long enough to tell a timeout from a refusal. */
+/** Long enough to distinguish a timeout from a refusal. */
 const policy = { requestTimeoutMs: 60_000 };
 const AT_ONCE_MS = 20_000;
 
-/** Lets each agent ask the next; returns the end of the last request. */
+/** Lets each agent ask the next one. Returns how the last request ended. */
 async function askInTurn(names: readonly string[], last: string): Promise<StepEnd | undefined> {
   await using running = await startTestSwarm({ agents: [...new Set([...names, last])], policy });
   const [first = '', ...others] = names;
@@ -24,7 +25,7 @@ async function askInTurn(names: readonly string[], last: string): Promise<StepEn
     expect(end?.errand?.agentName).toBe(name);
     end = end?.errand?.ends[0];
   }
-  // No agent is left with work, or waiting.
+  // No agent has work left or waits for another.
   expect((await running.swarm.status()).instances.map(({ status }) => status)).toEqual(names.map(() => 'idle'));
   return end;
 }
@@ -109,7 +110,7 @@ describe('a circle through queues', () => {
   test('A-04 A waits for B, and B asks A in another turn: refused at once, and A gets its answer', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'], policy });
     const { swarm } = running;
-    // B is busy with other work; A's question waits behind it.
+    // B is busy with other work; A's question is queued behind it.
     const other = running.run('b', [{ hold: 'gate' }, { ask: { target: 'a', input: 'from the other turn' } }]);
     await until('B works', () => running.notes().some(({ what }) => what === 'began'));
     const asking = running.run('a', [{ ask: { target: 'b', input: 'waiting' } }]);

@@ -1,5 +1,5 @@
-// Code of a bundle writes anything into the channel of its own process: it cannot act as another agent, and affects no
-// other.
+// Tests bundle code that writes arbitrary data into the channel of its own process: it cannot act as another agent, and
+// affects no other agent.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ setDefaultTimeout(60_000);
 const forger = { name: 'forger', extensions: ['forger'] };
 const victim = { name: 'victim', extensions: ['witness'] };
 
-/** Makes a call in the format of a process, with everything that it can claim. */
+/** Creates a call frame as a process sends it, with everything that a process can claim. */
 function forgeCall(to: AgentAddress, claims: JsonObject = {}): string {
   const event = {
     id: 'forged',
@@ -36,7 +36,7 @@ function forgeCall(to: AgentAddress, claims: JsonObject = {}): string {
   });
 }
 
-/** Makes the end of a turn in the format of a process. */
+/** Creates the frame that ends a turn, as a process sends it. */
 function forgeEnd(type: 'turn.done' | 'reply', eventId: string): string {
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   const message = {
@@ -56,7 +56,7 @@ function logged({ logs }: TestSwarm, event: string): readonly string[] {
   return logs.filter((line) => line.event === event && line.agent === 'forger').map(({ message }) => message);
 }
 
-/** Every agent still answers, and none was started again. */
+/** Checks that every agent still answers and none was restarted. */
 async function expectUnharmed(running: TestSwarm, names: readonly string[]): Promise<void> {
   for (const name of names) {
     expect(await running.say(name, 'Are you well?')).toBe(`${name} heard: Are you well?`);
@@ -75,7 +75,7 @@ describe('a forged call', () => {
       forgeCall(addressOf('victim')),
       forgeCall(addressOf('victim'), { callId: 'second', kind: 'request' }),
     ];
-    // The forger's turn lasts until both calls have arrived, because they are given up at its end.
+    // The forger's turn lasts until both calls have arrived, because its end would cancel them.
     const turn = running.run('forger', [{ hold: 'gate' }], { auth, traceId, metadata: { forged } });
     const heard = await until(
       'both are heard',
@@ -248,7 +248,7 @@ describe('garbage', () => {
     const line = { time: new Date(0).toISOString(), level: 'error', message: 'swallowed' };
     const bait = join(running.folder, 'work', 'bait.json');
     writeFileSync(bait, JSON.stringify({ type: 'log', line }));
-    // Relative to <folder>/state/workspaces/test/run/<channel>.
+    // The path is relative to <folder>/state/workspaces/test/run/<channel>.
     const forged = ['{"file":"../../../../../work/bait.json"}'];
     expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
     expect(logged(running, 'frame.refused')).toEqual(['E_IPC_FRAME: A frame names a file that is none of ours.']);
@@ -271,7 +271,7 @@ describe('garbage', () => {
     });
     const working = running.run('victim', [{ hold: 'gate' }]);
     const metadata = { forged: Array(200).fill('garbage') };
-    // The forger's turn does not end before its process.
+    // The forger's turn does not end before its process exits.
     const staying = errand('again', [{ hold: 'nothing' }]);
     expect(await rejectionOf(running.say('forger', staying, { id: 'flood', metadata }))).toMatchObject({
       message: expect.stringContaining('E_DEAD_LETTER'),

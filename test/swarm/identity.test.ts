@@ -1,4 +1,5 @@
-// The caller, its authentication and its trace: added by the orchestrator, and the same in every process.
+// Tests the caller, its authentication and its trace: the orchestrator adds them, and they are the same in every
+// process.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { newTraceId } from '@goondan/runtime/control';
@@ -23,7 +24,7 @@ describe('the caller', () => {
     });
     expect(heard.map((event) => event.auth)).toEqual([auth, auth, auth, auth]);
     expect(heard.map(({ source }) => source)).toEqual(['a', 'a', 'b', 'b'].map((name) => ({ kind: 'agent', name })));
-    // Without auth there is none.
+    // If the caller has no auth, the callee gets none.
     await running.run('a', [{ ask: { target: 'c', input: 'without' } }]);
     expect(heardBy(running, 'c').at(-1)).toMatchObject({ input: 'without' });
     expect(heardBy(running, 'c').at(-1)).not.toHaveProperty('auth');
@@ -47,14 +48,14 @@ describe('the caller', () => {
       { ...stamped, input: 'asked' },
       { ...stamped, input: 'told' },
     ]);
-    // The values in its metadata are only metadata.
+    // Auth values in the metadata have no effect: they are only metadata.
     expect(heard[0]?.metadata).toMatchObject({ auth: { user: 'mallory' } });
     expect(heard[0]?.callChain).toEqual([{ agentName: 'a', instanceKey: 'default' }]);
     expect(heard[0]?.parentSpanId).not.toBe('f'.repeat(16));
     // Each attempt to change its own event threw at once.
     const changes = running.notes().find(({ what, errand }) => what === 'layer' && errand === 'changes');
     expect(changes?.about).toEqual(Array(5).fill(expect.stringMatching(/^TypeError/)));
-    // Without an identity, it cannot get one.
+    // An agent without an identity cannot get one.
     await running.say('a', 'hello', { metadata: { target: 'b' }, instanceKey: 'nobody' });
     const later = await until(
       'both are heard',
@@ -75,11 +76,11 @@ interface Span {
 }
 
 function spansOf({ events }: TestSwarm): readonly Span[] {
-  // Payloads of runtime events are spans (packages/types).
+  // The cast is safe: payloads of runtime events contain span fields (packages/types).
   return events.map(({ at, name, payload }) => ({ ...(payload as unknown as Span), name, agent: at.agent }));
 }
 
-/** Returns the only match. */
+/** Returns the only matching span; fails if there are several or none. */
 function only(spans: readonly Span[], like: Partial<Span>): Span {
   const found = spans.filter((span) => Object.entries(like).every(([key, value]) => span[key as keyof Span] === value));
   const [first] = found;
@@ -87,7 +88,7 @@ function only(spans: readonly Span[], like: Partial<Span>): Span {
   return first;
 }
 
-/** Reads the spans from the files of an instance. */
+/** Reads the spans from the trace files of an agent. */
 function writtenSpans({ workspace }: TestSwarm, agentName: string): readonly Span[] {
   const { runtimeEvents } = instancePaths(workspace, { agentName, instanceKey: 'default' });
   const lines = readFileSync(runtimeEvents, 'utf8').trim().split('\n');

@@ -1,4 +1,5 @@
-// Hostile instance keys from outside: each has its own conversation in its own folder, or is refused with a code.
+// Tests hostile instance keys from outside: each gets its own conversation in its own folder, or is refused with a
+// code.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +34,7 @@ const accepted: readonly string[] = [
   '__proto__',
   'con',
   ' ',
-  // The name of the folder of `a/b`.
+  // This key equals the folder name of the key `a/b`.
   'a-b-c14cddc033f64b9d',
 ];
 
@@ -70,7 +71,7 @@ function checkFolders(running: TestSwarm, agent: string): void {
   }
 }
 
-/** Checks that nothing was made outside of the workspace, and that other users cannot read what was made inside. */
+/** Checks that nothing was created outside of the workspace, and that other users cannot read the files inside. */
 function checkSurroundings({ folder, stateRoot, workspace }: TestSwarm): void {
   expect(readdirSync(folder).toSorted()).toEqual(['state', 'work']);
   expect(readdirSync(stateRoot)).toEqual(['workspaces']);

@@ -1,6 +1,6 @@
 /**
- * The swarm of a test in a separate process. Prints as JSON that it runs or why not; runs until it is stopped or
- * killed.
+ * Runs the swarm of a test in a separate process, until it is stopped or killed. Prints as JSON that the swarm runs, or
+ * why it does not.
  */
 import { GoondanError } from '@goondan/types';
 import { startSwarm } from '@goondan/runtime';

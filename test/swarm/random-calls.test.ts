@@ -1,4 +1,5 @@
-// Agents that call each other at random, in circles, too slowly, failing and crashing: every request ends exactly once.
+// Tests agents that call each other at random, in circles, too slowly, failing and crashing: every request ends exactly
+// once.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { TurnEnd } from '@goondan/runtime';
 import { durableStore } from '@goondan/runtime/history';
@@ -17,7 +18,7 @@ const keys = ['one', 'two', 'three'];
 const AT_ONCE = 10;
 const REQUESTS = samples(500);
 
-/** The note of an answer. */
+/** A note about how a question ended. */
 type Ended = StepEnd & { readonly question: string };
 
 describe('random call graphs', () => {
@@ -38,7 +39,7 @@ describe('random call graphs', () => {
       const kinds = checkRequests(running.notes(), planned);
       const requests = Object.values(kinds).reduce((sum, count) => sum + count, 0);
       expect(requests).toBeGreaterThanOrEqual(REQUESTS);
-      // Otherwise nothing is proved.
+      // If one kind of end never occurred, the test would prove nothing.
       const some = expect.any(Number);
       expect(kinds).toMatchObject({ reply: some, E_AGENT_TIMEOUT: some, E_AGENT_CYCLE: some, E_AGENT_FAILED: some });
       await running.swarm.stop();
@@ -76,7 +77,7 @@ function checkRoots(roots: readonly Question[], ends: ReadonlyMap<string, TurnEn
   }
 }
 
-/** Counts the requests by their end, each of them once. */
+/** Counts the requests by how they ended; each must have ended once. */
 function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Question>): Record<string, number> {
   const kinds: Record<string, number> = {};
   for (const { errand, agentName, instanceKey } of notes.filter(({ what }) => what === 'began')) {
@@ -105,11 +106,11 @@ function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Ques
   return kinds;
 }
 
-/** Checks that the end is a reply, an error or a timeout, and possible for this question. */
+/** Checks that a request ended with a reply, an error or a timeout, and that this end is possible for the question. */
 function checkEnd(question: Question, end: Ended): string {
   const isCycle = question.askers.some((asker) => isSame(asker, question));
   const { askers } = question;
-  // The turn of its asker was cancelled: one of the askers had a short timeout, or its own asker ended.
+  // The asker's turn was cancelled: one of the askers had a short timeout, or its own asker ended.
   const isGivenUp = askers.some(
     (asker, index) => asker.timeoutMs !== undefined || askers[index - 1]?.nature === 'exit',
   );
@@ -126,7 +127,7 @@ function checkEnd(question: Question, end: Ended): string {
   return end.code;
 }
 
-/** Checks that the answer is that of one instance to one question. */
+/** Checks that an answer came from one instance and belongs to this question. */
 function checkAnswer(
   question: Question,
   answer: (Partial<ErrandEnd> & { error?: { code: string } }) | undefined,
@@ -140,7 +141,7 @@ function checkAnswer(
     });
 }
 
-/** Checks that each instance got its own inputs, once, and nothing else. */
+/** Checks that each instance got all of its own inputs, each once, and no others. */
 async function checkConversations({ stateRoot }: TestSwarm, planned: ReadonlyMap<string, Question>): Promise<void> {
   const journal = await durableStore({ stateRoot, workspaceId: workspace });
   const addresses = await journal.instances();

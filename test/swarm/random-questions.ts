@@ -1,4 +1,4 @@
-/** Random questions between agents: a tree for each, grown from a seed. */
+/** Generates random questions between agents: one tree of questions per seed. */
 import type { AgentAddress } from '@goondan/types';
 import type { Random } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import type { Errand, ErrandStep } from './bundle/run-errand.ts';
@@ -12,13 +12,13 @@ import type { Errand, ErrandStep } from './bundle/run-errand.ts';
 export type Nature = 'answer' | 'sleep' | 'fail' | 'exit' | 'again';
 
 export interface Question extends AgentAddress {
-  /** Unique. Begins with its nature. */
+  /** A unique name, which begins with the question's nature. */
   readonly name: string;
   readonly nature: Nature;
-  /** The timeout of its asker, unless it is the swarm's. */
+  /** The asker's timeout; the swarm's default when absent. */
   readonly timeoutMs?: number;
   readonly isTogether: boolean;
-  /** The agents that wait for it while it is handled, the first one first. */
+  /** The questions whose askers wait for this one, outermost first. */
   readonly askers: readonly Question[];
   readonly questions: readonly Question[];
 }
@@ -27,11 +27,11 @@ export interface Soil {
   readonly random: Random;
   readonly agents: readonly string[];
   readonly keys: readonly string[];
-  /** The number of questions around a question. */
+  /** How many questions contain this one. */
   readonly depth: number;
 }
 
-/** Grows trees with at least `least` questions. */
+/** Generates trees until there are at least `least` questions. */
 export function growQuestions(soil: Soil, least: number): readonly Question[] {
   let count = 0;
   const roots: Question[] = [];
@@ -60,7 +60,7 @@ export function growQuestions(soil: Soil, least: number): readonly Question[] {
   }
 }
 
-/** Makes the errand of a question. */
+/** Converts a question to an errand. */
 export function toErrand({ name, nature, isTogether, questions }: Question): Errand {
   const asks: ErrandStep[] = questions.map((question) => {
     const { agentName: target, instanceKey, timeoutMs } = question;

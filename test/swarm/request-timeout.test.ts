@@ -1,4 +1,4 @@
-// A request that takes too long: caller and callee are told, and neither gets an answer that was meant for another.
+// Tests a request that takes too long: caller and callee are notified, and neither gets an answer to another request.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { errand as write, startTestSwarm, until } from './start-test-swarm.ts';
 
@@ -15,7 +15,7 @@ describe('a request that is not answered in time', () => {
     expect(await running.run('a', [{ ask: { target: 'b', errand: sleeping, timeoutMs: 700 } }])).toEqual([
       { code: 'E_AGENT_TIMEOUT', message: lateMessage(700, 'timeoutMs of the request') },
     ]);
-    // The callee's tool saw ctx.signal abort, and the turn ended long before the tool's own end.
+    // The callee's tool saw `ctx.signal` abort, and the turn ended long before the tool would have.
     await until('the tool is told', () =>
       running.notes().some(({ what, agentName }) => what === 'aborted' && agentName === 'b'),
     );

@@ -1,4 +1,4 @@
-// One orchestrator for each workspace: the next one is refused, or continues the work of a dead one.
+// Tests that a workspace has one orchestrator: a second one is refused, or continues the work of one that was killed.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -32,20 +32,20 @@ interface Greeting {
   readonly message?: string;
 }
 
-/** Makes a folder for the test, and starts orchestrators in it, which end with the test. */
+/** Creates a folder for the test, and starts orchestrators in it, which are ended with the test. */
 async function openWorkspace() {
   const folder = await makeTestFolder();
   const children: Bun.Subprocess[] = [];
   const swarms: Swarm[] = [];
   return {
     folder,
-    /** Starts it in this process. */
+    /** Starts an orchestrator in this process. */
     async startHere(onLog: (line: LogLine) => void = () => undefined) {
       const swarm = await startSwarm({ ...testPlan(folder, { agents }), onLog });
       swarms.push(swarm);
       return swarm;
     },
-    /** Starts it in another process. */
+    /** Starts an orchestrator in another process. */
     async start() {
       const command = [
         process.execPath,
@@ -57,7 +57,7 @@ async function openWorkspace() {
       const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
       children.push(child);
       const { value } = await child.stdout.getReader().read();
-      // Printed by orchestrator-process.ts.
+      // The cast is safe: orchestrator-process.ts printed this line.
       return { child, greeting: JSON.parse(new TextDecoder().decode(value)) as Greeting };
     },
     async [Symbol.asyncDispose]() {
@@ -84,7 +84,7 @@ describe('a second orchestrator on the same workspace', () => {
     expect(await rejectionOf(opened.startHere())).toMatchObject(refusal);
     expect((await opened.start()).greeting).toEqual(refusal);
 
-    // The first one did not notice, and ends as usual.
+    // The first orchestrator is not affected, and ends as usual.
     const control = await connectSwarm(place(folder));
     expect(answerOf(await control.ask({ input: 'ask guest hello' }))).toBe('guest heard: hello');
     const runTag = await runTagOf(folder);
@@ -118,7 +118,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     const { child } = await opened.start();
     const runTag = await runTagOf(folder);
     const control = await connectSwarm(place(folder));
-    // The host works, with a program that it left behind, and waits for the guest; three more events wait for the host.
+    // The host has left a program running and waits for the guest; three more events are queued for the host.
     const asking = { ask: { target: 'guest', errand: { name: 'again-held', steps: [{ hold: 'gate' }] } } } as const;
     await control.deliver({ id: 'event-0', input: errand('again-asking', [{ leave: 'program' }, asking]) });
     const later = ['event-1', 'event-2', 'event-3'];
@@ -128,7 +128,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     );
 
     await killWithGuardian(child, runTag);
-    // The agents ended with their orchestrator, but not the program.
+    // The agents ended with their orchestrator; the program did not.
     await until('the agents are gone', () => findTagged(runTag).every(isSleep));
     expect(findTagged(runTag)).toHaveLength(1);
 
@@ -138,7 +138,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     expect(findTagged(runTag)).toEqual([]);
     // The program; and an agent that was only just being started when its orchestrator was killed.
     expect(logs.find(({ event }) => event === 'run.left_over')?.message).toMatch(/^Ended [12] processes of /);
-    // Without a caller: accepted events are handled because they were accepted.
+    // Nobody waits for these events, but they are handled because they were accepted.
     const handled: string[] = [];
     await next.watch({ types: ['turn.ended'], agent: 'host' }, (notice) => {
       if (notice.type === 'turn.ended') handled.push(notice.end.eventId);
@@ -185,7 +185,10 @@ async function readInputs(folder: string, agentName: string): Promise<readonly s
   return messages.filter(({ data }) => data.role === 'user').map((message) => textOf(message));
 }
 
-/** Kills both at once, so that nothing cleans up: it is stopped first, or it would start another guardian. */
+/**
+ * Kills the orchestrator and its guardian, so that nothing cleans up. The orchestrator is stopped first; otherwise it
+ * would start another guardian.
+ */
 async function killWithGuardian(orchestrator: Bun.Subprocess, runTag: string): Promise<void> {
   const [guardian, ...others] = findCommand(runTag);
   expect(others).toEqual([]);
@@ -195,7 +198,7 @@ async function killWithGuardian(orchestrator: Bun.Subprocess, runTag: string): P
   await orchestrator.exited;
 }
 
-/** Finds living processes with this word in their command: the guardian has the tag of its run as an argument. */
+/** Finds living processes whose command line contains this word: the guardian has the run tag as an argument. */
 function findCommand(word: string): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => readCommand(pid).includes(word));

@@ -24,10 +24,10 @@ import type { ErrandEnd, ErrandStep, Note, StepEnd } from './bundle/run-errand.t
 
 export const workspace = 'test';
 
-/** An agent that runs errands, makes calls when told to, and otherwise repeats what it heard. */
+/** An agent that runs errands, makes calls when told to, and otherwise repeats its input. */
 export interface TestAgent {
   readonly name: string;
-  /** Files of `bundle/`. */
+  /** The names of files in `bundle/`. */
   readonly extensions?: readonly string[];
   readonly description?: string;
 }
@@ -36,7 +36,9 @@ export type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event
 
 export interface TestSwarm extends AsyncDisposable {
   readonly swarm: Swarm;
-  /** The folder of this swarm: `state`, its state root, and `work`, where its agents work and write their notes. */
+  /**
+   * The folder of this swarm. It contains `state`, the state root, and `work`, where agents work and write their notes.
+   */
   readonly folder: string;
   readonly stateRoot: string;
   /** `<state root>/workspaces/<id>`. */
@@ -45,12 +47,12 @@ export interface TestSwarm extends AsyncDisposable {
   readonly logs: readonly LogLine[];
   readonly events: readonly RuntimeNotice[];
   readonly ends: readonly TurnEnd[];
-  /** Returns the text of the answer. Throws `code: message` when the turn failed. */
+  /** Sends an input and returns the text of the answer. Throws `code: message` when the turn failed. */
   say(agent: string, input: string, delivery?: Delivery): Promise<string>;
   /** Runs an errand, and returns the end of each step. */
   run(agent: string, steps: readonly ErrandStep[], delivery?: Delivery): Promise<readonly StepEnd[]>;
   notes(): readonly Note[];
-  /** Lets agents continue that `hold` for this name. */
+  /** Releases the agents that wait in a `hold` step with this name. */
   release(name: string): void;
 }
 
@@ -59,7 +61,7 @@ export interface TestSwarmOptions {
   readonly policy?: SwarmPolicy;
 }
 
-/** The time a process of a swarm may live after its end. */
+/** How long a process may live after its swarm has ended. */
 const ORPHAN_LIMIT_MS = 2_000;
 
 export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwarm> {
@@ -100,13 +102,13 @@ export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwa
   };
 }
 
-/** A failing test leaves without waiting for it; only the test's own error must be reported. */
+/** Ignores a rejection: a failing test does not wait for this promise, and only its own error must be reported. */
 function mayBeForgotten<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => undefined);
   return promise;
 }
 
-/** The caller removes the folder. */
+/** Creates a folder; the caller must remove it. */
 export async function makeTestFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'goondan-swarm-'));
   mkdirSync(foldersIn(folder).work);
@@ -128,14 +130,14 @@ export function testPlan(folder: string, { agents, policy = {} }: TestSwarmOptio
   };
 }
 
-/** Writes an errand for an agent's input. */
+/** Formats an errand as an agent's input. */
 export function errand(name: string, steps: readonly ErrandStep[]): string {
   return JSON.stringify({ name, steps });
 }
 
-/** Throws when the errand did not reach its end. */
+/** Reads the end of an errand from an answer. Throws when the errand did not reach its end. */
 export function readErrandEnd(answer: string): ErrandEnd {
-  // The result of bundle/errands.ts, or the error that the model repeats.
+  // The result of bundle/errands.ts, or an error that the model repeated.
   const end = JSON.parse(answer) as ErrandEnd & {
     readonly error?: { readonly code: string; readonly message: string };
   };
@@ -151,7 +153,7 @@ export function answerOf({ result }: TurnEnd): string {
 export function readNotes(folder: string): readonly Note[] {
   const path = join(foldersIn(folder).work, 'notes.jsonl');
   if (!existsSync(path)) return [];
-  // Written by bundle/run-errand.ts; the last line may be incomplete.
+  // Reads the lines that bundle/run-errand.ts wrote; the last line may be incomplete.
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Note);
 }
@@ -163,11 +165,11 @@ export function release(folder: string, name: string): void {
 /** Returns the events that reached an agent with the extension `witness`, as its layers saw them. */
 export function heardBy({ notes }: Pick<TestSwarm, 'notes'>, agent: string): readonly AgentEvent[] {
   const heard = notes().filter(({ what, agentName }) => what === 'heard' && agentName === agent);
-  // Written by bundle/witness.ts.
+  // The cast is safe: bundle/witness.ts wrote these notes.
   return heard.map(({ about }) => (about as { readonly inputEvent: AgentEvent }).inputEvent);
 }
 
-/** Polls until a value is returned. The deadline is for a busy machine. */
+/** Polls until `look` returns a value. The timeout is long enough for a busy machine. */
 export async function until<Value>(
   what: string,
   look: () => Value | undefined | false | Promise<Value | undefined | false>,

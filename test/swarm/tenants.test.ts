@@ -1,4 +1,4 @@
-// The same agents with many instance keys at once: no instance gets, remembers or stores data of another.
+// Tests the same agents with many instance keys at once: no instance gets, remembers or stores data of another.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ setDefaultTimeout(60_000);
 const TENANTS = samples(20);
 const ROUNDS = 3;
 
-/** No secret is part of another: `secret-1` would be in `secret-12`. */
+/** No secret may be part of another one, as `secret-1` would be part of `secret-12`. */
 const tenants = Array.from({ length: TENANTS }, (_, number) => ({
   key: `tenant-${number}`,
   secret: `secret-of-${String.fromCodePoint(65 + number)}`,
@@ -26,7 +26,7 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
   test('R-01 A-05 each gets its own replies and its own state, and its files contain nothing of another', async () => {
     await using running = await startTestSwarm({
       agents: ['host', { name: 'keeper', extensions: ['memory'] }],
-      // Fewer than the instances, so that some of them have several processes one after the other.
+      // Fewer processes than instances, so that some instances get several processes one after the other.
       policy: { maxProcesses: Math.ceil(1.2 * TENANTS), requestTimeoutMs: 50_000 },
     });
     await Promise.all(
@@ -75,7 +75,7 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
         ]),
       );
     }
-    // The instances alternated; none of them waited for all events of another.
+    // The instances alternated: none of them waited for all events of another.
     const order = running.ends.map(({ instanceKey }) => instanceKey);
     expect(order).not.toEqual(order.toSorted((one, other) => keys.indexOf(one) - keys.indexOf(other)));
   });

@@ -1,4 +1,5 @@
-// A workspace has one orchestrator, even when one cannot see the other, and an orchestrator without a workspace ends.
+// Tests that a workspace has one orchestrator, even when two cannot see each other, and that an orchestrator without a
+// workspace ends.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -27,7 +28,7 @@ const hasNamespaces = hasPart(
   '`unshare --pid` does not work here',
 );
 
-/** Makes a folder for the test, and starts a swarm in a separate process; both are gone after the test. */
+/** Creates a folder for the test, and starts a swarm in a separate process; both are removed after the test. */
 async function openFolder() {
   const folder = await makeTestFolder();
   const children: Bun.Subprocess[] = [];
@@ -69,7 +70,7 @@ describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
 
     const acknowledged: string[] = [];
     const deliver = async (count: number) => {
-      // Commands find it by its control socket, not by that file.
+      // Commands find the swarm by its control socket, not by that file.
       const control = await connectSwarm(place);
       for (let each = 0; each < count; each += 1) {
         const input = `input ${acknowledged.length}`;

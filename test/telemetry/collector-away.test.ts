@@ -1,4 +1,4 @@
-// Turns of real processes while their collector is down, slow, broken or missing.
+// Tests turns of real processes while their collector is down, slow, broken or missing.
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { startCollector } from './collector.ts';
 import { type Office, startOffice } from './start-office.ts';
@@ -27,7 +27,7 @@ test.each([
     await office.stop();
     expect(collector.requests.length).toBeGreaterThan(0);
     const warnings = saidBy(office).filter((line) => line.startsWith('warn'));
-    // Two processes each report once that it does not work, and once how many spans were dropped.
+    // Each of two processes reports once that the export fails, and once how many spans were dropped.
     const dropping = warnings.filter((line) =>
       line.includes(`dropped until the collector accepts them again (${why})`),
     );

@@ -24,7 +24,7 @@ export interface Collector extends Disposable {
   readonly requests: { readonly path: string; readonly headers: Headers; readonly body: string }[];
   spans(): readonly ReceivedSpan[];
   resources(): readonly Readonly<Record<string, unknown>>[];
-  /** Makes its answers from now on; undefined answers like a normal collector. */
+  /** Creates the responses from now on; if undefined, the collector responds normally. */
   answer: ((count: number) => Response | Promise<Response>) | undefined;
 }
 
@@ -62,6 +62,6 @@ export function attributesOf({ attributes }: Pick<ReceivedSpan, 'attributes'>): 
 function plain(value: Readonly<Record<string, unknown>>): unknown {
   const [[type, held] = []] = Object.entries(value);
   if (type === 'intValue') return Number(held);
-  // The format of OTLP.
+  // The cast follows the OTLP format.
   return type === 'arrayValue' ? (held as { values: Record<string, unknown>[] }).values.map(plain) : held;
 }

@@ -1,4 +1,4 @@
-// A request over real HTTP that crosses two agents in separate processes, as a real collector receives it.
+// Tests a request over real HTTP that passes through two agents in separate processes, as a real collector receives it.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ interface Exported {
 
 const known = new Map<string, Promise<Exported>>();
 
-/** Equal requests in equal surroundings share the spans of one swarm. */
+/** Returns the spans of a request. Equal requests in equal surroundings share one swarm. */
 function spansOf(input: string, around: Surroundings = {}): Promise<Exported> {
   const key = JSON.stringify([input, around]);
   const exported = known.get(key) ?? exportOf([input], around);
@@ -40,7 +40,7 @@ function spansOf(input: string, around: Surroundings = {}): Promise<Exported> {
   return exported;
 }
 
-/** Sends inputs to a swarm one after the other, and returns its spans after the stop. */
+/** Sends inputs to a swarm one after the other, stops it, and returns its spans. */
 async function exportOf(
   inputs: readonly string[],
   { environment = {}, headers = { traceparent } }: Surroundings = {},
@@ -254,7 +254,7 @@ describe('failures', () => {
     expect(attributesOf(front)['goondan.resumed']).toBe(true);
     expect(dangling(spans)).toEqual([]);
     const step = find(spans, 'step 0', front);
-    // The model was asked before the crash, and the tool ran again after it.
+    // The model was called before the crash, and the tool ran again after it.
     const chat = find(spans, 'chat front-model', step);
     const look = find(spans, 'execute_tool probe__look', step);
     expect(BigInt(chat.endTimeUnixNano) < BigInt(look.startTimeUnixNano)).toBe(true);

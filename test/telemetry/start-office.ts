@@ -20,7 +20,7 @@ export interface Office extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** `environment` holds the operator's variables in addition to those of this process. */
+/** `environment` contains the operator's variables, in addition to those of this process. */
 export async function startOffice(environment: Readonly<Record<string, string>>): Promise<Office> {
   const folder = await mkdtemp(join(tmpdir(), 'goondan-office-'));
   const bundleFolder = join(folder, 'bundle');

@@ -1,4 +1,7 @@
-/** Controls the tortured orchestrator from outside: starts, reaches and kills it, and checks that nothing is left. */
+/**
+ * Controls the orchestrator under test from outside: starts it, connects to it, kills it, and checks that no process is
+ * left.
+ */
 import { join } from 'node:path';
 import { connectSwarm, type Swarm } from '@goondan/runtime';
 import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
@@ -8,18 +11,18 @@ import { findTagged, waitUntilGone } from './processes.ts';
 export interface Orchestrator {
   readonly pid: number;
   readonly control: Swarm;
-  /** An entry in the environment of all its processes. */
+  /** An environment entry that all processes of the run have. */
   readonly runTag: string;
-  /** Sends SIGKILL to it alone or to its group. */
+  /** Sends SIGKILL to the orchestrator alone, or to its process group. */
   kill(target: 'process' | 'group'): Promise<RunEnd>;
-  /** Stops it like an operator. */
+  /** Stops the orchestrator as an operator would. */
   stop(): Promise<RunEnd>;
 }
 
 export interface RunEnd {
-  /** The number of processes of the run before. */
+  /** The number of processes of the run before its end. */
   readonly before: number;
-  /** The time until the last of them had ended; `undefined` when it was longer than two seconds. */
+  /** The time until the last process had exited; `undefined` when it was longer than two seconds. */
   readonly goneAfterMs: number | undefined;
 }
 

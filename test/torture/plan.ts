@@ -1,4 +1,7 @@
-/** The tortured swarm: agents that work, ask, block their loop and leave programs behind, and a connector. */
+/**
+ * The swarm under test: agents that work, ask others, block their event loop and leave programs behind, and a
+ * connector.
+ */
 import type { StartSwarmOptions } from '@goondan/runtime';
 
 export const workspace = 'torture';
@@ -46,7 +49,7 @@ export function torturePlan(stateRoot: string): StartSwarmOptions {
       },
     ],
     policy: {
-      // Small, so that a hundred kills fit into a test; a dead letter would end the work too early to be killed again.
+      // Short, so that a hundred kills fit into a test. A dead letter would end the work too early to be killed again.
       restart: { quickCrashes: 10, baseMs: 20, maxMs: 200, healthyMs: 2_000 },
       requestTimeoutMs: 60_000,
       shutdown: { gracePeriodSeconds: 10 },

@@ -1,7 +1,7 @@
 /** The processes of a run, as the system shows them. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Lists living processes with this entry in their environment. */
+/** Lists living processes that have this entry in their environment. */
 export function findTagged(tag: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -9,7 +9,7 @@ export function findTagged(tag: string): number[] {
     .filter((pid) => isLiving(pid) && environmentOf(pid).includes(`${tag}\0`));
 }
 
-/** Returns the time until none was left; `undefined` when some were left after `limitMs`. */
+/** Returns the time until no process was left; `undefined` when some were left after `limitMs`. */
 export async function waitUntilGone(tag: string, limitMs: number): Promise<number | undefined> {
   const startedAt = performance.now();
   for (;;) {

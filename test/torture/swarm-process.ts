@@ -1,4 +1,4 @@
-/** The tortured orchestrator, in a separate process. Prints `ready`, and records the delays of its loop. */
+/** The orchestrator under test, in a separate process. Prints `ready`, and records the delays of its event loop. */
 import { writeFileSync } from 'node:fs';
 import { startSwarm } from '@goondan/runtime';
 import { torturePlan } from './plan.ts';
@@ -16,7 +16,7 @@ setInterval(() => {
 }, LOOK_MS);
 
 const swarm = await startSwarm(torturePlan(stateRoot));
-// Starts here: delays during the start do not count.
+// Starts counting here, because delays during the start do not count.
 delays = {};
 setInterval(() => writeFileSync(`${stateRoot}/delays-${process.pid}.json`, JSON.stringify(delays)), 200);
 process.stdout.write('ready\n');

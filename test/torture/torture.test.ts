@@ -1,4 +1,5 @@
-// kill -9 of everything, at random moments, most of them during a turn. `npm run torture` does it for longer.
+// Kills processes of every kind with kill -9 at random moments, mostly during a turn. `npm run torture` does it for
+// longer.
 import { expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,8 @@ test(`R-03 M-11 ${KILLS} kills of agents, connectors, orchestrators and groups: 
     wrong: [],
     orphans: 0,
   });
-  // Proof that it was torture: each kind of victim, most agents during a turn, and something to lose.
+  // Checks that the kills prove something: each kind of process was killed, most agents during a turn, and some work
+  // could have been lost.
   const { agent, connector, orchestrator, 'agent group': agentGroup } = report.kills;
   for (const kills of [agent, agentGroup, connector, orchestrator]) expect(kills).toBeGreaterThan(0);
   expect(report.midTurn).toBeGreaterThan((agent + agentGroup) / 2);

@@ -21,16 +21,16 @@ export interface TortureReport extends Findings {
   /** The number of killed agents that were running a turn. */
   readonly midTurn: number;
   readonly acknowledged: number;
-  /** The number of ends of an orchestrator after which a process lived longer than two seconds. */
+  /** How often a process outlived its orchestrator by more than two seconds. */
   readonly orphans: number;
   readonly longestOrphanMs: number;
-  /** The number of processes in the ended runs. */
+  /** The number of processes in all runs that ended. */
   readonly processes: number;
   /** Delays of the orchestrators' event loops. */
   readonly delay: { readonly p99: number; readonly longest: number };
 }
 
-/** Twenty kills, shuffled each time, so that a short run has every kind of victim, too. */
+/** The kinds of twenty kills, shuffled each time, so that a short run also has every kind. */
 const victims: readonly Victim[] = [
   ...Array.from({ length: 12 }, () => 'agent' as const),
   ...Array.from({ length: 3 }, () => 'agent group' as const),
@@ -86,12 +86,12 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     delay: readDelays(stateRoot),
   };
 
-  /** Sends inputs one after the other, each until it is acknowledged; the same id is the same input. */
+  /** Sends inputs one after the other, and repeats each until it is acknowledged; the same id means the same input. */
   async function sendWork({ agent, instanceKey, verbs }: (typeof clients)[number]): Promise<void> {
     for (let count = 0; !over.signal.aborted; count++) {
       const job = `${agent}-${instanceKey}-${count}`;
       const delivery = { agent, instanceKey, id: job, input: `${verbs[count % verbs.length]} ${job}` };
-      // Two are left waiting, the third is waited for: there is always something to interrupt, and never too much.
+      // Waits for every third input only, so that there is always something to interrupt, and never too much.
       const isAwaited = count % 3 === 2;
       await untilDone(async ({ control }) => control.deliver(delivery));
       acknowledged.push({ agent, instanceKey, job });
@@ -101,7 +101,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     }
   }
 
-  /** Repeats the request when the orchestrator is killed meanwhile, with the next one. */
+  /** If the orchestrator is killed meanwhile, repeats the request with the next orchestrator. */
   async function untilDone(ask: (running: Orchestrator) => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
@@ -133,7 +133,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     }
   }
 
-  /** Returns false when there was no victim of the kind. */
+  /** Returns false when there was no process of that kind. */
   async function killSomebody(victim: Victim): Promise<boolean> {
     const running = await orchestrator;
     if (victim === 'orchestrator' || victim === 'orchestrator group') {
@@ -202,7 +202,7 @@ function readDelays(stateRoot: string): TortureReport['delay'] {
   return { p99, longest: sorted.at(-1)?.[0] ?? 0 };
 }
 
-/** A process that was killed while it wrote its record leaves half of it. */
+/** A process that was killed while it wrote its record leaves an incomplete line. */
 function parse(text: string): Record<string, number> {
   try {
     return JSON.parse(text) as Record<string, number>;

@@ -71,7 +71,7 @@ describe('gdn launcher', () => {
 
   test('exits with 128 + the number for a signal that Node itself ignores', async () => {
     const place = await install('nowhere');
-    // Bun ignores SIGPIPE too, so a shell script replaces it here.
+    // A shell script replaces Bun here, because Bun ignores SIGPIPE, too.
     await plantBinary(place, '#!/bin/sh\nkill -s PIPE $$\n', 0o755);
     const { exitCode } = await runToEnd(place, []);
     expect(exitCode).toBe(128 + 13);
@@ -97,7 +97,7 @@ describe('gdn launcher', () => {
     await until(() => screen.includes('ready'));
     child.terminal?.write('\x03');
     await until(() => screen.includes('got SIGINT'));
-    // SIGTERM is passed on in order, so a second SIGINT would come before it.
+    // Signals are passed on in order, so a second SIGINT would arrive before the SIGTERM.
     child.kill('SIGTERM');
     expect(await child.exited).toBe(7);
     expect(screen.match(/got \w+/g)).toEqual(['got SIGINT', 'got SIGTERM']);
@@ -108,7 +108,7 @@ describe('gdn launcher', () => {
     const lines = readLines(child.stdout);
     expect(await lines.next()).toStartWith('ready');
     child.kill('SIGKILL');
-    // Main holds the other end, which closes when main ends.
+    // The main program holds the other end of the pipe, which closes when it ends.
     expect(await lines.next()).toBe('');
   });
 
@@ -220,7 +220,7 @@ describe('gdn launcher', () => {
   });
 });
 
-/** Lays the launcher out like npm, with Bun in one of npm's places; returns the folder. */
+/** Lays out the launcher as npm does, with Bun in one of the places where npm puts it. Returns the folder. */
 async function install(bunPlace: BunPlace): Promise<string> {
   const place = mkdtempSync(join(temporary, 'cli-'));
   cpSync(launcherFolder, join(place, 'bin'), { recursive: true });
@@ -240,7 +240,7 @@ async function install(bunPlace: BunPlace): Promise<string> {
   if (bunPlace === 'nowhere') return place;
 
   const [[name = ''] = []] = await platformPackages([[process.platform, process.arch, false]]);
-  // Below `bun`, where only `bun` resolves it: the harder of the two places.
+  // Installed below `bun`, where only `bun` can resolve it, which is the harder case.
   const platformPackage = join(bunPackage, 'node_modules', name);
   await Bun.write(join(platformPackage, 'package.json'), JSON.stringify({ name }));
   mkdirSync(join(platformPackage, 'bin'));
@@ -248,14 +248,14 @@ async function install(bunPlace: BunPlace): Promise<string> {
   return place;
 }
 
-/** Writes a file large enough to pass for Bun. */
+/** Writes a file that is large enough to be taken for Bun. */
 async function plantBinary(place: string, beginning: string, mode: number): Promise<void> {
   const path = join(place, 'node_modules', 'bun', 'bin', 'bun.exe');
   await Bun.write(path, beginning.padEnd(2 * 1024 * 1024, '#'));
   chmodSync(path, mode);
 }
 
-/** Runs it in Node, as installed. */
+/** Runs the function in Node, as in an installed package. */
 async function platformPackages(platforms: Platform[]): Promise<string[][]> {
   const question = `import { platformPackages } from ${JSON.stringify(join(runtimeFolder, 'bin', 'find-bun.mjs'))};
     const answers = ${JSON.stringify(platforms)}.map((platform) => platformPackages(...platform));

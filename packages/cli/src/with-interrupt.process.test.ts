@@ -1,4 +1,4 @@
-// Real processes, because they get signals.
+// Tests with real processes, because they receive signals.
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 
@@ -34,7 +34,7 @@ describe('withInterrupt', () => {
     expect(await held.read()).toBe('written\n');
     expect(await held.end()).toEqual({ exitCode: 130, signalCode: null });
 
-    // A promise that rejects delays nothing, and one that never settles delays only for a while.
+    // A promise that rejects does not delay quitting, and one that never settles delays it only for a while.
     for (const hold of [`Promise.reject(new Error('over'))`, `new Promise(() => {})`]) {
       const child = start(program(hold));
       expect(await child.read()).toBe('working\n');

@@ -1,4 +1,4 @@
-// Wrong use of every command: the exit code, and a message with the problem and a suggestion.
+// Tests wrong use of every command: the exit code, and a message with the problem and a suggestion.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ const place = new GdnPlace();
 const at = (name: string) => join(place.folder, name);
 const ends = allCommands().filter(({ command }) => command.commands.length === 0);
 const named = (known: readonly KnownCommand[]) => known.map((each) => [each.path.join(' '), each] as const);
-/** Commands that need a bundle: `init` makes one, `demo` has its own, `doctor` only inspects. */
+/** Commands that need a bundle. `init` creates one, `demo` has its own, and `doctor` only inspects. */
 const needBundle = ends.filter(({ path: [name = ''] }) => !['init', 'demo', 'doctor'].includes(name));
 /** Commands that read or write the state root. */
 const needState = needBundle.filter(({ path: [name = ''] }) => !['validate', 'package', 'mcp'].includes(name));
-/** Needed options that commander does not know to be required. */
+/** Options that a command needs although commander does not know that. */
 const moreOptions: Readonly<Record<string, readonly string[]>> = { 'mcp add': ['--url', 'http://localhost'] };
 const takesMany = ({ command }: KnownCommand) => command.registeredArguments.some(({ variadic }) => variadic);
 
@@ -197,7 +197,7 @@ describe('one command', () => {
     await expectRefusal(['init', at('good')], 3, { code: 'E_INIT_FOLDER', message: /is not empty/, suggestion: /new/ });
   });
 
-  // The superuser may read everything.
+  // Skipped for root, who may read everything.
   test.skipIf(process.getuid?.() === 0)('folders without read or write permission', async () => {
     mkdirSync(at('closed'), { mode: 0o000 });
     mkdirSync(at('read-only'), { mode: 0o500 });
@@ -243,13 +243,13 @@ describe('input', () => {
 });
 
 interface Refusal {
-  /** `E_USAGE` when absent. */
+  /** The error code; `E_USAGE` when absent. */
   readonly code?: string;
   readonly message: string | RegExp;
   readonly suggestion: string | RegExp;
 }
 
-/** Expects the same for people and for programs, on standard error only, and no stack. */
+/** Expects the same error for people and for programs, on standard error only and without a stack. */
 async function expectRefusal(args: readonly string[], exitCode: number, refusal: Refusal): Promise<void> {
   const { code = 'E_USAGE', message, suggestion } = refusal;
   const { stderr, ...rest } = await runCaptured(args);
@@ -260,7 +260,7 @@ async function expectRefusal(args: readonly string[], exitCode: number, refusal:
   expect(more.slice(1)).toEqual(['']);
   expect(stderr).not.toMatch(/^\s+at /m);
 
-  // After the command, where it cannot be taken for a value.
+  // Appends the option after the command, where it cannot be taken for a value.
   const known = ends.find(({ path }) => path.every((word, index) => args[index] === word));
   const json = await runCaptured(args.toSpliced(known?.path.length ?? args.length, 0, '--json'));
   expect({ args, stdout: json.stdout, exitCode: json.exitCode }).toEqual({ args, stdout: '', exitCode });
@@ -283,7 +283,7 @@ function escape(text: string): string {
   return text.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 }
 
-/** Returns a command line with everything that it needs. */
+/** Returns a valid command line, with all required arguments and options. */
 function usual(known: KnownCommand): string[] {
   const needed = known.command.registeredArguments.filter(({ required }) => required).map(() => 'x');
   return [...known.path, ...needed, ...neededOptions(known)];

@@ -1,11 +1,11 @@
-// Studio of a person: `gdn studio` on the demo swarm, in a real Chromium.
+// Tests Studio as a person uses it: `gdn studio` with the demo swarm, in a real Chromium.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
 
-// A browser and a swarm start, on a machine that may be busy.
+// Long, because a browser and a swarm start on a machine that may be busy.
 setDefaultTimeout(180_000);
 
 const question = 'What is the weather in Seoul for the next 30 days?';
@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(await details.locator('.is-removed').textContent()).toContain('"name": "weather__save"');
     expect(await details.textContent()).toMatch(/own [\d.]+ m?s/);
 
-    // Each band is inside the ones around it.
+    // Each band is nested in the bands around it.
     const path = await layer.evaluate((element) => {
       const titles: (string | null | undefined)[] = [];
       for (let band = element.closest('.band'); band !== null; band = band.parentElement?.closest('.band') ?? null)
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.keyboard.press('ArrowRight');
     await page.getByRole('region', { name: 'What memory did' }).waitFor();
     expect(await page.getByRole('region', { name: 'What memory did' }).textContent()).toContain('append system');
-    // Left closes an open band, and then goes out.
+    // The left arrow closes an open band, and then moves out.
     await page.keyboard.press('ArrowLeft');
     await page.waitForFunction(() => document.querySelector('.band.is-step') === null);
     await page.keyboard.press('ArrowLeft');
@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByText('after #1 of').waitFor();
     await expectCount(page, 1);
     expect(await messages.first().textContent()).toContain(question);
-    // An ephemeral message of the turn is visible again at its moment.
+    // At its moment, an ephemeral message of the turn is visible again.
     await page.keyboard.press('ArrowRight');
     await page.locator('.message.by-extension', { hasText: 'visit number 1' }).waitFor();
     // The address contains the moment.
@@ -180,7 +180,8 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
 
   test('an answer is shown while it is written', async () => {
     await page.evaluate(noteWhatIsWritten);
-    // The model repeats it, so it takes seconds: pieces come together when the machine is busy.
+    // The model repeats this input, which takes seconds, so that the text arrives in several pieces even on a busy
+    // machine.
     await send(page, 'blah '.repeat(120));
     await page.locator('.turn:not(.is-live)', { hasText: 'You said: blah' }).waitFor();
     const lengths = await page.evaluate(() => (window as unknown as { written: number[] }).written);
@@ -209,7 +210,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.bringToFront();
     await send(page, `eight ${'blah '.repeat(200)}`);
     await Promise.all(windows.map((each) => each.locator('.is-streaming', { hasText: 'You said: eight' }).waitFor()));
-    // There are connections left for requests.
+    // The browser still has connections for requests.
     await others[6]?.getByRole('link', { name: 'Overview' }).click();
     await others[6]?.getByRole('heading', { name: 'Latest turns' }).waitFor();
     await Promise.all(
@@ -301,14 +302,14 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(await page.locator('.messages').textContent()).toContain(answer);
     await studio.gdn('run', 'swarm', '--trust', '--detach');
     await page.locator('.composer textarea').waitFor();
-    // An earlier test asked the same: this is the answer after that one.
+    // An earlier test asked the same question, so this waits for the second answer.
     const answers = page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' });
     const before = await answers.count();
     await send(page, 'What is the weather in Lisbon?');
     await answers.nth(before).waitFor();
   });
 
-  // Less than the page's own interval of reads.
+  // Less than the interval at which the page reads by itself.
   const soon = { timeout: 30_000 };
 
   test('a fork made elsewhere appears, and a conversation reset elsewhere is empty', async () => {
@@ -345,7 +346,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByText('Studio does not answer.').waitFor();
     await studio.gdn('send', '--bundle', 'swarm', '--input', 'Anybody there?', '--wait');
     await studio.openStudio('swarm', '--port', port);
-    // Studio has another token now, which the browser gets with the new link.
+    // Studio has a new token now, which the browser gets with the new link.
     await page.getByText('Open the link that').waitFor();
     const link = await page.context().newPage();
     await link.goto(studio.url);
@@ -398,12 +399,12 @@ describe.skipIf(!hasChromium)('Studio on a conversation of 10 000 events', () =>
     const slider = page.getByRole('slider', { name: /after event/ });
     await slider.fill('5000');
     await page.getByText('Message number 5000.').waitFor();
-    // The moment is at the end, which is visible.
+    // The conversation is scrolled to its end, so the last message is visible.
     await waitUntilSeen(page, '.turn:last-of-type .message:last-child');
     await slider.press('ArrowLeft');
     await page.getByText('Message number 5000.').waitFor({ state: 'detached' });
     await page.getByText('Message number 4999.').waitFor();
-    // One line for the whole conversation, whatever is in it.
+    // The timeline has few elements, however long the conversation is.
     expect(await page.locator('.timeline *').count()).toBeLessThan(20);
   });
 
@@ -419,7 +420,7 @@ describe.skipIf(!hasChromium)('Studio on a conversation of 10 000 events', () =>
 async function send(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
-  // A long text is pasted, because a browser is slow with every key.
+  // Pastes a long text, because typing each key is slow in a browser.
   if (text.length < 100) await page.keyboard.type(text);
   else await page.keyboard.insertText(text);
   await page.keyboard.press('Enter');
@@ -429,7 +430,7 @@ async function expectCount(page: Page, count: number): Promise<void> {
   await page.waitForFunction((wanted) => document.querySelectorAll('.messages .message').length === wanted, count);
 }
 
-/** Waits until it is completely visible inside the messages. */
+/** Waits until the element is completely visible inside the message list. */
 async function waitUntilSeen(page: Page, selector: string): Promise<void> {
   await page.waitForFunction((wanted) => {
     const [box, shown] = ['.messages', wanted].map((each) => document.querySelector(each)?.getBoundingClientRect());
@@ -437,7 +438,7 @@ async function waitUntilSeen(page: Page, selector: string): Promise<void> {
   }, selector);
 }
 
-/** In the browser: records the length of the text at each change. */
+/** Runs in the browser: records the length of the text at each change. */
 function noteWhatIsWritten(): void {
   const written: number[] = [];
   Object.assign(window, { written });

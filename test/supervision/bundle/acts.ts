@@ -1,4 +1,4 @@
-/** Tools that do what they are told, good or bad. They record their actions where the test can read them. */
+/** Tools that do what they are told, good or bad, and record it where the test can read it. */
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonValue, ToolContext, ToolHandler } from '@goondan/types';

@@ -56,7 +56,7 @@ function loopForever(): never {
   for (;;);
 }
 
-/** As deaf as a loop, without using the processor. */
+/** Blocks the event loop without using the processor. */
 function blockForever(): never {
   for (;;) Bun.sleepSync(1_000);
 }
@@ -71,7 +71,7 @@ function refuse(): never {
 
 const held: Uint8Array[] = [];
 
-/** Memory that is really used, unless the machine is short of it. */
+/** Allocates memory that is really used, unless the machine is short of it. */
 async function fillMemory(megabytes: number): Promise<void> {
   const wanted = Math.min(megabytes * MEGABYTE, availableMemory() / 4);
   for (let bytes = 0; bytes < wanted; bytes += 50 * MEGABYTE) {
@@ -120,7 +120,7 @@ function writeFrames(frame: string, times: number): void {
   }
 }
 
-/** Writes well-formed frames about others. */
+/** Writes well-formed frames that claim to be about other instances. */
 function forgeFrames(): void {
   const result = { turnId: 'turn-somebody-else', finishReason: 'text_response' };
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };

@@ -1,23 +1,23 @@
 /**
- * An extension that ends its process at random: while it loads, before or after the steps of a turn, in its cleanup.
- * The same seed, instance and life give the same numbers. Without a seed it ends whenever it loads. It records each
- * life of its instance.
+ * An extension that ends its process at random: while it loads, before or after the steps of a turn, or in its cleanup.
+ * The same seed, instance and start number give the same random numbers. Without a seed it ends the process whenever it
+ * loads. It records each start of its instance.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExtensionRegister } from '@goondan/types';
 
 export interface Life {
-  /** The start in hundredths of a second since the system started. */
+  /** When the process started, in hundredths of a second since the system booted. */
   readonly startedAt: number;
   readonly pid: number;
 }
 
-/** A file in the scratch folder of its instance. */
+/** The name of a file in the scratch folder of the instance. */
 export const livesFile = 'lives.jsonl';
 
 export const register: ExtensionRegister<{ seed?: number }> = (api, { seed }) => {
-  // Only the working folder distinguishes the instances before their first turn.
+  // Before their first turn, only the working folder distinguishes the instances.
   const file = join(process.cwd(), livesFile);
   const life: Life = { pid: process.pid, startedAt: startOf('self') };
   appendFileSync(file, `${JSON.stringify(life)}\n`);
@@ -41,7 +41,7 @@ export const register: ExtensionRegister<{ seed?: number }> = (api, { seed }) =>
   return () => perhapsExit('cleanup', 0.5);
 };
 
-/** Reads the start of a process: the 22nd field; the second one may contain anything. */
+/** Reads the start time of a process: the 22nd field. The second field may contain anything. */
 function startOf(pid: number | 'self'): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);

@@ -1,4 +1,7 @@
-/** Runs errands in its layers: `metadata.turn` of an event in the turn's, `metadata.step` in the first step's. */
+/**
+ * Runs errands in its layers: the event's `metadata.turn` in the turn layer, and `metadata.step` in the layer of the
+ * first step.
+ */
 import type { AgentEvent, ExtensionRegister, StepMiddlewareContext, TurnMiddlewareContext } from '@goondan/types';
 import { type Errand, note, runErrand } from './run-errand.ts';
 
@@ -8,7 +11,7 @@ export const register: ExtensionRegister<{ folder: string }> = ({ pipeline }, { 
     event: AgentEvent,
     ctx: TurnMiddlewareContext | StepMiddlewareContext,
   ) => {
-    // Written by a test of this folder.
+    // The cast is safe: a test of this folder wrote the errand.
     const errand = event.metadata?.[kind] as Errand | undefined;
     if (errand === undefined) return;
     const { agentName, instanceKey, agents, signal } = ctx;

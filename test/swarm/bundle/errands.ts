@@ -1,4 +1,4 @@
-/** The tool that runs errands. After a crash it is not run again; under its other name it is. */
+/** A tool that runs errands. After a crash it is not repeated; under its second name it is. */
 import type { ToolHandler } from '@goondan/types';
 import { runErrand } from './run-errand.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Writes `metadata.forged` of an event straight into the channel of its process, past all checks, as hostile code of a
- * bundle could.
+ * Writes `metadata.forged` of an event directly into the channel of its process, past all checks, as hostile bundle
+ * code could.
  */
 import { writeSync } from 'node:fs';
 import type { ExtensionRegister } from '@goondan/types';
@@ -10,7 +10,7 @@ const CHANNEL = 3;
 export const register: ExtensionRegister = ({ pipeline }) => {
   pipeline.register('turn', (ctx) => {
     const { forged, fill = 0 } = ctx.inputEvent.metadata ?? {};
-    // Written by a test of this folder.
+    // The cast is safe: a test of this folder wrote the lines.
     for (const line of (forged ?? []) as string[]) write(Buffer.from(`${line}\n`, 'latin1'));
     if (Number(fill) > 0) write(Buffer.from(`${'x'.repeat(Number(fill))}\n`));
     return ctx.next();
@@ -23,7 +23,7 @@ function write(bytes: Uint8Array): void {
       written += writeSync(CHANNEL, bytes, written);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
-      // The other side is slower: try again.
+      // The pipe is full because the other side reads slowly, so try again.
       Bun.sleepSync(1);
     }
   }

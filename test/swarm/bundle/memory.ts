@@ -3,7 +3,7 @@ import { createAssistantMessage, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister = ({ pipeline, state }) => {
   pipeline.register('turn', async (ctx) => {
-    // Set below, and nowhere else.
+    // The cast is safe: only the code below sets the state.
     const heard = [...(((await state.get()) as string[] | null) ?? []), ctx.inputEvent.input ?? ''];
     await state.set(heard);
     const result = await ctx.next();

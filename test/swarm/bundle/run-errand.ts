@@ -1,19 +1,19 @@
 /**
- * The work of the agents in these tests: an errand is a list of steps, given as JSON in an agent's input. The events
- * are returned as its result, and recorded outside of the swarm, where they survive the process.
+ * The work that agents do in these tests. An errand is a list of steps, given as JSON in an agent's input. Its events
+ * are returned as the result, and also recorded outside of the swarm, where they survive the process.
  */
 import { appendFileSync, closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AgentAddress, type AgentRequest, type AgentsApi, type AgentSend, GoondanError } from '@goondan/types';
 
 export interface Errand {
-  /** Unique where it matters. */
+  /** The name of the errand, unique where a test needs that. */
   readonly name: string;
   readonly steps: readonly ErrandStep[];
 }
 
 export type ErrandStep =
-  /** `errand` replaces the input: the work for the other agent. */
+  /** `errand` is the work for the other agent; it replaces the input. */
   | { readonly ask: AgentRequest & { readonly errand?: Errand } }
   | { readonly tell: AgentSend & { readonly errand?: Errand } }
   /** Milliseconds; ends early when the turn is cancelled. */
@@ -29,7 +29,7 @@ export type ErrandStep =
 export interface StepEnd {
   readonly target?: string;
   readonly response?: string;
-  /** Replaces the response, when that is the end of an errand. */
+  /** The end of the other agent's errand, instead of its response text. */
   readonly errand?: ErrandEnd;
   readonly accepted?: boolean;
   readonly isAborted?: boolean;
@@ -47,7 +47,7 @@ export interface Errands {
   readonly address: AgentAddress;
   readonly agents: AgentsApi;
   readonly signal: AbortSignal;
-  /** The folder of the notes, and of the awaited files. */
+  /** The folder for the notes, and for the files that `hold` waits for. */
   readonly folder: string;
 }
 
@@ -84,7 +84,7 @@ async function runStep(errands: Errands, name: string, step: ErrandStep): Promis
   if ('hold' in step) {
     while (!existsSync(join(folder, step.hold)) && !signal.aborted) await Bun.sleep(5);
   }
-  // Detached, so that the end of this process does not end it.
+  // Detached, so that the program survives this process.
   if ('leave' in step) await Bun.spawn(['sh', '-c', 'setsid sleep 1000 &'], { stdio: [null, null, null] }).exited;
   if ('sleep' in step) await Promise.race([Bun.sleep(step.sleep), aborted(signal)]);
   if ('exit' in step && (step.once !== true || isFirst(folder, name))) {

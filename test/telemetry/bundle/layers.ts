@@ -1,4 +1,4 @@
-/** A layer of each kind: one that only calls `next()`, and some with changes. */
+/** Layers of each kind: one only calls `next()`, the others make changes. */
 import { createUserMessage, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister = ({ pipeline }) => {

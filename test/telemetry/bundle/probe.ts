@@ -1,4 +1,6 @@
-/** Returns its input, or throws; with another input it waits for a file and ends its process, once. */
+/**
+ * A tool that returns its input or throws; with one special input it waits for a file and then ends its process, once.
+ */
 import { existsSync, writeFileSync } from 'node:fs';
 import type { ToolHandler } from '@goondan/types';
 

@@ -1,4 +1,4 @@
-/** A connector: a posted request becomes an event, and is answered when the event is accepted. */
+/** A connector that turns each posted request into an event, and responds when the event is accepted. */
 import { renameSync, writeFileSync } from 'node:fs';
 import type { Connector } from '@goondan/types';
 
@@ -7,7 +7,7 @@ const feed: Connector<{ portFile: string }> = async ({ emit, config, signal }) =
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      // Posted by torture.ts.
+      // The cast is safe: torture.ts posted the request.
       const { id, key, input } = (await request.json()) as { id: string; key: string; input: string };
       try {
         await emit({ name: 'message', id, input, properties: { key } });

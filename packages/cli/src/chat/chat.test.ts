@@ -421,7 +421,7 @@ describe('F-03 a log line of the swarm', () => {
     expect(chat.reports(lineOf('start.failed', undefined, 'other'))).toBe(false);
     expect(chat.reports(lineOf('reply.truncated', traceId, 'other'))).toBe(false);
     await turn(0).end();
-    // This turn ran after the chat had stopped watching.
+    // This turn ran after the chat had stopped watching the swarm.
     expect(chat.reports(lineOf('turn.failed', traceId, 'other'))).toBe(false);
   });
 });

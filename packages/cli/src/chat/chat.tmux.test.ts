@@ -1,4 +1,4 @@
-// The chat of a person: `gdn run` in a real terminal (tmux), on bundles of the scripted model.
+// Tests the chat of a person: `gdn run` in a real terminal (tmux), with bundles that use the scripted model.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -144,7 +144,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     expect(await terminal.screen()).toMatch(/\n> an epic\n(.*\n)*\n> what waits\nYou said: what waits\n\n/);
     await terminal.press('Up');
     await terminal.see(/\n> what waits$/);
-    // First the line, then the warning, then the end.
+    // The first Ctrl-C clears the line, the second warns, and the third ends the chat.
     await terminal.press('C-c');
     await terminal.see(/\n>$/);
     await terminal.press('C-c');
@@ -163,7 +163,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.see(/\$$/);
     expect(await terminal.exitCode()).toBe(130);
     expect(await terminal.isCooked()).toBe(true);
-    // The turn was cancelled: none of it continues at the next start.
+    // The turn was cancelled, so the next start does not continue it.
     const { stdout } = await place.run('instance', 'export', 'host', 'default', '--bundle', 'bundle');
     expect(JSON.parse(stdout)).toMatchObject({ version: 1, inputs: [] });
   });
@@ -177,7 +177,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     expect(await terminal.exitCode()).toBe(130);
     expect(await terminal.isCooked()).toBe(true);
     expect(place.processes()).toEqual([]);
-    // The turn was cancelled: the next start records that, and does not continue it.
+    // The turn was cancelled: the next start records the cancel and does not continue the turn.
     expect((await place.run('run', 'bundle', '--trust', '--input', 'hi')).stdout).toBe('You said: hi\n');
     const { stdout } = await place.run('history', 'host', 'default', '--bundle', 'bundle', '--json');
     expect(stdout).toContain('E_CANCELLED');
@@ -269,7 +269,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.press('Left', 'Left');
     await terminal.type('!');
     await terminal.see('> 안녕하!세요');
-    // The label, three characters of two columns each, and one of one column.
+    // Counts the label, three characters of two columns each, and one character of one column.
     await terminal.seeCursorAt(9);
     await terminal.press('Home');
     await terminal.type('# ');
@@ -315,7 +315,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.see(/Let me look\.\n(.*\n)*? {2}✓ weather__get .*\nIt is 21 degrees\.\n\n>$/);
     await say('an epic');
     await Bun.sleep(500);
-    // The changing part is not shown.
+    // The live part is not shown on a dumb terminal.
     expect(await terminal.screen()).toEndWith('> an epic');
     await terminal.press('C-c');
     await terminal.see(/Cancelled\.\n\n>$/);

@@ -288,7 +288,7 @@ describe('gdn deadletter', () => {
     expect(await json('deadletter retry host default bad-1 --json')).toEqual({ retried: true });
     expect(await json('deadletter list --json')).toMatchObject([{ eventId: 'bad-3' }]);
     for (const key of ['default', 'k']) {
-      // Sent after it, in the same conversation.
+      // Sent after the dead letter, in the same conversation.
       await gdn(`send --instance ${key} --input Then --wait`);
       expect((await gdn(`instance show host ${key}`)).stdout).toContain('You said: Crash\n');
     }
@@ -307,7 +307,7 @@ describe('gdn deadletter', () => {
     }
   });
 
-  /** Lists them in the order of their ids. */
+  /** Lists the dead letters in the order of their ids. */
   async function list(line: string): Promise<{ eventId: string; reason: string }[]> {
     const found: { eventId: string; reason: string }[] = await json(line);
     return found.toSorted((one, other) => (one.eventId < other.eventId ? -1 : 1));

@@ -1,5 +1,5 @@
-// `gdn demo` with its swarm, in real processes where signals and terminals matter. Anything it left behind would be in
-// the place.
+// Tests `gdn demo` with its swarm, in real processes where signals and terminals matter. Files that the demo leaves
+// behind would be in the folder of the place.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { hasPart, works } from '../../../../test/parts.ts';
 import type { DemoRun } from '../demo/run-demo.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
-// Three processes for each, on a machine that may be busy.
+// Long, because each test starts three processes on a machine that may be busy.
 setDefaultTimeout(60_000);
 
 const answer = 'Seoul, the next 3 days: 12 °C, 14 °C, 11 °C.';
 const hint = '\nMake it yours: gdn init my-swarm --template demo\n';
 const escape = '\x1b';
-/** The scripted model repeats it, which takes a minute. */
+/** The scripted model repeats this input, which takes a minute. */
 const longInput = 'word '.repeat(3_000);
 const book = ['demo', '--input', 'Book a picnic in Lisbon'];
 
@@ -25,7 +25,7 @@ beforeEach(() => {
   temporary = join(place.folder, 'tmp');
   mkdirSync(temporary);
 });
-// In any case no process, no folder and no conversation is left.
+// After each test, no process, folder or conversation may be left.
 afterEach(async () => {
   const folders = [...readdirSync(temporary), ...readdirSync(place.folder)];
   expect({ processes: await place.remove(), folders }).toEqual({ processes: [], folders: ['tmp'] });
@@ -120,7 +120,7 @@ describe('gdn demo', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
   });
 
-  // Where the system allows to remove the network.
+  // Removes the network, where the system allows it.
   const offline = ['unshare', '--map-root-user', '--net'];
   const isApart = hasPart('network namespaces', works([...offline, 'true']), '`unshare --net` does not work here');
   test.skipIf(!isApart)('needs no network', async () => {
@@ -150,7 +150,7 @@ describe('gdn demo', () => {
     const { screen, exitCode, pieces } = await gdnOnTerminal(['demo'], [], { NO_COLOR: '' });
     expect(screen).toContain(`${escape}[1mAgent${escape}[22m  ${answer}\n`);
     expect(screen).toContain(`${escape}[33m~ args.days: 30 → 3${escape}[39m`);
-    // Even on a busy machine, the answer does not come in one piece.
+    // Even on a busy machine, the answer is streamed in several pieces.
     expect(pieces.filter((piece) => piece.includes(answer))).toEqual([]);
     expect(exitCode).toBe(0);
   });
@@ -206,7 +206,7 @@ describe('gdn demo, cancelled', () => {
     const typing = [{ whenSeen: 'Agent  You said: word word ', keys: '\x03' }];
     const { screen, exitCode } = await gdnOnTerminal(['demo', '--input', longInput], typing);
     expect(screen).toContain('\nE_CANCELLED: The turn was cancelled');
-    // The turn ended by itself, so its trace exists.
+    // The turn ended by itself, so its trace was written.
     expect(screen).toContain('│ ✗ E_CANCELLED');
     expect(screen).not.toContain(hint);
     expect(exitCode).toBe(130);
@@ -214,7 +214,7 @@ describe('gdn demo, cancelled', () => {
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s without a terminal does the same', async (signal) => {
     const child = start('demo', '--input', longInput);
-    // The question is printed once the signal handlers are set.
+    // The question is printed only after the signal handlers are set.
     await child.stdout.getReader().read();
     child.kill(signal);
     expect(await child.stderr.text()).toStartWith('E_CANCELLED: ');
@@ -253,7 +253,7 @@ describe('gdn demo, cancelled', () => {
   });
 });
 
-/** Resolves when the turn has a trace. */
+/** Resolves when the turn has written a trace. */
 async function turnBegun(): Promise<void> {
   const isTrace = (path: string) => path.includes('/concierge~default/traces/');
   while (!readdirSync(temporary, { recursive: true, encoding: 'utf8' }).some(isTrace)) await Bun.sleep(20);

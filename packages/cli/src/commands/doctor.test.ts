@@ -12,7 +12,7 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
 
-/** A PATH with only these programs: shell scripts by name, and the real Node, which the launcher needs. */
+/** Creates a PATH with only these programs: the given shell scripts, and the real Node, which the launcher needs. */
 async function programs(scripts: Readonly<Record<string, string>>): Promise<string> {
   const folder = join(place.folder, 'programs');
   mkdirSync(folder);

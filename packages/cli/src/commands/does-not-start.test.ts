@@ -14,7 +14,7 @@ let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => expect(await place.remove()).toEqual([]));
 
-/** An extension of `host`. */
+/** A bundle in which `host` has one extension. */
 const withPart = {
   agent: 'extensions: [Extension/part]',
   more: 'kind: Extension\nmetadata: { name: part }\nspec: { entry: ./part.ts }',
@@ -37,7 +37,7 @@ describe('an extension that cannot be loaded', () => {
     expect([once.stdout, once.exitCode]).toEqual(['', 1]);
     expect(timesSaid((await gdn('logs')).stdout)).toBe(1);
 
-    // An accepted input is tried when the swarm starts, and with every further input.
+    // The swarm tries to handle an accepted input when it starts, and again with every further input.
     const foreground = place.start('run', 'bundle', '--trust');
     const printed = new Response(foreground.stderr).text();
     await until(async () => (await agents())[0]?.status === 'does not start');
@@ -62,7 +62,7 @@ describe('an extension that cannot be loaded', () => {
   });
 });
 
-/** Damages to one file that no crash causes. */
+/** Ways to damage a file that no crash could cause. */
 const damages: Readonly<Record<string, (file: string) => void>> = {
   flipped: (file) => {
     const bytes = readFileSync(file);
@@ -93,7 +93,7 @@ describe('damage to one file of an idle conversation', () => {
     const control = await start();
     const answers = await Promise.all(all.map((instanceKey) => answerOf(control, instanceKey)));
     const told = all.filter((_, at) => answers[at] !== 'You said: two');
-    // The other damage is in files that are rewritten, or read by people only.
+    // The other damaged files are rewritten at the start, or only people read them.
     expect(told.length).toBeGreaterThan(cases.length / 2);
     for (const answer of answers) expect(answer).toMatch(/^(You said: two|E_STORE_CORRUPT|E_STORE_INSTANCE)$/);
     expect(told).toContain('here');
@@ -148,7 +148,7 @@ function folderOf(instanceKey: string): string {
   return join(instances, readdirSync(instances).find((name) => name.endsWith(instanceKey)) ?? '');
 }
 
-/** Takes every file, whatever its name and content. */
+/** Lists all files of an instance, whatever their names and contents. */
 function filesOf(instanceKey: string): string[] {
   const folder = folderOf(instanceKey);
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

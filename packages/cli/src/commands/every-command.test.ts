@@ -15,12 +15,14 @@ beforeAll(async () => {
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
-/** The command, its arguments, its exit code, and a part of the output on each stream: '' when it is empty. */
+/**
+ * The command, its arguments, its exit code, and a part of the output on each stream; an empty text means no output.
+ */
 type Row = readonly [command: string, args: string, exitCode: number, stdout: string, stderr: string];
 
 const bundle = '--bundle bundle';
 
-/** Run in this order, because some commands prepare something for the next. */
+/** The rows run in this order, because some commands prepare something for the next one. */
 const rows: readonly Row[] = [
   ['init', 'new --no-git', 0, 'A new bundle is in ', ''],
   ['validate', 'bundle', 0, 'bundle: ', ''],

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
-/** The ids in examples are invented; people type their own. */
+/** Matches ids that are invented in the examples; people type their own. */
 const madeUp = / 1f3a9c2b /;
 
 const commands = ['trace', 'history', 'blame', 'fork', 'explain', 'validate', 'status'];

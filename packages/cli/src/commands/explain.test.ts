@@ -11,7 +11,9 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const pass = '(ctx) => ctx.next()';
 
-/** One extension for the whole swarm, one of the agent itself with a layer of every kind, and a tool. */
+/**
+ * Writes a bundle with one extension of the swarm, one extension of the agent with a layer of every kind, and a tool.
+ */
 function writeLayered() {
   const more = [
     'kind: Extension\nmetadata: { name: audit }\nspec: { entry: ./audit.ts }',
@@ -51,7 +53,7 @@ const expectedLayers = {
   toolCall: [layer('guard', 'toolCall-guard', 0)],
 };
 const tools = ['clock__now', 'agents__request', 'agents__send', 'agents__list', 'agents__catalog'];
-/** F-11: the source of each tool. */
+/** F-11: each tool is listed with its source. */
 const sources = {
   toolSources: tools.map((name) => ({ name, from: name === 'clock__now' ? 'Tool/clock' : 'runtime', seenAt: null })),
   unknownTools: [],

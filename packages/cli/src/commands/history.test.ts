@@ -12,7 +12,7 @@ let place: GdnPlace;
 beforeEach(() => void (place = new GdnPlace()));
 afterEach(async () => expect(await place.remove()).toEqual([]));
 
-/** `host` answers with all texts of the user so far, and the number of turns its extension remembers. */
+/** `host` answers with all user texts so far, and with the number of turns that its extension counted. */
 const remembering = {
   'goondan.yaml': sampleBundle({
     agent: 'extensions: [Extension/recall]',
@@ -35,7 +35,7 @@ export const register: ExtensionRegister = (api) => {
 `,
 };
 
-/** Removes ids and dates, which differ each time. */
+/** Removes ids and dates, which differ in every run. */
 const table = (text: string) =>
   text
     .replaceAll(/turn-event-[0-9a-f-]{36}/g, 'turn-*')

@@ -6,7 +6,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { plantedPrograms, plantHostileFolder } from '../testing/hostile-folder.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// The deadline shows a process that hangs, even on a busy machine.
+// Fails for a process that hangs, but leaves enough time on a busy machine.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -104,7 +104,7 @@ interface Problem {
   readonly column: number;
 }
 
-/** Commands, each with its exit code in a folder with valid YAML, and for some in one with errors. */
+/** Commands with their exit codes: in a folder with valid YAML and, for some, in a folder with errors. */
 const commands: readonly (readonly [line: string, armed: number, invalid?: number])[] = [
   ['run --input hello', 3, 4],
   ['run --input hello --json', 3],
@@ -199,7 +199,7 @@ describe('with trust', () => {
       'goondan.yaml': anthropicBundle,
       '.env': `ANTHROPIC_BASE_URL=${elsewhere.url}\nHTTPS_PROXY=${elsewhere.url}\nANTHROPIC_API_KEY=key-of-the-folder\n`,
     });
-    // The proxy refuses: nothing leaves this machine.
+    // The proxy refuses all requests, so nothing leaves this machine.
     const env = { ...noProxies, HTTPS_PROXY: proxy.url, ANTHROPIC_BASE_URL: undefined, ANTHROPIC_API_KEY: undefined };
     const { stderr, exitCode } = await place.runProcessWith({ cwd: folder, env }, 'run', '--trust', '--input', 'hello');
     expect(stderr).toContain('E_MODEL_FAILED: ');
@@ -228,7 +228,7 @@ describe('with trust', () => {
         writeFileSync('tsconfig.json', '{ "compilerOptions": { "paths": { "/*": ["./mapped.ts"] } } }');
         writeFileSync('package.json', '{ "nonsense');
       };`;
-    // With its own environment it is not the spare, which was started elsewhere.
+    // The agent has its own environment, so it cannot use the spare process, which was started with another one.
     const agent = `${tellTale.agent}\nenvironment: { CITY: Seoul }`;
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ ...tellTale, agent }), 'tell-tale.ts': module });
     const run = () => place.runProcess('run', 'bundle', '--trust', '--input', 'hello');
@@ -253,7 +253,7 @@ const noProxies = Object.fromEntries(
   ]),
 );
 
-/** Starts a server that refuses everything, and records the first line of each request. */
+/** Starts a server that refuses every request and records its first line. */
 function listenForRequests() {
   const requests: string[] = [];
   const listener = Bun.listen({

@@ -1,4 +1,4 @@
-// `gdn init`, and the use of the files it writes.
+// Tests `gdn init`, and that the files it writes work.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
-/** An environment without keys, and with an author for commits. */
+/** An environment without provider keys, and with an author for git commits. */
 const env = {
   ANTHROPIC_API_KEY: '',
   OPENAI_API_KEY: '',
@@ -182,7 +182,7 @@ describe('gdn init and git', () => {
   });
 
   test('nothing in an existing .git is run', async () => {
-    // Without HEAD git does not see a repository, makes one of it, and keeps its contents.
+    // Git does not accept a `.git` without HEAD as a repository. `git init` completes it and keeps its contents.
     const mark = join(place.folder, 'mark');
     const hook = `#!/bin/sh\ntouch ${mark}\n`;
     await place.write('my-swarm/.git', { config: `[core]\n\tfsmonitor = "touch ${mark}; false"\n` });

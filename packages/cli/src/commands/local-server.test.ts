@@ -59,7 +59,7 @@ describe('a bundle of gdn init', () => {
     await init('default');
     await useServer();
     const seen = Promise.withResolvers<void>();
-    // The first event is only the role; two pieces of text follow.
+    // The first event contains only the role; two pieces of text follow.
     server.answer({ first: 3, of: greeting, after: seen.promise });
     const { screen, exitCode } = await place.runOnTerminal(
       ['run', 'my-swarm', '--trust', '--input', 'hello'],
@@ -225,7 +225,7 @@ describe('a server with errors', () => {
   });
 });
 
-/** Expects the same error on both streams; returns the output. */
+/** Expects the same error on both streams, and returns the output. */
 async function expectFailure(problem: string, advice: string) {
   const ended = await gdn('run', 'my-swarm', '--trust', '--input', 'hello', '--json');
   const [code = '', message = ''] = problem.split(/: ([\s\S]*)/);
@@ -240,7 +240,7 @@ async function expectFailure(problem: string, advice: string) {
   return ended;
 }
 
-/** Otherwise these tests would wait for the three attempts of every swarm. */
+/** Turns off retries, because otherwise these tests would wait for three attempts. */
 async function neverRetry(): Promise<void> {
   const file = Bun.file(join(place.folder, 'my-swarm', 'goondan.yaml'));
   await file.write(`${await file.text()}  policy: { maxStepRetries: 0 }\n`);
@@ -250,7 +250,7 @@ async function init(template: Template): Promise<void> {
   expect((await gdn('init', 'my-swarm', '--template', template, '--no-git')).exitCode).toBe(0);
 }
 
-/** Makes the change of docs/models.md, with the address of this test's server. */
+/** Applies the change that docs/models.md describes, with the address of this test's server. */
 async function useServer(endpoint = `${server.url}/v1`): Promise<void> {
   const section =
     (await Bun.file(page).text()).split('\n## A server on your own machine\n')[1]?.split('\n## ')[0] ?? '';

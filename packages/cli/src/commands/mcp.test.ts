@@ -109,7 +109,7 @@ An agent sees only what it declares. In its \`environment\`:
     );
     expect(exitCode).toBe(2);
     expect(existsSync(join(folder, '.mcp.json'))).toBe(false);
-    // Options of the server, without `--` before them.
+    // Options for the server need `--` before them.
     expect((await mcp('add', 'files', 'npx', '-y', 'server')).exitCode).toBe(2);
   });
 
@@ -221,7 +221,7 @@ describe('gdn mcp test', () => {
     expect(first).toMatch(/^Connected to "notes" in \d+ ms: .*file-server\.ts .*tools\.json \(used by \w+\)$/);
     expect(lines).toEqual(['Tools:', '  notes__look  Looks.', '  notes__fail  ', '  notes__hang  ', '']);
 
-    // Uses the server's name in .mcp.json, and the agent's name of the tool.
+    // Uses the server's name from .mcp.json, and the agent's name for the tool.
     const called = await run('tools', '--trust', '--json', '--call', 'notes__look', '--args', '{"word":"x"}');
     expect(JSON.parse(called.stdout)).toMatchObject({
       name: 'notes',
@@ -278,7 +278,7 @@ describe('gdn mcp test', () => {
     expect(loaded.stdout).toMatch(listed);
     expect(loaded.stdout).toContain('notes/connect');
 
-    // The next test has other tools.
+    // Changes the tools for the next test.
     await place.write('bundle', { 'tools.json': '[{ "name": "look", "inputSchema": { "type": "object" } }]' });
     expect((await run('notes', '--trust')).exitCode).toBe(0);
     expect((await explain()).stdout).toMatch(/^Tools: {6}notes__look \(notes, seen /m);

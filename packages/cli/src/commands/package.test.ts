@@ -1,4 +1,4 @@
-// The real npm, without a network: `gdn package`.
+// Tests `gdn package` with the real npm, but without a network.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   chmodSync,
@@ -53,7 +53,7 @@ describe('the .npmrc of the bundle', () => {
     await plain();
     await tools();
     await place.write('bundle', { '.npmrc': `${line}\n` });
-    // The place where it would go; not this machine's own.
+    // A global install would go to this folder instead of this machine's own.
     const prefix = join(place.folder, 'prefix');
     expect(await gdn('add ./tools-1.0.0', { npm_config_prefix: prefix })).toMatchObject({ exitCode: 0 });
     expect(inBundle('package.json')).toMatchObject({ dependencies: { '@acme/tools': 'file:../tools-1.0.0' } });
@@ -71,14 +71,14 @@ describe('the .npmrc of the bundle', () => {
       const npmrc = [
         `@acme:registry=${theirs.url}`,
         `${theirs.host}:_authToken=\${ANTHROPIC_API_KEY}`,
-        // The variable to which the operator's own file refers is passed on.
+        // npm gets the variable to which the operator's own `.npmrc` refers.
         `${mine.host}:_authToken=\${ANTHROPIC_API_KEY}`,
       ];
       await place.write('bundle', { '.npmrc': npmrc.join('\n') });
       await place.write('home', { '.npmrc': `${mine.host}:_authToken=\${MY_REGISTRY_TOKEN}\n` });
       const env = {
         HOME: join(place.folder, 'home'),
-        // `npm test` sets that of the person who runs it.
+        // Overrides the variable, because `npm test` sets it to the file of the person who runs it.
         npm_config_userconfig: join(place.folder, 'home/.npmrc'),
         npm_config_registry: mine.url,
         npm_config_offline: 'false',

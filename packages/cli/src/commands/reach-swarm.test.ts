@@ -1,4 +1,4 @@
-// A swarm that runs while its bundle breaks can be reached, refuses invalid reloads, and can be stopped.
+// Tests a running swarm whose bundle becomes invalid: it can be reached, refuses reloads, and can be stopped.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const good = 'export const register = () => undefined;\n';
 const throws = 'export function register() {\n  throw new Error("not today");\n}\n';
 const quietEars = 'export default async () => undefined;\n';
 
-/** The agents `host`, which these tests ask, and `helper`, which never has a process. */
+/** Writes a bundle with the agents `host`, which these tests ask, and `helper`, which never has a process. */
 function bundleWith(more: string): string {
   const documents = sampleBundle({ agents: ['helper'], agent: 'extensions: [Extension/part]' }).replace(
     'metadata: { name: helper }\nspec:\n',

@@ -12,7 +12,7 @@ afterEach(async () => {
 
 const PATIENCE = 120_000;
 
-/** Two agents that answer with the first word of their prompt, in a bundle of several files. */
+/** Writes a bundle of several files with two agents that answer with the first word of their prompt. */
 async function writeBundle(
   words: { host: string; helper: string },
   more: Partial<Parameters<typeof sampleBundle>[0]> = {},
@@ -29,7 +29,7 @@ interface Status {
   readonly agents: readonly { readonly agent: string; readonly pid?: number; readonly instanceKey: string }[];
 }
 
-/** Returns the process of each agent. */
+/** Returns the pid of each agent's process. */
 async function processes(): Promise<Record<string, number | undefined>> {
   const { stdout } = await place.run('status', '--bundle', 'swarm', '--json');
   // What `gdn status --json` prints.

@@ -46,7 +46,7 @@ const says = (kind: 'turn' | 'step', text: string) => `
     });
   }`;
 
-/** Asks a person before a tool call. */
+/** The code of a layer that asks a person before a tool call. */
 const ask = (reason: string) => `
   export function register(api) {
     api.pipeline.register('toolCall', async (ctx) => {
@@ -140,7 +140,8 @@ describe('gdn replay of a turn that another process continued', () => {
       'No divergence: 6 layers behaved as recorded.',
       '',
     ]);
-    // A turn layer's message on the way in was already in the log when the turn continued, so it is not compared there.
+    // The message that a turn layer emitted before `next()` was already in the log when the turn continued, so it is
+    // not compared there.
     const swaps = ['--swap', 'Extension/greet=other/greet.ts', '--swap', 'Extension/tag=other/tag.ts'];
     expect(await replayJson(...swaps)).toMatchObject({
       exitCode: 1,
@@ -189,7 +190,7 @@ describe('gdn replay of a turn that another process continued', () => {
   });
 });
 
-/** Returns the id of the waiting call. */
+/** Returns the id of the call that waits for approval. */
 async function waiting(): Promise<string> {
   const workspaces = join(place.stateRoot, 'workspaces');
   for (;;) {

@@ -1,4 +1,4 @@
-// `gdn run`, in real processes where they matter, on bundles of the scripted model.
+// Tests `gdn run` with bundles that use the scripted model, in real processes where that matters.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const slow = { script: `- { say: '${'word '.repeat(2_000)}' }`, options: 'tokensPerSecond: 20' };
 
-/** An extension whose step never ends, even after a cancel, when the input asks it to wait. */
+/** An extension whose step never ends, even after a cancel, if the input asks it to wait. */
 const deaf = (mark: string) => `import { appendFileSync } from 'node:fs';
 export function register({ pipeline }) {
   pipeline.register('step', async (ctx) => {
@@ -39,7 +39,7 @@ const doorbell = {
   module: (mark: string) => `${tellTale.module(mark)}export default async () => undefined;\n`,
 };
 
-/** An extension whose step begins when the file exists. */
+/** An extension whose step waits until the file exists. */
 const waitsFor = (mark: string) => `import { existsSync } from 'node:fs';
 export function register({ pipeline }) {
   pipeline.register('step', async (ctx) => {
@@ -180,7 +180,7 @@ describe('gdn run --input', () => {
     await until(() => existsSync(mark));
     for (let count = 0; count < 2; count++) {
       child.kill('SIGINT');
-      // Two signals at the same moment would count as one.
+      // Waits, because two signals at the same moment would count as one.
       await Bun.sleep(20);
     }
     expect(await child.exited).toBe(130);
@@ -346,7 +346,7 @@ describe('gdn run --detach', () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const { workspace } = JSON.parse((await place.run('run', 'bundle', '--trust', '--detach', '--json')).stdout);
     expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
-    // A folder with the name of the lock.
+    // Puts a folder in the place of the lock file.
     await Bun.$`rm -rf ${join(workspace, 'orchestrator.json')} && mkdir ${join(workspace, 'orchestrator.json')}`.quiet();
     const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach', '--json');
     expect(JSON.parse(stderr)).toEqual({

@@ -146,7 +146,7 @@ describe('a running swarm', () => {
     expect(JSON.parse((await gdn('cancel', ...toHelper, '--id', 'queued', '--json')).stdout)).toEqual({
       cancelled: true,
     });
-    // The cancelled input ends when its turn would begin; the other turn continues meanwhile.
+    // The cancelled input ends when its turn would begin; meanwhile the other turn continues.
     expect(await statuses()).toMatchObject([{ status: 'working' }]);
     expect(JSON.parse((await gdn('cancel', ...toHelper, '--id', 'running', '--json')).stdout)).toEqual({
       cancelled: true,

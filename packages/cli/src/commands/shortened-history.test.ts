@@ -1,5 +1,5 @@
-// A conversation whose files were damaged after the swarm stopped. The test damages every file it finds, independent of
-// names and contents.
+// Tests a conversation whose files were damaged after the swarm stopped. Damages every file that exists, whatever its
+// name and content.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const commands = {
   fork: 'fork host default --as copy --json',
 };
 
-/** Changes the bytes of a file like a disk or a person might. */
+/** Ways to change the bytes of a file, as a faulty disk or a person might. */
 const damages: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   'is empty': () => Buffer.alloc(0),
   'lost its second half': (bytes) => bytes.subarray(0, bytes.length >> 1),
@@ -74,7 +74,7 @@ describe('T-03 a shortened conversation', () => {
         }
       }
     }
-    // The files with the turns are among the damaged ones.
+    // The files that contain the turns are among the damaged files.
     for (const name of Object.keys(commands)) expect(refusals.get(name), name).toBeGreaterThan(5);
   });
 
@@ -139,7 +139,7 @@ describe('T-01 T-05 the printed remedies', () => {
       const damaged = { [one]: atEnd, [other]: atEnd };
       const { fork, copy, export: exported } = await whileDamaged(damaged, showRemedies);
       const what = `${one} ${other}: ${fork.stderr}`;
-      // The export has the readable parts, and never claims to be complete.
+      // The export contains the readable parts, and never claims to be complete.
       expect([null, whole.messages], what).toContainEqual(JSON.parse(exported.stdout).messages);
       if (fork.stdout !== '') {
         expect(JSON.parse(copy.stdout).messages, what).toEqual(whole.messages);
@@ -167,7 +167,7 @@ async function showRemedies() {
   return { fork, copy, export: exported };
 }
 
-/** Tells whether every line names a commit or an event of a turn, and the last one is in it. */
+/** Tells whether every line of the file belongs to a turn, so that damage to it hides turns from the history. */
 function hidesFromHistory(file: string): boolean {
   const lines = readFileSync(join(place.stateRoot, file), 'utf8').trim().split('\n');
   return lines.length > 4 && lines.every((line) => line.includes('"turn":'));
@@ -217,7 +217,7 @@ async function show(line: string): Promise<Ended> {
   return { ...ended, stdout: ended.stdout.replace(/"exportedAt": "[^"]*",/, '') };
 }
 
-/** Removes the files that forks and refusals made. */
+/** Removes files that forks and refused commands created. */
 function removeMade(): void {
   const { stateRoot } = place;
   const made = readdirSync(stateRoot, { recursive: true }).filter((path) => /copy$|\.corrupt-/.test(String(path)));

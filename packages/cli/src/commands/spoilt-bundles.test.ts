@@ -36,7 +36,7 @@ test('R-04 spoilt bundles: every command names the problem, with a code, and nev
     expect(findFaults(said), `${command}, seed ${seed}`).toEqual([]);
     expect([0, 3, 4]).toContain<number>(said.exitCode);
   }
-  // If all passed, nothing was spoilt.
+  // If every bundle were valid, the test would prove nothing.
   if (only === undefined) expect(ended.get(exitCodes.invalid)).toBeGreaterThan(TIMES / 2);
 }, 120_000);
 
@@ -77,7 +77,7 @@ interface Said {
   readonly exitCode: ExitCode;
 }
 
-/** Does the work of `main.ts`, without a process for each. */
+/** Runs a command as `main.ts` does, but in this process. */
 async function gdn(...args: string[]): Promise<Said> {
   let [stdout, stderr] = ['', ''];
   const terminal = openTerminal({
@@ -104,7 +104,7 @@ function findFaults({ stdout, stderr, exitCode }: Said): string[] {
   return faults;
 }
 
-/** Removes, doubles or replaces a piece of the text. */
+/** Removes, duplicates or replaces a piece of the text. */
 function spoil(text: string, seed: number): string {
   const at = hash(seed, 1) % text.length;
   const length = 1 + (hash(seed, 2) % 30);

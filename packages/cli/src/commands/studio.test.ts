@@ -19,13 +19,13 @@ afterEach(async () => {
   if (existsSync(join(place.folder, 'bundle'))) await place.run('stop', '--bundle', 'bundle');
   expect(await place.remove()).toEqual([]);
 });
-/** Running processes, which are ended even when a test fails. */
+/** The processes that the test started; they are ended even if the test fails. */
 const running: ReturnType<GdnPlace['start']>[] = [];
 
 interface RunningStudio {
   readonly url: string;
   readonly origin: string;
-  /** Everything printed so far. */
+  /** Returns the output so far. */
   readonly stdout: () => string;
   readonly stop: (signal: NodeJS.Signals) => Promise<number>;
   readonly get: <Answer>(path: string) => Promise<Answer>;
@@ -50,7 +50,7 @@ async function openStudio(child: ReturnType<GdnPlace['start']>): Promise<Running
   const ask = async <Answer>(path: string, init: RequestInit = {}) => {
     const headers = { Cookie: cookie, Origin: origin, 'Content-Type': 'application/json' };
     const response = await fetch(`${origin}${path}`, { ...init, headers, keepalive: false });
-    // The page trusts the contract in the same way.
+    // The cast is safe: the page trusts the contract in the same way.
     return (await response.json()) as Answer;
   };
   return {

@@ -19,7 +19,7 @@ async function json<Value>(...args: string[]): Promise<Value> {
   return JSON.parse(stdout) as Value;
 }
 
-/** `host` calls `helper`; a layer hides a tool and adds a message that would move the cursor. */
+/** Writes a bundle in which `host` calls `helper`. A layer hides a tool and adds a message with cursor movements. */
 async function writeBundle(swarm = ''): Promise<void> {
   const script = [
     `- { when: '^ask', call: { tool: agents__request, args: { target: helper, input: 'Are you there?' } } }`,
@@ -76,7 +76,7 @@ describe('gdn trace', () => {
     ];
     expect(tree.map(withoutTimes)).toEqual(expected);
 
-    // The id of the trace finds the same turn, and so does every short form of its ids.
+    // The trace id finds the same turn, and so does every abbreviated id.
     for (const id of [
       'last',
       traceId,

@@ -42,7 +42,7 @@ test('Y-09 a reply with finish_reason length: the terminal, --json, trace, histo
     truncated: true,
   });
   expect(told.stderr).toBe(warning);
-  // No limit is set, and this provider needs none.
+  // The bundle sets no limit, and this provider does not need one.
   expect(server.requests[0]?.body).not.toHaveProperty('max_tokens');
 
   const [tree, turnsJson, history, shown, logs] = await Promise.all(

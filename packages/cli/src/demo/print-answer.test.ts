@@ -53,7 +53,7 @@ describe('printAnswer', () => {
   });
 });
 
-/** Returns the output after the question and the name, piece by piece. */
+/** Returns the output after the question and the name, as it was printed piece by piece. */
 function print(isWatched: boolean, deltas: readonly TurnDelta[], response: string): string[] {
   const printed: string[] = [];
   const stdout = { write: (text: string) => printed.push(text), isTTY: isWatched };
@@ -63,7 +63,7 @@ function print(isWatched: boolean, deltas: readonly TurnDelta[], response: strin
   answer.end(response);
   expect(printed.shift()).toBe('You    How is the weather?\n');
   const [first = '', ...others] = printed;
-  // The name is printed with the first word, and not before.
+  // The name is printed together with the first word, and not earlier.
   expect(first).toStartWith('Agent  ');
   return [first.slice('Agent  '.length), ...others];
 }

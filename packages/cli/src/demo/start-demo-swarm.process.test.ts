@@ -34,7 +34,7 @@ test('two of them are independent; each can be asked and inspected while it runs
     expect(statSync(join(one.stateRoot, '..')).mode & 0o777).toBe(0o700);
     const { result } = await one.control.ask({ input: 'What is the weather in Nairobi?' });
     expect(textOf(result.responseMessage)).toBe('Nairobi, tomorrow: 25 °C.');
-    // Traces are written a moment later.
+    // Waits, because traces are written shortly after a turn.
     while ((await listTurns(one)).length < 2) await Bun.sleep(20);
     expect((await listTurns(one)).map(({ agentName }) => agentName).toSorted()).toEqual(['concierge', 'forecaster']);
     expect(await listTurns(other)).toEqual([]);

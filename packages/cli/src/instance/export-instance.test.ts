@@ -7,7 +7,7 @@ const emptyStart = { version: 0, seq: 0, messages: [], states: { known: {}, unkn
 const at = { agentName: 'host', instanceKey: 'a "b"' };
 const exportedAt = new Date('2026-01-02T03:04:05.678Z');
 
-/** A conversation of `version` turns, with `archived` of them in its archive. */
+/** Fakes a conversation of `version` turns, of which `archived` are in its archive. */
 function source(version: number, archived = version) {
   const read: number[] = [];
   async function* archive() {
@@ -38,7 +38,7 @@ function source(version: number, archived = version) {
       history: async () => ({ start: emptyStart, turns: archive() }),
       summary: async () => ({ messages: 2, pending: 0, deadLetters: 0 }),
       pending: async () => [],
-      deadLetters: letters as unknown as Journal['deadLetters'], // Only its list is used.
+      deadLetters: letters as unknown as Journal['deadLetters'], // The cast is safe: only `list` is used.
       archive,
     },
   };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { NoticeSocket, type PageSocket } from './notice-socket.ts';
 
-/** A page whose reading the test controls. */
+/** Fakes a page; the test controls when it reads. */
 function fakePage() {
   const sent: unknown[] = [];
   const page = {
@@ -39,7 +39,7 @@ describe('notices for a page', () => {
     page.reads = true;
     socket.drained();
     expect(page.sent).toHaveLength(1 + 1 + 1_000 + 1);
-    // The first of them was already being sent.
+    // Notice 0 was already being sent, so it was not dropped.
     expect(page.sent.slice(1, 4)).toEqual([{ n: 0 }, { type: 'dropped', count: 500 }, { n: 501 }]);
     expect(page.sent.at(-1)).toEqual({ n: 'last' });
   });

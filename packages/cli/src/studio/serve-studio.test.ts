@@ -5,7 +5,7 @@ import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
 import { StudioPlace } from '../testing/studio-place.ts';
 
-// The machine may be busy.
+// Long, because the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: StudioPlace;
@@ -219,7 +219,7 @@ describe('another page', () => {
         await expectRefusal(await place.ask(path, { headers }), 403);
       }
     }
-    // The person opens an address of the data by hand.
+    // Simulates a person who types an address of the data into the browser.
     const typed = { 'Sec-Fetch-Site': 'none', 'Sec-Fetch-Mode': 'navigate' };
     expect((await place.ask('/api/workspaces', { headers: typed })).status).toBe(200);
   });
@@ -327,7 +327,7 @@ describe('1000 random requests', () => {
     isStranger: fc.boolean(),
     body: fc.oneof(fc.constant(''), fc.json(), fc.string(), fc.constant('{"a":'.repeat(1_000))),
   });
-  /** Requests that are valid with access. */
+  /** Addresses that are answered for a browser with access. */
   const real = new Set(['/', '/chunk-0123abcd.js', '/api/workspaces']);
 
   test('are rejected, each with a code, and Studio keeps running', async () => {
@@ -392,7 +392,7 @@ describe('1000 random requests', () => {
   });
 });
 
-/** Half of a surrogate pair cannot be written in an address. */
+/** Removes halves of surrogate pairs, which an address cannot contain. */
 function safe(text: string): string {
   return text.isWellFormed() ? text : 'x';
 }

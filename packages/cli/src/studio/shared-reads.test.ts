@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SharedReads } from './shared-reads.ts';
 
-/** Reads that end when the test says so. */
+/** Creates reads that end only when the test says so. */
 function heldReads() {
   const held: PromiseWithResolvers<string>[] = [];
   const read = () => {
@@ -59,7 +59,7 @@ describe('reads', () => {
     const all = Array.from({ length: 68 }, (_, index) => reads.run(`${index}`, read));
     await settled();
     expect(() => reads.run('one more', read)).toThrow(expect.objectContaining({ code: 'E_STUDIO_BUSY' }));
-    // A request that shares a running read takes no place.
+    // A request that shares a running read takes no place of its own.
     const shared = reads.run('3', read);
     const ending = setInterval(() => held.forEach((one) => one.resolve('x')), 1);
     try {

@@ -24,7 +24,7 @@ test('F-10 texts of a server cannot start new lines', () => {
     instances: [{ ...instance, extensions: [status] }],
     connections: [],
   };
-  // Other fields of a status are not shown.
+  // The cast is safe: the other fields of a status are not shown.
   const shown = describeStatus(swarm as unknown as SwarmStatus);
   expect(shown).toContain('withheld: no');
   expect(shown.match(/^ {2}other/gm)).toBeNull();

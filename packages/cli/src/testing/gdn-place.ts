@@ -19,9 +19,9 @@ export interface Ended {
 
 export interface StartOptions {
   readonly stdin?: string;
-  /** Merged over this process's own; `undefined` unsets a variable. */
+  /** Merged over the environment of this process; `undefined` unsets a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The place's own folder when absent. */
+  /** The current folder of the command; the place's folder when absent. */
   readonly cwd?: string;
 }
 
@@ -67,7 +67,9 @@ export class GdnPlace {
     return ended(this.startWith(options, ...args));
   }
 
-  /** Returns the screen of a person who types `keys` when `whenSeen` appears; `onSeen` may type later. */
+  /**
+   * Runs `gdn` on a terminal, types `keys` when `whenSeen` appears, and returns the screen. `onSeen` may type later.
+   */
   async runOnTerminal(
     args: readonly string[],
     typing: { whenSeen: string; keys?: string; onSeen?: (type: (keys: string) => void) => void }[] = [],
@@ -96,7 +98,7 @@ export class GdnPlace {
     return { exitCode: await child.exited, screen: screen.replaceAll('\r\n', '\n'), pieces };
   }
 
-  /** Lists the command lines of all processes of this place. */
+  /** Lists the command lines of all processes that run in this place. */
   processes(): string[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
@@ -104,7 +106,7 @@ export class GdnPlace {
       .filter((line) => line.includes(this.folder));
   }
 
-  /** Removes the place: waits a little for ending processes, kills the rest, and returns what was left. */
+  /** Removes the place: waits a little for processes to exit, kills the rest, and returns their command lines. */
   async remove(): Promise<string[]> {
     const deadline = Date.now() + 10_000;
     while (this.processes().length > 0 && Date.now() < deadline) await Bun.sleep(50);

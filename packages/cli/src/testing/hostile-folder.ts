@@ -1,4 +1,4 @@
-/** A folder that was made to do harm. Every part that can run leaves a mark when it does. For tests. */
+/** For tests: a folder that was made to do harm. Every part that can run writes a mark when it runs. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GdnPlace } from './gdn-place.ts';
@@ -14,7 +14,7 @@ export interface HostileFolder {
 export const plantedPrograms = ['gdn', 'bun', 'node', 'git', 'npm', 'bwrap', 'sh'] as const;
 const plantedPackages = ['@goondan/runtime', '@goondan/types', 'commander', 'picocolors', 'yaml'];
 
-/** `invalid`: with everything that `gdn validate` must name. `armed`: with valid YAML. */
+/** `invalid`: contains every mistake that `gdn validate` must report. `armed`: contains valid YAML. */
 export async function plantHostileFolder(place: GdnPlace, kind: 'invalid' | 'armed'): Promise<HostileFolder> {
   const marks = join(place.folder, `marks-of-${kind}`);
   mkdirSync(marks);
@@ -40,7 +40,7 @@ export async function plantHostileFolder(place: GdnPlace, kind: 'invalid' | 'arm
 
 type Write = (name: string) => string;
 
-/** Files that Bun, npm, git and shells look for in a folder. */
+/** Returns files that Bun, npm, git and shells look for in a folder. */
 function around(module: Write, program: Write): Record<string, string> {
   const packages = plantedPackages.flatMap((name) => [
     [`node_modules/${name}/package.json`, JSON.stringify({ name, main: 'index.js' })],
@@ -106,7 +106,7 @@ const bundleOf = (name: string, spec: string) =>
 
 function invalid(module: Write): Record<string, string> {
   const entries = { up: '../outside-invalid/x.ts', link: './link.ts', missing: './missing.ts', fine: './entry.ts' };
-  // Each list is nine times the one before: 9^9 values in the end.
+  // Each list contains the list before nine times: 9^9 values in the end.
   const bomb = Array.from({ length: 9 }, (_, level) => `a${level + 1}: &a${level + 1} [${`*a${level}, `.repeat(9)}]\n`);
   return {
     'goondan.yaml': Object.entries(entries)

@@ -8,9 +8,9 @@ import type { Ended } from './gdn-place.ts';
 export interface Surroundings {
   /** The current folder of the command; this process's own when absent. */
   readonly cwd?: string;
-  /** Merged over this process's own; `undefined` unsets a variable. */
+  /** Merged over the environment of this process; `undefined` unsets a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The width of a terminal. */
+  /** The width of the terminal. */
   readonly columns?: number | undefined;
 }
 
@@ -37,10 +37,11 @@ interface Stay {
   readonly restore: () => void;
 }
 
-// Module-level, because folder and environment belong to the process: commands with others wait.
+// Module-level, because the current folder and the environment belong to the process: a command that needs others must
+// wait.
 let stay: Stay | undefined;
 
-/** Runs work with another folder and environment of this process, and restores them after it. */
+/** Runs `work` with another current folder and environment of this process, and restores both afterwards. */
 async function within<Value>({ cwd, env = {} }: Surroundings, work: () => Promise<Value>): Promise<Value> {
   const key = JSON.stringify([cwd, env, Object.keys(env)]);
   for (let other = stay; other !== undefined && other.key !== key; other = stay) await other.left.promise;
@@ -78,12 +79,12 @@ function set(variables: readonly (readonly [name: string, value: string | undefi
 }
 
 export interface KnownCommand {
-  /** Without `gdn`. */
+  /** The words of the command, without `gdn`. */
   readonly path: readonly string[];
   readonly command: Command;
 }
 
-/** Lists every command of `gdn`, groups and their commands. */
+/** Lists every command of `gdn`: the groups and the commands in them. */
 export function allCommands(): KnownCommand[] {
   const silent = { write: () => undefined };
   const program = createProgram(openTerminal({ stdout: silent, stderr: silent, env: {} }), () => undefined);

@@ -1,19 +1,19 @@
-/** Bundles on the scripted model, for tests. */
+/** For tests: bundles that use the scripted model. */
 
 export interface SampleOptions {
-  /** Lines of YAML, the rules of the scripted model. */
+  /** YAML lines with the rules of the scripted model. */
   readonly script?: string;
   readonly options?: string;
-  /** More lines of the agent's spec. */
+  /** More YAML lines for the agent's spec. */
   readonly agent?: string;
-  /** More lines of the swarm's spec. */
+  /** More YAML lines for the swarm's spec. */
   readonly swarm?: string;
-  /** More documents. */
+  /** More YAML documents. */
   readonly more?: string;
   readonly agents?: readonly string[];
 }
 
-/** Makes a `goondan.yaml` with the agent `host` and those of `agents`, which repeat their input. */
+/** Creates a `goondan.yaml` with the agent `host` and the agents in `agents`, which repeat their input. */
 export function sampleBundle(sample: SampleOptions = {}): string {
   const { script = `- { say: 'You said: {{input}}' }`, options = '{}', agent = '', swarm = '', more = '' } = sample;
   const names = ['host', ...(sample.agents ?? [])];

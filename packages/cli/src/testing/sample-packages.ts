@@ -17,12 +17,12 @@ const handlers = `export const handlers = { get: () => 'sunny' };\n`;
 export interface SamplePackage {
   readonly name: string;
   readonly version?: string;
-  /** No `goondan.yaml` when absent. */
+  /** The text of `goondan.yaml`; the package has none when absent. */
   readonly manifest?: string;
   readonly scripts?: Readonly<Record<string, string>>;
 }
 
-/** Returns its folder. */
+/** Writes the package, and returns its folder. */
 export function writePackage(place: GdnPlace, folder: string, sample: SamplePackage): Promise<string> {
   const { name, version = '1.0.0', manifest, scripts = {} } = sample;
   return place.write(folder, {
@@ -32,7 +32,7 @@ export function writePackage(place: GdnPlace, folder: string, sample: SamplePack
   });
 }
 
-/** Packs with npm itself. Returns the path of the tarball. */
+/** Packs the package with npm itself, and returns the path of the tarball. */
 export async function packPackage(place: GdnPlace, folder: string): Promise<string> {
   const child = Bun.spawn(['npm', 'pack', '--ignore-scripts', '--json'], {
     cwd: join(place.folder, folder),
@@ -54,7 +54,8 @@ export function offline(place: GdnPlace): Record<string, string> {
 }
 
 /**
- * Serves a registry with one package, and one that never answers: `hangs`. `heard` lists its requests with their keys.
+ * Serves a registry with one package, and with the package `hangs`, which never answers. `heard` lists the requests
+ * with their keys.
  */
 export function serveRegistry(name: string, version: string, tarball: string) {
   const bytes = readFileSync(tarball);

@@ -1,4 +1,4 @@
-/** A Studio in this process, with its own state root, and a browser with access. For tests. */
+/** For tests: a Studio in this process with its own state root, and a client that has access to it. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ export class StudioPlace {
     this.origin = `http://127.0.0.1:${this.studio.port}`;
   }
 
-  /** Opens the printed link like a browser. */
+  /** Opens the printed link as a browser does. */
   async enter(url = this.studio.url): Promise<Response> {
     const response = await fetch(url, { redirect: 'manual' });
     this.#cookie = response.headers.get('set-cookie')?.split(';')[0] ?? '';
@@ -51,7 +51,7 @@ export class StudioPlace {
     return this.#cookie;
   }
 
-  /** Sends one request like the page, unless its headers say otherwise. */
+  /** Sends a request as the page does, unless its headers say otherwise. */
   ask(path: string, { method, headers = {}, body, signal, isStranger = false }: StudioRequestOptions = {}) {
     const isPost = body !== undefined;
     return fetch(`${this.origin}${path}`, {
@@ -115,13 +115,13 @@ export class StudioPlace {
 
 export interface WatchedStream {
   readonly notices: readonly StudioNotice[];
-  /** Resolves with the reason that the server gave. */
+  /** Resolves with the reason that the server gave when it closed the stream. */
   readonly closed: Promise<string>;
   readonly say: (text: string) => void;
   readonly leave: () => void;
 }
 
-/** Resolves when it holds; fails the test when it does not in time. */
+/** Waits until `holds` returns true; fails the test after a timeout. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!(await holds())) {

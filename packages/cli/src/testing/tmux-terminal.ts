@@ -1,4 +1,4 @@
-/** A real terminal for tests: `gdn` in tmux, its screen, and keys. */
+/** For tests: runs `gdn` in a real terminal (tmux), reads its screen, and presses keys. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { hasPart } from '../../../../test/parts.ts';
@@ -8,7 +8,7 @@ const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
 /** Skips a test that needs tmux where it is not installed. */
 export const hasTmux = hasPart('tmux', Bun.which('tmux') !== null);
 
-/** Generous, because the machine may be busy. */
+/** Long, because the machine may be busy. */
 const PATIENCE_MS = 40_000;
 
 export interface TmuxOptions {
@@ -28,13 +28,13 @@ export class TmuxTerminal {
     this.#options = options;
   }
 
-  /** Opens a shell, which stays when its program has ended. */
+  /** Opens a terminal with a shell, which keeps running when its program exits. */
   static async open(options: TmuxOptions): Promise<TmuxTerminal> {
     const terminal = new TmuxTerminal(options);
     const { columns, rows } = { ...wide, ...options };
     const size = ['-x', String(columns), '-y', String(rows)];
     const shell = ['env', '-u', 'TMUX', 'PS1=$ ', 'sh'];
-    // Without this, tmux would read the configuration of the person who runs the test.
+    // Without `-f`, tmux would read the configuration of the person who runs the test.
     await terminal.#tmux('-f', '/dev/null', 'new-session', '-d', ...size, ...shell);
     try {
       await terminal.see('$');
@@ -51,7 +51,7 @@ export class TmuxTerminal {
     await this.press('Enter');
   }
 
-  /** Clears the screen, so that old text is not taken for new. */
+  /** Clears the screen, so that old text is not mistaken for new text. */
   async clear(): Promise<void> {
     await this.type('clear');
     await this.press('Enter');
@@ -75,7 +75,7 @@ export class TmuxTerminal {
     await this.#tmux('send-keys', '--', ...keys);
   }
 
-  /** Pastes like a terminal, with marks if the program asked for them. */
+  /** Pastes as a terminal does, with bracketed paste if the program enabled it. */
   async paste(text: string): Promise<void> {
     await this.#tmux('set-buffer', '--', text);
     await this.#tmux('paste-buffer', '-p');
@@ -90,7 +90,7 @@ export class TmuxTerminal {
     return (await this.#tmux('capture-pane', '-p')).trimEnd();
   }
 
-  /** Returns the scrollback, too, with wrapped lines joined. */
+  /** Returns the screen and the scrollback, with wrapped lines joined. */
   async everything(): Promise<string> {
     return (await this.#tmux('capture-pane', '-p', '-J', '-S', '-')).trimEnd();
   }
@@ -106,14 +106,14 @@ export class TmuxTerminal {
     }
   }
 
-  /** Returns the modes that a program may have changed. */
+  /** Returns the terminal modes that a program may have changed. */
   async modes() {
     const format = '#{cursor_flag} #{wrap_flag}';
     const [cursor, wrap] = (await this.#tmux('display-message', '-p', format)).trim().split(' ');
     return { cursor: cursor === '1', wrap: wrap === '1' };
   }
 
-  /** Asks the shell whether echo, line mode and signals are as usual. */
+  /** Asks the shell whether echo, line mode and signals have their usual settings. */
   async isCooked(): Promise<boolean> {
     await this.type('stty -a');
     await this.press('Enter');
@@ -136,7 +136,7 @@ export class TmuxTerminal {
     }
   }
 
-  /** Ends everything in it. */
+  /** Ends every process in the terminal. */
   async close(): Promise<void> {
     await this.#tmux('kill-server').catch(() => undefined);
   }
@@ -145,7 +145,7 @@ export class TmuxTerminal {
     const { cwd, env } = this.#options;
     const child = Bun.spawn(['tmux', '-u', '-L', this.#socket, ...args], {
       cwd,
-      // The socket of tmux is removed with the folder.
+      // Puts tmux's socket into the folder, so that it is removed with it.
       env: { ...process.env, TMUX_TMPDIR: cwd, ...env },
       stdout: 'pipe',
       stderr: 'pipe',

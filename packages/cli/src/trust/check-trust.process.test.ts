@@ -131,7 +131,7 @@ describe('trust', () => {
   });
 });
 
-/** Makes a bundle whose extension writes a mark when it is imported; returns the path of the mark. */
+/** Writes a bundle whose extension creates a mark file when it is imported. Returns the path of the mark. */
 async function plant(name: string, called = name): Promise<string> {
   const mark = join(place.folder, `mark-of-${called}`);
   const more = { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) };
@@ -151,7 +151,7 @@ async function sayYes(name: string): Promise<void> {
   expect({ screen, exitCode }).toEqual({ screen: expect.stringContaining('You said: Hello\n'), exitCode: 0 });
 }
 
-/** `real` is the name of its real folder, for a link. */
+/** `real` is the name of the real folder when `name` is a link. */
 async function expectRefused(name: string, mark: string, real = name): Promise<void> {
   const { stdout, stderr, exitCode } = await place.run('run', name, ...hello);
   expect(stderr).toBe(

@@ -28,7 +28,7 @@ afterEach(() => {
 const write = (path: string) => writeFileSync(join(folder, path), crypto.randomUUID());
 const toldTimes = async (times: number) => {
   while (told.times < times) await Bun.sleep(5);
-  // Long enough for another report to come.
+  // Waits long enough for a second report to arrive.
   await Bun.sleep(400);
   return told.times;
 };

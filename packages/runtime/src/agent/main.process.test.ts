@@ -1,4 +1,4 @@
-// With real processes: the bundled runner, started as the orchestrator starts it, on a real disk.
+// Tests with real processes: the bundled runner, started as the orchestrator starts it, on a real disk.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ function launch() {
   });
   void child.exited.then(wake);
 
-  /** The next message of that type, after those already read. */
+  /** Returns the next message of that type, after those already read. */
   const asked = new Map<Kind, number>();
   function next<Type extends Kind>(type: Type): Promise<Of<Type>> {
     const index = asked.get(type) ?? 0;

@@ -12,7 +12,7 @@ function open() {
   return { clock, controller, bounds };
 }
 
-/** The result or the error, as a value. */
+/** Returns the result or the error as a value. */
 async function outcome(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => ({ value }),

@@ -1,4 +1,4 @@
-// In a process of its own: the answers are for the whole process.
+// Runs in a separate process, because resolving our own packages affects the whole process.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

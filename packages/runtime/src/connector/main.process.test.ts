@@ -1,4 +1,4 @@
-// The program of a connector process, as a process.
+// Tests the program of a connector as a real process.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Real HTTP against a real swarm: the data and the actions of a page.
+// Tests the data and the actions of a page over real HTTP, with a real swarm.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import type {
   WorkspaceView,
 } from '../contract.ts';
 
-// Processes start, on a machine that may be busy.
+// Long, because processes start on a machine that may be busy.
 setDefaultTimeout(120_000);
 
 let place: StudioPlace;
@@ -50,7 +50,7 @@ async function startShop(): Promise<Swarm> {
   return swarm;
 }
 
-/** A swarm in memory, behind a control socket at the path of the workspace. */
+/** Serves a fake swarm on the control socket of the workspace. */
 async function serveFake(workspaceId: string): Promise<FakeControl> {
   const folder = workspaceFolder(place.stateRoot, workspaceId);
   mkdirSync(join(folder, 'instances'), { recursive: true, mode: 0o700 });
@@ -130,7 +130,7 @@ describe('a running swarm', () => {
     });
     const history = await place.read<HistoryView>(`${shop}/history?${at}&limit=1`);
     expect(history.turns.flatMap(({ events }) => events.map(({ seq }) => seq))).toEqual([2]);
-    // The trace of a turn is written a moment after its end.
+    // Waits, because the trace of a turn is written shortly after its end.
     await until(async () => (await place.read<TurnList>(`${shop}/turns?last=5`)).turns[0]?.stepCount === 1);
     const { turns } = await place.read<TurnList>(`${shop}/turns?agent=clerk&instanceKey=default`);
     expect(turns).toMatchObject([{ turnId: accepted.turnId, agentName: 'clerk', finishReason: 'text_response' }]);
@@ -144,7 +144,7 @@ describe('a running swarm', () => {
     const states = () => stream.notices.flatMap((each) => (each.type === 'swarm' ? [each.isRunning] : []));
     await until(() => states().length === 1);
     await swarm.stop();
-    // Sooner than Studio's next check.
+    // The swarm starts again before Studio's next check.
     const again = await startShop();
     await until(() => states().length === 3);
     expect(states()).toEqual([true, false, true]);
@@ -252,7 +252,8 @@ describe('a swarm that does not run', () => {
     mkdirSync(workspaceFolder(place.stateRoot, workspaceId), { recursive: true });
     const { workspaces } = await own.read<WorkspaceList>('/api/workspaces');
     expect(workspaces).toEqual([{ workspaceId, swarm: 'default', isRunning: false, instances: 0 }]);
-    // The bundle is read again after a while: a broken one declares nothing, and everything else is still shown.
+    // Studio reads the bundle again after a while. An invalid bundle declares no agents, but everything else is still
+    // shown.
     writeFileSync(join(folder, 'goondan.yaml'), 'kind: [');
     const look = () => own.read<WorkspaceView>(`/api/workspaces/${workspaceId}`);
     expect((await look()).agents).toHaveLength(2);
@@ -427,7 +428,7 @@ describe('streams', () => {
     const swarm = await serveFake('fake');
     const stream = place.watch('fake');
     await until(() => swarm.watching === 1);
-    // A page may be opened in the middle of an answer.
+    // A page may be opened while an answer is being streamed.
     expect(swarm.calls.filter(([name]) => name === 'watch')).toEqual([['watch', { soFar: true }]]);
     stream.leave();
     await until(() => swarm.watching === 0);
@@ -472,7 +473,7 @@ describe('streams', () => {
     expect(await ask({ ...key, Cookie })).toBe(403);
     expect(await ask({ ...key, Cookie, Origin: 'http://evil.example' })).toBe(403);
     expect(await ask({ ...key, Origin })).toBe(401);
-    // Without an upgrade.
+    // A request without an upgrade to a WebSocket is refused.
     expect(await ask({ Cookie, Origin })).toBe(426);
     await until(() => swarm.watching === 0);
   });

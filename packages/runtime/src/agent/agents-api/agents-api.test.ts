@@ -330,7 +330,7 @@ describe('parameters that are wrong', () => {
     ['metadata must be JSON, but the value is an array, not an object', { target: 'echo', metadata: [] }],
   ])('A-01 %s: refused with a code, and no agent is called', async (problem, params) => {
     const engine = engineWithEcho();
-    // Extensions in plain JavaScript are not checked by the types.
+    // The cast stands for an extension in plain JavaScript, which no types check.
     expect(await use(engine, (agents) => agents.request(params as AgentRequest))).toMatchObject({
       code: 'E_AGENT_REQUEST',
       message: `A call to another agent: ${problem}.`,

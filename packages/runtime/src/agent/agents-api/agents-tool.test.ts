@@ -328,7 +328,7 @@ describe('agents__send', () => {
     const slower: Engine = {
       ...engine,
       async deliver(to, event) {
-        // The first one takes longest.
+        // The first call takes longest.
         await Bun.sleep(slow--);
         delivered.push(event.input);
         return engine.deliver(to, event);
@@ -378,7 +378,9 @@ describe('agents__catalog and agents__list', () => {
 describe('a call that was interrupted by a crash', () => {
   const address = { agentName: 'coder', instanceKey: 'room-1' };
 
-  /** The records that a turn with this call writes, up to the first that matches; its process dies there. */
+  /**
+   * Returns the records that a turn with this call writes, up to the first that matches, as if its process died there.
+   */
   async function recordUpTo(calling: Call, fits: (record: TurnRecord) => boolean): Promise<TurnRecord[]> {
     const inner = memoryStore();
     const records: TurnRecord[] = [];

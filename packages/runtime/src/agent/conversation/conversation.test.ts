@@ -141,7 +141,7 @@ describe('events that are refused or ignored', () => {
       action();
       return 'nothing';
     } catch (error) {
-      // An error of another kind has no code, and the test fails on that.
+      // An error without a code gives undefined, which fails the test.
       return (error as Partial<GoondanError>).code;
     }
   };

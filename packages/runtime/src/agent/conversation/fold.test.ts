@@ -113,7 +113,7 @@ const wishes: fc.Arbitrary<Wish[]> = fc.array(
   { maxLength: 40 },
 );
 
-/** Converts the wishes to events, without those that would use an id twice: a conversation refuses such an event. */
+/** Converts the wishes to events. Leaves out events that would use an id twice, because a conversation refuses them. */
 function possible(start: readonly Message[], wished: readonly Wish[], inputId?: string): MessageEvent[] {
   const events: MessageEvent[] = [];
   wished.forEach(({ type, targetId, id }, number) => {
@@ -129,7 +129,7 @@ function possible(start: readonly Message[], wished: readonly Wish[], inputId?: 
   return events;
 }
 
-/** Folds the events once more, in the simplest code. */
+/** Folds the events with a second, simpler implementation. */
 function foldNaively(
   start: readonly Message[],
   events: readonly MessageEvent[],

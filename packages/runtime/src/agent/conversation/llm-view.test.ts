@@ -186,7 +186,7 @@ describe('cost', () => {
     list.visited = 0;
     list.apply({ type: 'replace', targetId: 'r190', message: answers('x', 'c190') }, undefined);
     expect(view.messages()).toEqual(paired(list));
-    // The expectation itself reads the whole list once.
+    // Computing the expectation reads the whole list once.
     expect(list.visited - list.end).toBeLessThan(60);
   });
 });

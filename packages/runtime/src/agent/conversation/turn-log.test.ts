@@ -27,7 +27,7 @@ const step = (stepIndex: number, outcome: StepRecord['outcome']): StepRecord => 
   extensionState: { x: stepIndex },
 });
 
-/** Texts of the events that count. */
+/** Returns the texts of the events that count. */
 const counts = (...records: TurnRecord[]) =>
   fold([], readTurnLog(records).events)
     .map(({ id }) => id)
@@ -136,7 +136,7 @@ describe('TurnLogWriter', () => {
     readonly settle: PromiseWithResolvers<void>;
   }
 
-  /** A store that finishes each append when the test tells it to. */
+  /** A store that completes each append only when the test says so. */
   function slowStore(written = 0) {
     const appended: Appended[] = [];
     const writer = new TurnLogWriter(written, (at, records) => {

@@ -11,7 +11,7 @@ function openState(initial: Record<string, JsonValue> = {}) {
   return { states, api: states.api('counter') };
 }
 
-/** An array, nested to this depth. */
+/** Returns an array nested to this depth. */
 function nested(depth: number): JsonValue {
   let value: JsonValue = [];
   for (let level = 1; level < depth; level++) value = [value];
@@ -36,7 +36,8 @@ describe("an extension's state", () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         const { api } = openState();
-        // fast-check makes valid JSON; negative zero, which JSON text loses, is a number here.
+        // The cast is safe: fast-check generates valid JSON. Negative zero, which JSON text loses, counts as a number
+        // here.
         await api.set(value as JsonValue);
         expect(await api.get()).toEqual(value as JsonValue);
       }),
@@ -252,7 +253,7 @@ describe('the state of an agent', () => {
       extensions: [
         extension('clumsy', ({ pipeline, state }) => {
           pipeline.register('turn', async (ctx) => {
-            // The types forbid it.
+            // The cast is needed because the types forbid a date.
             await state.set({ at: new Date(0) } as unknown as JsonValue);
             return ctx.next();
           });

@@ -34,7 +34,7 @@ test('F-10 an extension emits a status, and every listener gets it with the exte
     { extension: 'files', state: 'connected', tools: ['files__look'] },
     { extension: 'files', state: 'connected', tools: [] },
   ]);
-  // The time at which the state began, not of the last status.
+  // `since` is the time at which the state began, not the time of the last report.
   expect(heard[2]?.since).toBe(heard[1]?.since ?? '');
   expect(all()).toEqual(heard.slice(-1));
 });

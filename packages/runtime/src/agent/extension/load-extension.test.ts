@@ -7,7 +7,7 @@ import { extension, extensionFile, scriptedAgent } from '../../testing/index.ts'
 import type { ExtensionDeclaration } from './load-extension.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'goondan-extensions-'));
-/** The bundle; the folder above is outside of it. */
+/** The bundle's folder; its parent folder is outside of the bundle. */
 const root = join(folder, 'bundle');
 const elsewhere = join(folder, 'elsewhere');
 await mkdir(root);
@@ -59,7 +59,7 @@ describe('an extension module', () => {
   });
 
   test.each(['@goondan/types', '@goondan/core'])('X-01 may import from %s', async (name) => {
-    // Makes packages resolvable, as from a bundle beside its node_modules.
+    // Links `node_modules`, so that packages can be resolved as from a real bundle.
     await symlink(join(import.meta.dir, '../../../../../node_modules'), join(root, 'node_modules')).catch(
       () => undefined,
     );

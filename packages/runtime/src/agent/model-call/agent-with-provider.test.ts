@@ -1,4 +1,6 @@
-/** A whole agent on a provider's model: checks at start, retries in a turn, results sent back, a recording. */
+/**
+ * Tests a whole agent on a provider's model: checks at start, retries in a turn, results sent back, and a recording.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** P-12 through an agent: the effect of an exception in a layer on the chain, the turn and the listeners. */
+/** P-12 through an agent: what an exception in a layer does to the chain, the turn and the listeners. */
 import { describe, expect, test } from 'bun:test';
 import { GoondanError, type MiddlewareKind, type PipelineRegistry } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';

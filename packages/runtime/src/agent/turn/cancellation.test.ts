@@ -1,4 +1,4 @@
-/** The end of a turn that is cancelled or out of time. */
+/** Tests how a turn ends when it is cancelled or exceeds its deadline. */
 import { describe, expect, test } from 'bun:test';
 import {
   createSystemMessage,

@@ -192,11 +192,11 @@ async function ask(ctx: Pick<TurnMiddlewareContext, 'model' | 'agents'>): Promis
 
 const again = () => Object.assign(new Error('again'), { retryable: true });
 
-/** The moment at which a process dies: the write, and how much of that write got through. */
+/** When a process dies: at which write, and how much of that write succeeded. */
 interface Death {
   readonly at: number;
   readonly through: 'nothing' | 'half' | 'all';
-  /** The view from inside: writes fail from then on, or never return. */
+  /** What the dying process sees: later writes fail, or never return. */
   readonly looks: 'failing' | 'hanging';
 }
 
@@ -246,7 +246,7 @@ async function runUntil(death: Death, inner: ConversationStore): Promise<boolean
   return outcome === 'died';
 }
 
-/** The data that a store has of the turn. */
+/** Returns what a store contains of the turn. */
 async function durable(store: ConversationStore) {
   const { log, finished } = await store.open(address, turnId);
   const keysOf = (type: 'intent' | 'effect', kind: EffectKind) =>
@@ -263,7 +263,7 @@ async function durable(store: ConversationStore) {
   };
 }
 
-/** Everything that remains of the turn. */
+/** Returns everything that remains of the turn. */
 async function outcomeOf(process: Process) {
   const { result, stepCount, usage } = await process.run();
   const { messages, extensionState } = await process.store.read(address);

@@ -1,4 +1,4 @@
-// The parts of a turn that a resume repeats and does not repeat, one at a time. `resume.test.ts` tests all of them at
+// Tests what a resume repeats and what it does not repeat, one part at a time. `resume.test.ts` tests all of them at
 // once.
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, GoondanError, type MessageEvent, textOf } from '@goondan/types';

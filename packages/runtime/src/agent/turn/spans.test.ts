@@ -40,7 +40,7 @@ function payloadOf<Name extends ToldEvent['name']>(told: readonly ToldEvent[], n
   return found.payload as Extract<ToldEvent, { name: Name }>['payload'];
 }
 
-/** The subject of an event, by the id it has beside the span's. */
+/** Returns the turn, step or call that an event is about, by its id. */
 function subjectOf({ name, payload }: ToldEvent): string {
   if (name.startsWith('turn')) return payload.turnId;
   return 'toolCallId' in payload ? payload.toolCallId : 'stepId' in payload ? payload.stepId : '';

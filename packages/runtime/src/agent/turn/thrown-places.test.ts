@@ -1,4 +1,4 @@
-// Code of a bundle that throws: people get the place, models a short message.
+// Tests bundle code that throws: people get the place in the code, models get a short message.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Failures between the runtime and each provider, over real sockets, and the errors that the caller gets. */
+/** Tests failures between the runtime and each provider over real sockets, and the errors that the caller gets. */
 import { describe, expect, test } from 'bun:test';
 import { GoondanError, type ModelMessage } from '@goondan/types';
 import { ask, failureOf, openAt, testKey } from './wire/ask-model.ts';
@@ -233,13 +233,13 @@ async function requestSeen(server: WireServer): Promise<void> {
   while (server.requests.length === 0) await Bun.sleep(1);
 }
 
-/** Resolves when the server has seen that the client of its one request is gone. */
+/** Resolves when the server has noticed that the client of its only request disconnected. */
 async function clientGone(server: WireServer): Promise<void> {
   expect(server.requests).toBeArrayOfSize(1);
   await server.requests[0]?.gone;
 }
 
-/** An address where no server listens any more. */
+/** Returns an address at which no server listens. */
 async function closedPort(provider: ProviderCase): Promise<string> {
   await using server = startWireServer(provider.dialect);
   return server.url;

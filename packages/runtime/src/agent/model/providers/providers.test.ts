@@ -1,6 +1,6 @@
 /**
- * Each provider against a local server that speaks its wire format: the requests it gets, and the replies made from its
- * answers.
+ * Tests each provider against a local server that speaks its wire format: the requests that the server gets, and the
+ * replies made from its answers.
  */
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject, ModelMessage, ToolCatalogItem } from '@goondan/types';
@@ -112,7 +112,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
       expect(reply.content[0]).toMatchObject({ type: 'reasoning', text: reasoning.text });
       expect(deltas).toEqual([{ type: 'reasoning', text: reasoning.text }]);
     }
-    // Through JSON, because the conversation is stored as JSON.
+    // Converts through JSON, because the conversation is stored as JSON.
     const content = JSON.parse(JSON.stringify(reply.content));
     const result = toolMessage('call-1', { type: 'text', value: 'sunny' });
     await ask(model, [question, { role: 'assistant', content }, result], { tools: [weather] });
