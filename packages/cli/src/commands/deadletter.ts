@@ -19,8 +19,8 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
     .command('list')
     .summary('list dead letters')
     .description('Lists the dead letters, each with the reason of its crashes.')
-    .option('--agent <name>', 'only those of this agent')
-    .option('--instance <key>', 'only those of this conversation');
+    .option('--agent <name>', 'only dead letters of this agent')
+    .option('--instance <key>', 'only dead letters of this conversation');
   addBundleOptions(list)
     .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm --agent assistant')
     .action(async (options: InstanceOptions) => {

@@ -13,8 +13,8 @@ export function addRestartCommand(program: Command, terminal: Terminal, finish: 
         'conversations start over, and the archive keeps the old ones. After a change of the bundle, use `gdn ' +
         'reload`.',
     )
-    .option('--agent <name>', 'only those of this agent')
-    .option('--instance <key>', 'only those of this conversation')
+    .option('--agent <name>', 'only instances of this agent')
+    .option('--instance <key>', 'only the instance of this conversation')
     .option('--fresh', 'start the conversations over');
   addBundleOptions(command)
     .addHelpText('after', '\nExample:\n  $ gdn restart --bundle my-swarm --agent assistant --fresh')

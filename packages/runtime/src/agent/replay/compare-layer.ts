@@ -77,7 +77,7 @@ export function describeGone(layer: LayerRecord, asked: readonly Change[]): Laye
   const ended = layer.outcome === 'passed' ? [] : [{ path: 'outcome', before: describeOutcome(layer) }];
   return {
     what: 'gone',
-    message: 'is not there; when it was recorded it did something',
+    message: 'is missing; in the recording it had an effect',
     changes: [...asked, ...events, ...fields, ...ended],
   };
 }
@@ -189,5 +189,5 @@ function unshown(then: LayerRecord): LayerDifference {
   const events = all(then).map(({ event }) => event);
   const what = [...events, ...then.changed.map(({ path }) => path), ...then.resultChanged.map(({ path }) => path)];
   const named = what.length === 0 ? '' : `: ${what.slice(0, 3).join(', ')}`;
-  return { what: 'message', message: `did something else beyond what is kept to be shown${named}`, changes: [] };
+  return { what: 'message', message: `did something else, which is too long to show${named}`, changes: [] };
 }

@@ -219,7 +219,7 @@ describe('the first divergence', () => {
       extension: 'say',
       layer: 'step',
       what: 'gone',
-      message: 'is not there; when it was recorded it did something',
+      message: 'is missing; in the recording it had an effect',
       changes: [{ path: 'append system said', before: 'be kind' }],
     });
     expect(stoppedAt).toEqual(['step 0', 'model Model/m']);

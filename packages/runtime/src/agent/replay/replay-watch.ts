@@ -211,7 +211,8 @@ export class ReplayWatch implements TurnObserver {
   #stopAt(here: ReplayedSpan | undefined, kind: EffectKind, then: EffectRecord | undefined, now: JsonValue): void {
     if (this.#isHalted) return;
     const place = here?.place ?? [];
-    const message = then === undefined ? `asks ${whom[kind]}, which it had not` : `asks ${whom[kind]} something else`;
+    const message =
+      then === undefined ? `asks ${whom[kind]}, unlike in the recording` : `asks ${whom[kind]} something else`;
     // After an earlier divergence, a different request is only a consequence and is not reported.
     if (this.#differing.size === 0) {
       const { changes } = diffJson(then?.asked, now);
@@ -227,8 +228,8 @@ export class ReplayWatch implements TurnObserver {
   /** Returns the difference for a layer in which the recorded run was halted, but the replay was not. */
   #goesOn(layer: LayerRecord): LayerDifference {
     if (!this.hasLayer(layer))
-      return { what: 'gone', message: 'is not there; the run had come no further', changes: [] };
-    return { what: 'outcome', message: 'goes on; the run had come no further', changes: [] };
+      return { what: 'gone', message: 'is missing; the recorded run ended inside it', changes: [] };
+    return { what: 'outcome', message: 'continues; the recorded run ended inside it', changes: [] };
   }
 
   /**
