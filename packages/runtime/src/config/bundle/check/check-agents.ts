@@ -21,7 +21,7 @@ export function* checkAgents(scope: Scope): Generator<Finding> {
     yield* checkEnvironment(loaded, environment);
     if (workdir === undefined || isFolder(resolve(loaded.folder, workdir))) continue;
     const place = loaded.document.placeOf(['spec', 'workdir']);
-    const suggestion = 'Make the folder, or name another; it is relative to the folder of the bundle.';
+    const suggestion = 'Create the folder, or name another; the path is relative to the folder of the bundle.';
     yield errorAt(place, 'E_RESOURCE_INVALID', `spec.workdir: there is no folder "${workdir}".`, {
       resource: loaded.identity,
       suggestion,

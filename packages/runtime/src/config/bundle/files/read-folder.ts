@@ -94,7 +94,7 @@ async function readInside(folder: string, name: string, file: string): Promise<s
     if (!GoondanError.is(error)) return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} cannot be read.`);
     return errorAt(startOf(file), error.code, `${file} is a link that leads out of the bundle.`);
   }
-  return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} is a link to nothing.`);
+  return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} is a link to a missing file.`);
 }
 
 /** Returns true if a document is a resource of this runtime, or clearly meant to be one. */

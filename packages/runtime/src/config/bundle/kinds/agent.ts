@@ -51,7 +51,7 @@ export const agent = resource(
     tools: z
       .array(listItem('Tool', { config: config.optional() }))
       .optional()
-      .describe('Tools for its model. `Tool/agents` is built in and lets the model call the other agents.'),
+      .describe('Tools for the model. `Tool/agents` is built in and lets the model call the other agents.'),
     extensions: z
       .array(extensionItem)
       .optional()

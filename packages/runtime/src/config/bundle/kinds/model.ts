@@ -12,7 +12,10 @@ export const modelParams = z
     topK: z.number().optional().describe('Sampling is limited to this many of the likeliest tokens.'),
     stopSequences: z.array(z.string()).optional().describe('Texts that end the reply.'),
     seed: z.int().optional().describe('The same seed gives the same reply, as far as the provider can.'),
-    providerOptions: z.record(z.string(), jsonObject).optional().describe('Options of one provider, by its name.'),
+    providerOptions: z
+      .record(z.string(), jsonObject)
+      .optional()
+      .describe('Options that only one provider understands, by the name of the provider.'),
   })
   .meta({ id: 'ModelParams', description: 'Sampling settings, passed to the provider unchanged.' });
 
@@ -49,7 +52,7 @@ const options = z.strictObject({
   providerOptions: z
     .record(z.string(), jsonObject)
     .optional()
-    .describe('Options of one provider, by its name, for every call.'),
+    .describe('Options that only one provider understands, by the name of the provider, for every call.'),
 });
 
 const remote = {
