@@ -1,6 +1,6 @@
 /**
- * Makes imports of our packages in bundle code resolve to the copy of the process that runs it. A bundle need not
- * install these packages, and an error of ours that it catches is an instance of the class it imported.
+ * Makes imports of Goondan's packages in bundle code resolve to the copy that the process itself runs. So a bundle need
+ * not install these packages, and an error that bundle code catches is an instance of the class that it imported.
  */
 import * as types from '@goondan/types';
 import * as http from '@goondan/types/http';

@@ -14,7 +14,7 @@ export interface AgentStart {
   readonly isNew?: boolean;
   /** The working folder, to which the process changes. It must exist. */
   readonly cwd: string;
-  /** Where to export the spans of the agent's turns; they are not exported when absent. */
+  /** Where to export the spans of the agent's turns. Without it, no spans are exported. */
   readonly telemetry?: TelemetrySettings;
   /** A recorded turn to replay. The process reports the result, exits, and accepts no other input. */
   readonly replay?: ReplaySource;

@@ -47,7 +47,7 @@ const askOutcome: Check<AskOutcome> = oneByField<'status', AskOutcome>('status',
 
 const toConnector = {
   start: () => object({ type: literal('start'), plan: jsonObject }),
-  /** The event with this id is on disk; never sent before it is. */
+  /** The event with this id is on disk. This message is never sent earlier. */
   'connector.accepted': () => object({ type: literal('connector.accepted'), id: name }),
   'connector.refused': () => object({ type: literal('connector.refused'), id: name, error: frameError }),
   /** The event of this ask is on disk. */

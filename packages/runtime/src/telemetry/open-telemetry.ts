@@ -13,7 +13,7 @@ const send = globalThis.fetch;
 const { pid } = process;
 
 /**
- * Opens the telemetry. Of `agent`, only the models by reference are used. If it names no model, the first one is its
+ * Opens the telemetry. Only the models by reference of `agent` are used. If it names no model, the first one is its
  * own.
  */
 export function openTelemetry(

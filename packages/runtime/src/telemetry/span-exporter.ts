@@ -26,7 +26,7 @@ export const exporterLimits = {
   longestDelayMs: 8_000,
 };
 
-/** The time in which an aborted post must return, to be counted. */
+/** How long to wait for an aborted post to return, so that its spans are counted. */
 const LAST_MOMENT_MS = 100;
 
 export interface SpanExporterDeps {

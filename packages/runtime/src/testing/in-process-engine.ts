@@ -13,7 +13,7 @@ import { withDeadline } from '../agent/with-deadline.ts';
 export type AgentHandler = (event: AgentEvent, signal: AbortSignal | undefined) => Promise<TurnResult>;
 
 export interface InProcessEngine extends Engine {
-  /** Adds an agent. It is found by its name, for every instance key. */
+  /** Adds an agent. Events for any of its instance keys go to `handler`. */
   add(agentName: string, handler: AgentHandler): void;
   /** Every call, in order. */
   readonly calls: readonly { readonly to: AgentAddress; readonly event: AgentEvent }[];

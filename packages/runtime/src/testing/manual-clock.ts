@@ -1,4 +1,4 @@
-/** A clock that a test moves by hand: deadlines and durations without waiting. */
+/** A clock that a test advances by hand, to test deadlines and durations without waiting. */
 import type { Clock } from '../ports/clock.ts';
 
 export interface ManualClock extends Clock {
@@ -6,7 +6,7 @@ export interface ManualClock extends Clock {
    * Moves the time forward. Timers that are due run in order, and promises they resolve settle before time continues.
    */
   advance(ms: number): Promise<void>;
-  /** Number of timers that are set. */
+  /** The number of timers that are set. */
   readonly pending: number;
 }
 

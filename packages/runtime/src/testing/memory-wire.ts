@@ -1,7 +1,7 @@
-/** Two ends of a wire in one process, for tests: asynchronous and of limited size, like the real one. */
+/** Two ends of a wire in one process, for tests. Like the real wire, it is asynchronous and of limited size. */
 import type { OpenWire, Wire, WireEvents } from '../ipc/channel/wire.ts';
 
-/** Bytes between the ends; about the size of a socket's buffer. */
+/** The maximum number of bytes between the ends; about the size of a socket's buffer. */
 const ROOM = 200_000;
 
 export function memoryWires(room = ROOM): [OpenWire, OpenWire] {

@@ -13,8 +13,8 @@ export interface RunningSwarm extends SwarmRun {
 }
 
 /**
- * Returns `undefined` when no process runs it. **Errors** — `E_STORE_READ`; `E_STORE_FORMAT` when a newer version runs
- * it.
+ * Returns `undefined` when no process runs the workspace. **Errors** — `E_STORE_READ`; `E_STORE_FORMAT` when a newer
+ * version runs it.
  */
 export async function readOwner(place: WorkspacePlace): Promise<RunningSwarm | undefined> {
   const { fs = systemFs, processes = systemProcesses } = place;

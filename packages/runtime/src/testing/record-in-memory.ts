@@ -76,7 +76,7 @@ function startOf(
   const { messages, extensionState } = before;
   const rest = { extensionState, stateAfter, times: Object.fromEntries(times), ignored: [], events: [] };
   const start = { recording, messages, ...rest };
-  // A JSON copy, as it comes from another process.
+  // Safe: a JSON copy, as another process would receive it.
   return JSON.parse(JSON.stringify(start)) as ReplaySource;
 }
 

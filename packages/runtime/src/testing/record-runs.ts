@@ -22,8 +22,8 @@ export interface RunOfTurn {
   readonly ports?: AgentDeps;
   readonly signal?: AbortSignal;
   /**
-   * When its process ends, if the turn is not over; absent for the last run. `left`: the process was drained while the
-   * turn waited for a person.
+   * The moment at which the process of this run ends, before its turn has ended; absent for the last run. `left`: the
+   * process was drained while the turn waited for a person.
    */
   readonly interrupted?: Interruption;
 }
@@ -31,14 +31,14 @@ export interface RunOfTurn {
 export interface Interruption {
   readonly when: Promise<unknown>;
   readonly how: 'left' | 'crashed';
-  /** When the run last wrote its trace; when its process ends, if absent. */
+  /** The moment at which the run last wrote its trace; when absent, the moment at which its process ends. */
   readonly lastWritten?: Promise<unknown>;
 }
 
 export interface RecordedRuns {
   readonly result: TurnResult;
   readonly runs: TurnRuns;
-  /** The recording of each run; undefined for one that cannot be replayed. */
+  /** The recording of each run; undefined for a run that cannot be replayed. */
   readonly starts: readonly (ReplaySource | undefined)[];
   /** The recordings as they are on disk. */
   readonly text: string;
@@ -81,7 +81,7 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
     const traces = openTurnTraces({ open: async () => writer, clock: systemClock, extensions, report: fail });
     const observer = watchTurn(systemClock, [traces.listen()]);
     const turn = agent.handle(asked, { observer, ...(signal && { signal }) });
-    // A turn of an ended process may fail, and no caller waits for it.
+    // A turn of an exited process may fail, and nothing awaits it.
     turn.catch(() => undefined);
     if (interrupted?.lastWritten !== undefined) {
       await Promise.race([turn, interrupted.lastWritten]);

@@ -11,7 +11,7 @@ import type { LayerRecord } from './turn-trace.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
 const DIGITS = 16;
-/** The limits of a comparison for digests, which are higher than those for display. */
+/** Limits for computing digests; they are higher than the limits for display. */
 const everything = { changes: 20_000, characters: 10_000_000 };
 
 /** Makes the marks of a layer. Secrets are masked first, because a digest of a secret would allow guessing it. */

@@ -24,7 +24,7 @@ import type { RunningTurn, TurnIdentity } from '../turn-state/running-turn.ts';
 
 /** The layer or the tool call that calls another agent. */
 export interface Asker {
-  /** The scope for the keys of its effects. */
+  /** The scope for the keys of the asker's effects. */
   readonly scope: string;
   /** The span that becomes the parent of the called agent's turn. */
   readonly spanIds: SpanIds;

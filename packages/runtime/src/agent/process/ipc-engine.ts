@@ -33,8 +33,8 @@ export interface IpcEngineDeps {
 }
 
 /**
- * The timeout of calls that the orchestrator answers from memory or after one write. Later they fail with
- * `E_AGENT_TIMEOUT`.
+ * The timeout of calls that the orchestrator answers from memory or after one write. After this time, such a call fails
+ * with `E_AGENT_TIMEOUT`.
  */
 const PROMPT_MS = 30_000;
 /** The longest delay of a timer in the orchestrator: about 24 days. */

@@ -10,7 +10,7 @@ export function callToolForLayer(ask: LayerAsk, name: string, args: JsonObject):
   const { turn, step, scope } = ask;
   const key = turn.effects.nextKey(scope, 'tool');
   return runToolCall(turn, {
-    // A resumed turn makes the same id, as for every tool call.
+    // A resumed turn must make the same id again, as for every tool call.
     toolCallId: `${turn.turnId}:${key}`,
     toolName: name,
     input: args,

@@ -4,8 +4,8 @@ import { toTurnError } from '../pipeline/turn-error.ts';
 import type { TurnBounds, TurnIdentity } from '../turn-state/running-turn.ts';
 
 /**
- * Logs a tool call whose handler, or a layer around it, threw. The model gets only the error's message. An error with a
- * code that bundle code did not throw is an expected answer, such as a rejection, and is logged as info.
+ * Logs a tool call whose handler, or a layer around it, threw. The model gets only the error's message. If the error
+ * has a code and bundle code did not throw it, it is an expected answer, such as a rejection, and is logged as info.
  */
 export function logFailedCall(
   { agent, signal }: TurnIdentity & TurnBounds,

@@ -26,7 +26,7 @@ export class ToolRegistry {
   private readonly tools = new Map<string, RegisteredTool>();
   private listed: readonly ToolCatalogItem[] | undefined;
 
-  /** `onRefused` is called for a tool whose schema is too large. That tool is not offered; the others are. */
+  /** `onRefused` is called for a tool whose schema is too large. The tool is not offered; all others are. */
   constructor(private readonly onRefused: (problem: GoondanError, extension?: string) => void = () => undefined) {}
 
   declare(tool: Omit<RegisteredTool, 'extension'>): void {

@@ -74,7 +74,7 @@ export function watch(turn: TurnIdentity, chain: SpanStart, parent: ChainSpan | 
   return turn.observer?.chain(chain, parent);
 }
 
-/** Throws the turn's abort reason if it was cancelled or timed out. */
+/** Throws the turn's abort reason if the turn was cancelled or timed out. */
 export function refuseWhenOver({ signal }: TurnBounds): void {
   if (!signal.aborted) return;
   const reason: unknown = signal.reason;

@@ -205,7 +205,7 @@ function failed(turn: TurnIdentity & TurnWriting, error: unknown): TurnResult {
 /** Commits the turn, once. A failed turn keeps its messages and its changes of extension states. */
 async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Promise<TurnOutcome> {
   const { agent, conversation } = turn;
-  // A resumed turn that ended before its steps takes its states from the log, as it does its messages.
+  // A resumed turn that ended before its steps takes its states and its messages from the log.
   if (turn.muted && turn.before.restorePoint) agent.states.restore(turn.before.restorePoint.extensionState);
   conversation.removeEphemeral('step', undefined);
   conversation.removeEphemeral('turn', undefined);

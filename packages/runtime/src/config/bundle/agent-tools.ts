@@ -4,7 +4,7 @@ import type { WrittenReference } from './kinds/fields.ts';
 import { parseReference } from './references.ts';
 
 const AGENT_TOOLS = 'Tool/agents';
-/** The package of the other ready-made tools. `Tool/agents` of this package refers to the same tools. */
+/** The package of the other ready-made tools. Its `Tool/agents` refers to the tools of the runtime. */
 const BASE_LIBRARY = '@goondan/base';
 
 /** The tool names that the model sees. */

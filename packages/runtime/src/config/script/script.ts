@@ -77,6 +77,6 @@ export interface FailAction {
   readonly message: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
-  /** The number of failures; `Infinity` means that it always fails. */
+  /** The number of failures; `Infinity` means that the rule always fails. */
   readonly times: number;
 }

@@ -9,7 +9,7 @@ export type CallFrame = Extract<FromAgent, { readonly type: 'call' }>;
 export type CallAction =
   /** Accept the event durably, then call `delivered` or `refused` of the broker. */
   | { readonly type: 'event.deliver'; readonly to: AgentAddress; readonly event: AgentEvent }
-  /** The one end of this call, to send to the caller's process. */
+  /** Ends the call: send the outcome to the caller's process. Each call gets exactly one of these. */
   | { readonly type: 'call.end'; readonly caller: AgentAddress; readonly callId: string; readonly outcome: CallOutcome }
   /** The caller gave up: cancel the turn of this event, or prevent it from starting. */
   | { readonly type: 'turn.cancel'; readonly at: AgentAddress; readonly eventId: string; readonly reason: string }
@@ -32,8 +32,8 @@ export const defaultCallLimits = {
   /** The maximum number of frames that wait for the same call. */
   waitersPerCall: 8,
   /**
-   * The maximum number of remembered outcomes for running turns. Above it, the oldest is forgotten; if its request is
-   * repeated, it is delivered again.
+   * The maximum number of remembered outcomes for running turns. Above it, the oldest outcome is forgotten; if a turn
+   * then repeats that request, the request is delivered again.
    */
   finishedCalls: 256,
 };

@@ -1,7 +1,7 @@
 import type { AgentAddress } from '@goondan/types';
 
 /**
- * Formats instances for people, in order. If all have the same key, it is shown once.
+ * Formats instances for people, in order. If all have the same instance key, the key is shown once.
  *
  * @example 'coder → reviewer → coder (instance "default")'
  */

@@ -42,7 +42,7 @@ export function processTrials({
   };
 }
 
-/** Distinguishes these log lines from those of the running part. */
+/** The prefix that distinguishes log lines of a trial from those of the running part. */
 const MARK = 'On trial: ';
 
 /** Sets the agent or connection of the line, whatever the line says. */

@@ -18,7 +18,7 @@ export interface QueuedEvent {
   readonly isExcused?: true;
 }
 
-/** What follows when the process has ended: `serve` continues with further work, `stop` starts no other process. */
+/** The plan for the time after the process: `serve` continues with further work, `stop` starts no other process. */
 export type Afterwards = 'serve' | 'stop';
 
 /** The phases of an instance. Times are on the monotonic clock. */

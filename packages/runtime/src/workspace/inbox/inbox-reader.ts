@@ -47,8 +47,8 @@ export class InboxReader {
   }
 
   /**
-   * Returns true if the event of this turn was handled, according to the last call of `pending`. Returns false also when its id is no
-   * longer kept.
+   * Returns true if the event of this turn was handled, according to the last call of `pending`. Returns false also
+   * when its id is no longer kept.
    */
   wasHandled(turnId: string): boolean {
     return this.#handledTurns.has(turnId);

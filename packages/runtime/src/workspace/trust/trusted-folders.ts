@@ -11,7 +11,7 @@ import { codedFs } from '../../ports/coded-fs.ts';
 
 export interface TrustedFolder {
   readonly stateRoot: string;
-  /** The real path, so that trust in a symbolic link is trust in its target. */
+  /** The real path: trusting a symbolic link means trusting its target. */
   readonly folder: string;
   readonly fs?: Fs;
   readonly clock?: Clock;

@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from '@goondan/types';
 /** The values of the placeholders. */
 export interface TemplateValues {
   readonly groups: Readonly<Record<string, string | undefined>>;
-  /** Called only for a template with `{{input}}`, because it searches back through the conversation. */
+  /** Called only for a template with `{{input}}`, because this function searches back through the conversation. */
   readonly input: () => string;
   /** Absent when the newest message is not a tool result. */
   readonly result?: JsonValue;
