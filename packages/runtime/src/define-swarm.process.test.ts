@@ -67,7 +67,7 @@ describe('a swarm defined in code', () => {
   test('R-04 accepts nothing but JSON', async () => {
     using bundle = temporaryBundle(files);
     const config = { callback: () => 1 };
-    // A function where JSON belongs: code that the type checker did not see.
+    // A function in the place of JSON stands for code that the type checker did not see.
     const wrong = {
       kind: 'Extension',
       metadata: { name: 'log' },

@@ -1,4 +1,4 @@
-// A swarm from code, with real processes: its files while it runs, and its cleanup.
+// Tests a swarm that a program starts, with real processes: its files while it runs, and its cleanup.
 import { afterEach, describe, expect, test } from 'bun:test';
 import {
   existsSync,
@@ -168,7 +168,7 @@ describe('a stopped swarm', () => {
     // Waits until the used spare is replaced.
     await Bun.sleep(300);
     await swarm.stop();
-    // The guardian had nothing to end.
+    // The guardian had no process to end.
     expect(lines.filter(({ event }) => event === 'run.left_over')).toEqual([]);
     await swarm.stopped;
     expect(() => process.kill(instance?.pid ?? 0, 0)).toThrow('ESRCH');

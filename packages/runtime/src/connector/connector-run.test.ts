@@ -1,4 +1,4 @@
-// The runner without a process: a real channel in memory, a real module on disk, a manual clock.
+// Tests the runner without a process: with a real channel in memory, a real module on disk and a manual clock.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

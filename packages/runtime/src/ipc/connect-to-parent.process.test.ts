@@ -1,4 +1,4 @@
-// Channels between real processes: for behaviour that one process cannot show.
+// Tests channels between real processes, for behaviour that a single process cannot show.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -181,7 +181,7 @@ describe('a misbehaving child', () => {
     clearInterval(watch);
     expect(messages).toEqual([{ type: 'drained' }]);
     expect(refusals).toEqual(['E_IPC_SIZE']);
-    // The frame itself would be more than three hundred.
+    // The frame itself would need more than three hundred million bytes.
     expect(highest - before).toBeLessThan(150_000_000);
     child.kill('SIGKILL');
     await child.exited;

@@ -58,7 +58,7 @@ describe('copyJson', () => {
     expect(complaint(() => copyJson(given))).toBe('a is undefined, which JSON cannot hold');
     expect(complaint(() => copyJson(undefined, { omitUndefined: true }))).toStartWith('the value is undefined');
     expect(JSON.stringify(copyJson(given, { omitUndefined: true }))).toBe('{"b":[null,1]}');
-    // A list with a gap, not with an undefined.
+    // The list has gaps, not undefined items.
     expect(JSON.stringify(copyJson(Array(2), { omitUndefined: true }))).toBe('[null,null]');
   });
 

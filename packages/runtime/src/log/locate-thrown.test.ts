@@ -118,7 +118,7 @@ describe('F-03 the place where bundle code threw', () => {
     };
     const { place, stack } = locate(await thrownBy('awaited', call));
     expect(place).toMatchObject({ file: 'extensions/rules.ts', line: 12 });
-    // This file is one of ours.
+    // This test file counts as Goondan's own code.
     expect(stack).toMatch(/\n {4}… \d+ frames? of goondan$/);
     expect(stack).not.toContain('.test.ts');
   });

@@ -24,7 +24,7 @@ const letters = fc.constantFrom('a', 'a', 'b', '"', '\\', '\n', '%', 'é', '\ud8
 const secretText = fc.string({ unit: letters, minLength: 8, maxLength: 14 });
 const secretTexts = fc.oneof(
   fc.array(secretText, { minLength: 1, maxLength: 4 }),
-  // One the beginning of the other, one its end, one across both.
+  // Secrets that begin with, end with or overlap another secret.
   secretText.map((secret) => [secret, `${secret}ab`, secret.slice(0, 8), `${secret.slice(4)}${secret.slice(0, 6)}`]),
 );
 const sizes = fc.array(fc.nat({ max: 6 }), { maxLength: 60 });
@@ -118,12 +118,12 @@ function beginningAtEnd(text: string, form: string): number {
 }
 
 /**
- * Returns the output for each character: every occurrence is marked character by character, and overlapping ones are
- * one.
+ * Returns the expected output, computed character by character: every occurrence of a secret is marked, and overlapping
+ * occurrences become one.
  */
 function maskByHand(text: string, forms: readonly string[]): string[] {
   const isHidden = Array.from(text.split(''), () => false);
-  /** Whether a hidden part continues from the character before. */
+  /** True where a masked part continues from the character before. */
   const goesOn = Array.from(text.split(''), () => false);
   for (let start = 0; start < text.length; start++) {
     for (const form of forms) {

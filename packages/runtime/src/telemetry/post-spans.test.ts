@@ -1,4 +1,4 @@
-// The meaning of a collector's answers, over real HTTP.
+// Tests how a collector's responses are interpreted, over real HTTP.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { systemClock } from '../ports/clock.ts';
 import { postSpansTo } from './post-spans.ts';

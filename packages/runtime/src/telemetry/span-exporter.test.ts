@@ -7,7 +7,9 @@ import { exporterLimits, SpanExporter } from './span-exporter.ts';
 const taken: PostOutcome = { type: 'taken', rejected: 0, why: '' };
 const away: PostOutcome = { type: 'away', why: 'it is not there' };
 
-/** Makes an exporter whose posts get these answers in turn, then the last one again; `undefined` never answers. */
+/**
+ * Creates an exporter whose requests get these responses in order, then the last one again; `undefined` never responds.
+ */
 function exporterWith(...answers: readonly (PostOutcome | undefined)[]) {
   const clock = manualClock();
   const posts: { readonly at: number; readonly spans: readonly string[] }[] = [];

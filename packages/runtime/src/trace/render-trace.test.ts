@@ -255,7 +255,7 @@ test.each([false, true])(
       isFull,
     });
     expect(text.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u);
-    // Short values stay on their lines.
+    // Short values are not split over several lines.
     if (!isFull) expect(text.split('\n')).toHaveLength(7);
   },
 );

@@ -53,7 +53,7 @@ describe('a span', () => {
   test('R-08 has the same id whenever and wherever it is computed', () => {
     const make = () => SpanIds.ofTurn(turn, { traceId }).inside('step-0').inside('call-1').fields;
     expect(make()).toEqual(make());
-    // Written out: a turn that the next version resumes keeps its ids.
+    // The ids are written out, because a turn that a later version resumes must keep its ids.
     expect(SpanIds.ofTurn(turn, { traceId }).fields).toEqual({ traceId, spanId: '16bb9c844ff88862' });
   });
 

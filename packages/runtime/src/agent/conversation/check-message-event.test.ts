@@ -210,7 +210,7 @@ function appended(message: unknown): { message: Message } {
   return event;
 }
 
-/** The message of a refusal; anything else that is thrown fails the test. */
+/** Returns the message of a refusal; any other error fails the test. */
 function refusal(check: () => unknown): string {
   try {
     check();
@@ -221,7 +221,7 @@ function refusal(check: () => unknown): string {
   throw new Error('nothing was refused');
 }
 
-/** Paths of the values that could still be changed, without dates: a date cannot be frozen. */
+/** Lists the paths of values that are not frozen. Leaves out dates, because a date cannot be frozen. */
 function notFrozen(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null || value instanceof Date) return [];
   const inside = Object.entries(value).flatMap(([key, item]) => notFrozen(item, `${path}.${key}`));

@@ -45,7 +45,7 @@ async function agentWith(options: ScriptedAgentOptions) {
     },
     ...options,
   });
-  /** The notes that each model call saw. */
+  /** Returns the notes that each model call saw. */
   const seen = () =>
     agent.requests.map(({ messages }) =>
       messages.flatMap(({ role, content }) => (role === 'system' ? content : [])).join(', '),

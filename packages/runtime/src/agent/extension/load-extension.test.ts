@@ -14,7 +14,7 @@ await mkdir(root);
 afterAll(() => rm(folder, { recursive: true }));
 
 let files = 0;
-/** Writes a module with its own name and returns its path. */
+/** Writes a module under a unique file name, and returns its path. */
 async function moduleOf(source: string, ending = 'ts'): Promise<string> {
   const entry = `./extension-${++files}.${ending}`;
   await Bun.write(join(root, entry), source);
@@ -203,7 +203,7 @@ describe('an extension that cannot be loaded', () => {
   });
 
   test('X-16 because its resource has a runtime field: E_EXT_COMPAT with a hint', async () => {
-    // Older resources have this field.
+    // The cast is needed because only older resources have this field.
     const spec = { entry: './index.ts', runtime: 'node' } as ExtensionResource['spec'];
     expect(await refusal(withResource({ spec }))).toMatchObject({
       code: 'E_EXT_COMPAT',

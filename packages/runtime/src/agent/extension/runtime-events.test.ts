@@ -19,7 +19,7 @@ const call = (city: string) => [
   { afterTool: 'weather__get', say: 'done' },
 ];
 
-/** The payloads that an extension gets, each with its event name. */
+/** Returns the payloads that an extension gets, each with its event name. */
 async function tell(options: ScriptedAgentOptions) {
   const told: { name: string; args: unknown[] }[] = [];
   const names: readonly RuntimeEventName[] = [

@@ -9,7 +9,7 @@ const counter = extension('counter', ({ events, state }) => {
   events.on('turn.completed', () => void state.get().then((count) => state.set(Number(count) + 1)));
 });
 
-/** A store that can fail, with a list of the commits of states alone. */
+/** A store that can fail, and that lists the commits which contain only states. */
 function failingStore() {
   const memory = memoryStore();
   const alone: Readonly<Record<string, JsonValue>>[] = [];

@@ -1,7 +1,7 @@
 /**
- * P-19: there is one road to a model, one to a tool, one to another agent and one to a person, for every caller.
- * Sentinel layers of every kind are outermost and innermost; the model and the handlers report every call that reaches
- * them outside of a sentinel.
+ * P-19: for every caller, there is only one code path to a model, to a tool, to another agent and to a person. Sentinel
+ * layers of every kind are outermost and innermost; the model and the handlers report every call that reaches them
+ * outside of a sentinel.
  */
 import { describe, expect, test } from 'bun:test';
 import {
@@ -32,7 +32,7 @@ import { openScriptedModel } from '../model/scripted/open-scripted-model.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 interface Watched {
-  /** Chains that the outermost sentinel saw begin, as `kind name`. */
+  /** The chains that the outermost sentinel saw begin, as `kind name`. */
   readonly seen: string[];
   /** Chains that only one of the two sentinels saw. */
   readonly escaped: string[];
@@ -399,14 +399,17 @@ describe('P-19 approval of tool calls', () => {
     { tier: 'swarm' },
   );
 
-  /** Makes calls on every road: declared, parallel, registered early and late, from layers of all tiers. */
+  /**
+   * Makes calls in every possible way: to declared and parallel tools, to tools registered early and late, from layers
+   * of all tiers.
+   */
   async function onEveryRoad(watched: Watched, answer: Answer, store = memoryStore()) {
     const approver = fakeApprover(answer);
     const offering = extension('offering', (api) => {
       const late = () => api.tools.register({ name: 'late__run', description: '' }, watched.handler());
       const annotations = { readOnly: true };
       api.tools.register({ name: 'early__run', description: '', annotations }, watched.handler(late));
-      // Offered even if the call that would have registered it never ran.
+      // Registers the tool here, in case the call that would have registered it never ran.
       api.tools.register({ name: 'late__run', description: '' }, watched.handler());
     });
     const calling = (tier: 'swarm' | 'agent' | 'hook') =>
@@ -544,7 +547,7 @@ describe('P-19 a replay', () => {
 });
 
 describe('P-19 the sources', () => {
-  // The base library is left out: its layers call `ctx.model`, which is the one road, as any author's layers do.
+  // Leaves out the base library, because its layers use `ctx.model`, as any author's layers do.
   const sources = readRepository('packages/{cli,runtime}/src/**/*.{ts,tsx}')
     .filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/') && !/\/model\/[^/]+\//.test(path))
     .map(({ path, text }) => ({ path, code: text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '') }));

@@ -39,13 +39,13 @@ interface Context {
   next(): Promise<unknown>;
 }
 
-/** Helpers for a misbehaving layer, beside its context. */
+/** Helpers that a misbehaving layer gets in addition to its context. */
 interface Surroundings {
   /** A valid result of the kind, with this layer's mark. */
   readonly own: () => unknown;
   readonly wrong: () => unknown;
   readonly throwError: () => never;
-  /** Runs after the turn is over. */
+  /** Runs `action` after the turn has ended. */
   readonly later: (action: () => Promise<unknown>) => void;
 }
 
@@ -189,7 +189,7 @@ function* combinations(): Generator<Combination> {
           continue;
         }
         yield { chosen: triple.map((name) => ({ name, skips: false })), number: number++ };
-        // 1 … 7, evenly: every set of layers that have `onError: 'skip'`.
+        // 1 to 7, evenly distributed: every set of layers with `onError: 'skip'`.
         const mask = 1 + (number % 7);
         yield { chosen: triple.map((name, index) => ({ name, skips: ((mask >> index) & 1) === 1 })), number: number++ };
       }
@@ -219,7 +219,7 @@ interface Kind {
   readonly input: string;
   own(ctx: Context, mark: string): unknown;
   markOf(result: never): unknown;
-  /** Wrong results for this kind, beside those that are wrong for every kind. */
+  /** Results that are wrong for this kind, in addition to those that are wrong for every kind. */
   readonly wrong: readonly unknown[];
 }
 
@@ -371,7 +371,7 @@ function codeOf(error: unknown): string {
   return toTurnError(error, 'E_EXT_MIDDLEWARE').code ?? '';
 }
 
-/** Everything that must agree, as text. */
+/** Formats everything that must agree as text. */
 function describe(of: {
   outcome: unknown;
   coreRuns: number;

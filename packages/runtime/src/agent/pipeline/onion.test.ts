@@ -128,7 +128,7 @@ describe('P-10 next() is called exactly once', () => {
     expect(error).toBeInstanceOf(GoondanError);
     expect(error).toMatchObject({ code: 'E_NEXT_TWICE', extensionName: 'greedy' });
     expect(String(error)).toContain('step layer "named" of extension "greedy"');
-    // By now an unhandled rejection would have reached the process.
+    // By now, an unhandled rejection would have been reported to the process.
     await macrotask();
     expect(counted.coreRuns).toBe(1);
   });
@@ -151,7 +151,7 @@ describe('P-10 next() is called exactly once', () => {
     const { result, counted, warnings } = onion([layer('forgetful', forgetful, { mayShortCircuit: true })]);
     expect(await result).toBe('own');
     expect(warnings).toEqual([]);
-    // The promise is dropped: its rejection must not end the process.
+    // Drops the promise: its rejection must not end the process.
     void held?.next();
     expect(await thrownBy(held?.next() ?? Promise.resolve())).toMatchObject({ code: 'E_NEXT_LATE' });
     await macrotask();

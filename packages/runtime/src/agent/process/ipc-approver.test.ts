@@ -1,4 +1,4 @@
-// A process that waits for people, with both ends of its channel in this process and a real disk.
+// Tests a process that waits for people, with both ends of its channel in this process and a real disk.
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { systemClock } from '../../ports/clock.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { runAgentProcess } from './run-agent-process.ts';
 
-// The machine may be busy.
+// Long, because the machine may be busy.
 setDefaultTimeout(60_000);
 
 const folders = mkdtempSync(join(tmpdir(), 'asking-process-'));
@@ -107,7 +107,7 @@ function plan(policy: JsonObject): JsonObject {
     store: { stateRoot: join(folder, 'state'), workspaceId: 'test' },
     cwd: folder,
   };
-  // The plan is JSON: see the header of `AgentStart`.
+  // The cast is safe: a plan is JSON (see the header of `AgentStart`).
   return start as unknown as JsonObject;
 }
 
@@ -159,7 +159,7 @@ describe('a process whose turn waits for a person', () => {
     await next.send({ type: 'approval.ended', callId: again.callId, outcome: yes });
     expect((await next.first('turn.done')).result.finishReason).toBe('text_response');
     expect(await next.first('approval.taken')).toEqual({ type: 'approval.taken', id: 'a1' });
-    // Effects that had run before do not run again.
+    // Effects that ran before the restart do not run again.
     expect((await notes()).slice(3)).toEqual(['decided approved', 'did approved']);
   });
 

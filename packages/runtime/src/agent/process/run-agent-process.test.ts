@@ -1,4 +1,4 @@
-// The loop of an agent's process, with both ends of its channel in this process and a real disk.
+// Tests the loop of an agent's process, with both ends of its channel in this process and a real disk.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import {
   existsSync,
@@ -45,7 +45,7 @@ type Of<Type extends Kind> = Extract<FromAgent, { readonly type: Type }>;
 
 interface Options {
   readonly limits?: Partial<ChannelLimits>;
-  /** Wraps the journal of the process. */
+  /** Wraps the journal that the process uses. */
   readonly wrap?: (journal: Journal) => Journal;
   readonly stateRoot?: string;
   readonly clock?: Clock;
@@ -99,12 +99,12 @@ function launch({
   running.push({ end: () => host.exit(-1) });
 
   function all<Type extends Kind>(type: Type): Of<Type>[] {
-    // The messages were filtered by their type.
+    // The cast is safe: the messages were filtered by their type.
     return said.filter((message) => message.type === type) as Of<Type>[];
   }
   async function first<Type extends Kind>(type: Type, count = 1): Promise<Of<Type>> {
     await until(() => all(type).length >= count);
-    // The line above has waited for it.
+    // The cast is safe: the line above has waited until this message arrived.
     return all(type)[count - 1] as Of<Type>;
   }
   return {
@@ -144,7 +144,7 @@ function plan(agent: Partial<AgentStart['agent']> = {}): JsonObject {
     store: store(),
     cwd: join(root, 'scratch'),
   };
-  // The plan is JSON: see the header of `AgentStart`.
+  // The cast is safe: a plan is JSON (see the header of `AgentStart`).
   return start as unknown as JsonObject;
 }
 
@@ -172,7 +172,10 @@ function event(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
 const turn = (id: string, more: Partial<AgentEvent> = {}) =>
   ({ type: 'turn', event: event(id, more), seq: 1 }) as const;
 
-/** An extension from a file, because a plan is JSON. It finds the values of the test under `globalThis.given`. */
+/**
+ * Writes an extension to a file, because a plan is JSON and cannot hold a function. The extension finds the test's
+ * values under `globalThis.given`.
+ */
 function extension(source: string, name = 'ext') {
   const folder = join(root, crypto.randomUUID());
   mkdirSync(folder);
@@ -576,7 +579,7 @@ describe('calls to other agents', () => {
     await agent.send({ type: 'cancel', eventId: 'one', reason: 'enough' });
     expect(await agent.first('call.cancelled')).toEqual({ type: 'call.cancelled', callId });
     expect((await agent.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
-    // A late answer does no harm.
+    // An answer that arrives late has no effect.
     await agent.send({ type: 'call.ended', callId, outcome: { status: 'accepted' } });
     await until(() => agent.lines().some(({ event: name }) => name === 'answer.late'));
   });
@@ -792,7 +795,7 @@ describe('traces', () => {
 
   test('say that a turn was resumed after a crash, and keep the earlier lines', async () => {
     const script = [{ afterTool: 'wait__here', say: 'back' }, { call: { tool: 'wait__here', args: {} } }];
-    // The first run waits for ever.
+    // The tool's first run never ends.
     const waiting = extension(`
       let isFirst = !globalThis.hasWaited;
       export function register(api) {

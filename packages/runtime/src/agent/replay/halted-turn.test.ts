@@ -1,4 +1,4 @@
-// Turns that did not end in the process that began them: cancelled, out of time, left, crashed.
+// Tests turns that did not end in the process that began them: cancelled, out of time, suspended, crashed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionRegister, GoondanError } from '@goondan/types';
 import { extension, fakeApprover } from '../../testing/index.ts';
@@ -59,7 +59,7 @@ function forEver(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** A promise to wait for, and a handler that resolves it and hangs. */
+/** Creates a promise, and a handler that resolves the promise and then hangs. */
 function moment() {
   const { promise, resolve } = Promise.withResolvers<void>();
   const hang = () => {

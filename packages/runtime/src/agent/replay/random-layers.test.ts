@@ -1,4 +1,4 @@
-// Random agents and turns: a replay behaves as recorded, and after a change of one layer it names that layer.
+// Tests random agents and turns: a replay behaves as recorded and, after a change of one layer, names that layer.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   createAssistantMessage,
@@ -42,7 +42,7 @@ interface RandomLayer {
   readonly kind: Kind;
   readonly action: string;
   readonly word: string;
-  /** Acts after `next()`, where that makes a difference. */
+  /** If true, the layer acts after `next()`, where that makes a difference. */
   readonly isAfter: boolean;
   readonly draws: boolean;
   readonly awaits: boolean;
@@ -255,7 +255,7 @@ test('a replayed turn behaves as recorded; with one layer changed, that layer is
 interface RandomHalt {
   readonly how: 'cancelled' | 'left' | 'crashed';
   readonly afterMs: number;
-  /** How long before the crash the last lines were written. */
+  /** How long before the crash the last lines on disk were written. */
   readonly lostMs: number;
 }
 

@@ -295,7 +295,7 @@ describe('a turn that was interrupted', () => {
       return ctx.next();
     });
 
-  /** One process that dies as soon as the tool runs. */
+  /** Runs a process that dies as soon as the tool runs. */
   async function runAndDie(inner: ConversationStore, path: string, approver: FakeApprover): Promise<unknown> {
     let isDead = false;
     const live = <Value>(action: () => Promise<Value>) =>
@@ -320,7 +320,7 @@ describe('a turn that was interrupted', () => {
       approver,
       extensions: [pathing('/a'), askThen(({ decision }) => isApproved.push(decision === 'approved'))],
     });
-    // The tool had started, and its outcome is unknown, so it does not run again.
+    // The tool had started and its outcome is unknown, so it does not run again.
     expect((await resumed.agent.say('go', { event: { id: 'same' } })).text).toBe('code E_INTERRUPTED, note ');
     expect([isApproved, approver.questions.map(({ args }) => args)]).toEqual([[true], [{ path: '/a' }]]);
 

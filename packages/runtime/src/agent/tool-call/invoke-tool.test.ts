@@ -174,7 +174,7 @@ describe('the return value of a handler', () => {
     [Symbol('x'), 'the value is a symbol, which JSON cannot hold'],
     [cycle, 'self is part of a cycle'],
   ])('C-12 a value that is not JSON gives an error result: %#', async (returned, problem) => {
-    // Handlers are foreign code; the types do not stop them.
+    // The cast stands for a handler that ignores the types.
     const handler = (() => returned) as ToolHandler;
     const result = await callTool({ handler });
     expect(result).toMatchObject({

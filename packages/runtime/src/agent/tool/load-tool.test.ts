@@ -9,7 +9,7 @@ const root = await mkdtemp(join(tmpdir(), 'goondan-tools-'));
 afterAll(() => rm(root, { recursive: true }));
 
 let files = 0;
-/** Writes a module with its own name and returns its path. */
+/** Writes a module under a unique file name, and returns its path. */
 async function moduleOf(source: string): Promise<string> {
   const entry = `tool-${++files}.ts`;
   await Bun.write(join(root, entry), source);
@@ -55,7 +55,7 @@ describe('a declared tool', () => {
       errorMessageLimit: 80,
     });
     expect(registry.get('weather__set')).toMatchObject({ parallel: false, idempotent: true, effects: 'external' });
-    // The handlers of this module read neither argument.
+    // The cast is safe: the handlers of this module read neither argument.
     const handler = registry.get('weather__get')?.handler as unknown as () => string;
     expect(handler()).toBe('sunny');
   });

@@ -148,7 +148,7 @@ describe('tools of defineTool', () => {
     ['is of a library without JSON Schema', old, 'a schema of older without a JSON Schema'],
     ['throws', throwing, 'JSON'],
   ])('F-15 are refused at the start, with file and tool, when the schema %s', async (_title, parameters, message) => {
-    // Code that the type checker did not see.
+    // The cast stands for code that the type checker did not see.
     const tool = defineTool({ description: 'Rolls.', parameters: parameters as never, run: () => 1 });
     const refused = await refusal({ ...one(tool), entry: './tools/dice.ts' });
     expect(String(refused)).toContain('"roll" in "./tools/dice.ts"');

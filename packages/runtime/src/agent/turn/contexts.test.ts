@@ -61,9 +61,9 @@ async function firstContextOf(kind: MiddlewareKind, event: Partial<AgentEvent> =
   return first;
 }
 
-/** An assignment as a layer would write it, in strict code. */
+/** Assigns a field as a layer would, in strict mode. */
 function assign(target: object, field: string, value: unknown): void {
-  // The types say readonly; plain JavaScript can still assign.
+  // The types say readonly, but plain JavaScript can still assign.
   (target as Record<string, unknown>)[field] = value;
 }
 
@@ -96,7 +96,7 @@ describe('the contexts', () => {
   test('C-02 a turn context has inputEvent, conversationState, agents, emitMessageEvent, metadata and next', async () => {
     const createdAt = new Date('2026-01-02T03:04:05.000Z');
     const ctx = await firstContextOf('turn', { id: 'e1', createdAt, metadata: { from: 'here' } });
-    // toMatchObject accepts any date for any other.
+    // Uses toEqual, because toMatchObject accepts any date in place of another.
     expect(Reflect.get(ctx, 'inputEvent')).toEqual({
       id: 'e1',
       type: 'user.message',
@@ -118,7 +118,7 @@ describe('the contexts', () => {
 
   test('C-03 a step context has turn, a 0-based stepIndex, conversationState, agents, emitMessageEvent, toolCatalog, metadata and next', async () => {
     const steps: Pick<StepMiddlewareContext, 'stepIndex'>[] = [];
-    // The kind was checked, so it is a step context.
+    // The cast is safe: the kind was checked.
     await lookAt((kind, ctx) => kind === 'step' && steps.push(ctx as StepMiddlewareContext));
     expect(steps.map(({ stepIndex }) => stepIndex)).toEqual([0, 1]);
     expect(steps[0]).toMatchObject({
@@ -163,7 +163,7 @@ describe('the contexts', () => {
       for (const { error, before, after } of outcomes) {
         expect(error).toBeInstanceOf(TypeError);
         expect(typeof after).toBe(typeof before);
-        // A primitive stays the same value; objects and functions are made anew for each read.
+        // A primitive stays the same value; objects and functions are created anew for each read.
         if (typeof before !== 'object' && typeof before !== 'function') expect(after).toBe(before);
       }
     },

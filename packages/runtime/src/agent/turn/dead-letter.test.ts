@@ -3,7 +3,7 @@ import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 
-/** A process that dies in its first step: its records stay, and no others follow. */
+/** Fakes a process that dies in its first step: its records stay, and no others follow. */
 async function crash(store: ConversationStore, isExcused = false): Promise<void> {
   const reached = Promise.withResolvers<void>();
   const dying = await scriptedAgent({

@@ -51,7 +51,7 @@ describe('M-07 a turn that fails', () => {
     expect(await agent.stateOf('breakable')).toBe(counted);
     await agent.say('go on');
     expect(bases).toEqual(['', kept]);
-    // One more turn and one more step.
+    // The failed turn counted one more turn and one more step.
     expect(await agent.stateOf('breakable')).toBe(counted + 2);
   });
 
@@ -218,7 +218,7 @@ describe('M-06 a store that fails', () => {
       await agent.say('three', { event: { id: 'three' } });
       expect(bases.at(-1)).toBe(textsOf(committed));
       expect(textsOf(await agent.messages())).not.toContain('two');
-      // Two good turns of one step each.
+      // Two successful turns of one step each were counted.
       expect(await agent.stateOf('breakable')).toBe(4);
     }
   });
@@ -241,7 +241,8 @@ describe('M-06 a store that fails', () => {
       const { agent } = await loseTurn({ write, tookEffect: true });
       const { text } = await agent.say('two', { event: { id: 'two' } });
       expect(text).toBe('You said: two');
-      // One for each turn: the lost turn had either recorded its reply or not called the model yet.
+      // The model was called once for each turn: the lost turn had either recorded its reply or not called the model
+      // yet.
       expect(agent.requests).toHaveLength(2);
       expect(await agent.stateOf('breakable')).toBe(4);
     }

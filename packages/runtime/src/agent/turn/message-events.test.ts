@@ -371,7 +371,7 @@ describe('M-04 a malformed event', () => {
         extensions: [
           extension('clumsy', ({ pipeline }) => {
             pipeline.register('turn', (ctx) => {
-              // Code of a layer without types.
+              // The cast stands for a layer in plain JavaScript.
               const emit = (given: unknown) => ctx.emitMessageEvent(given as MessageEvent);
               if (ctx.inputEvent.input === 'fail') emit(event());
               try {

@@ -23,7 +23,7 @@ function writingModel(timeline: string[]): Model {
 
 const textOfDelta = (delta: TurnDelta) => (delta.type === 'discard' ? 'discard' : delta.text);
 
-/** Runs one turn; returns everything written, heard and finished, in order. */
+/** Runs one turn. Returns everything that was written, received and finished, in order. */
 async function listen(register?: (timeline: string[]) => ExtensionRegister) {
   const timeline: string[] = [];
   const agent = await scriptedAgent({

@@ -1,4 +1,4 @@
-// Common mistakes in a bundle, one in each case. `‸` marks the place that must be named.
+// Tests common mistakes in a bundle, one per case. `‸` marks the place that the problem must name.
 import { describe, expect, test } from 'bun:test';
 import type { ErrorCode } from '@goondan/types';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';

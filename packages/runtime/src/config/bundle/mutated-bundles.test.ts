@@ -1,4 +1,4 @@
-// A valid bundle, spoilt many times. `GOONDAN_SEED=n` repeats one of them.
+// Tests many random changes of a valid bundle. `GOONDAN_SEED=n` repeats one of them.
 import { expect, test } from 'bun:test';
 import { errorCatalogue, GoondanError } from '@goondan/types';
 import { writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ test(`R-04 ${TIMES} spoilt bundles: no crash, and every error has a code and a p
     expect(findFaults(loaded, spoilt), `seed ${seed}`).toEqual([]);
     if (!loaded.valid) refused += 1;
   }
-  // Most of these changes make a bundle invalid; if all passed, nothing was spoilt.
+  // Most of these changes make the bundle invalid; if every bundle were valid, the test would prove nothing.
   if (only === undefined) expect(refused).toBeGreaterThan(TIMES / 2);
 }, 120_000);
 

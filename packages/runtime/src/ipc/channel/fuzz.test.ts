@@ -1,4 +1,5 @@
-// Malformed frames: whatever the bytes are, each is a message or a rejection with a code, and none hangs.
+// Tests malformed frames: whatever the bytes are, each frame becomes a message or a rejection with a code, and none
+// hangs.
 import { describe, expect, test } from 'bun:test';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
@@ -100,7 +101,7 @@ describe('a channel with malformed frames', () => {
         heard += seen.types.length;
         refused += seen.codes.length;
         expect(seen.codes.filter((code) => !/^E_IPC_(?:FRAME|SIZE)$/.test(code) || !isErrorCode(code))).toEqual([]);
-        // Each line is rejected or delivered, and a bad frame does not cost the good ones.
+        // Each line is rejected or delivered, and a bad frame does not affect the good ones.
         const lines = Buffer.from(frame).toString('latin1').split('\n').length + 2;
         expect(seen.types.length + seen.codes.length).toBe(lines);
         expect(seen.types.some((type) => type === 'ping' || type === 'pong')).toBe(true);
@@ -108,7 +109,7 @@ describe('a channel with malformed frames', () => {
       }),
       { numRuns: 1_500 },
     );
-    // Both must happen, or the test proves nothing.
+    // Both must occur, or the test proves nothing.
     expect(heard).toBeGreaterThan(1_500);
     expect(refused).toBeGreaterThan(1_500);
   });

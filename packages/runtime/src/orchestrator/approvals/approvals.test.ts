@@ -16,7 +16,7 @@ const at: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
 const other: AgentAddress = { agentName: 'coder', instanceKey: 'other' };
 const event = fakeEvent('go', { id: 'e1' });
 
-/** A disk that is only a map, and can fail. */
+/** A fake disk in memory that can fail. */
 class FakeDisk {
   readonly kept = new Map<string, ApprovalRecord>();
   fails = false;
@@ -56,7 +56,7 @@ function open(disk = new FakeDisk(), clock = manualClock()): Opened {
   const told: ApprovalNotice[] = [];
   const reports: string[] = [];
   const ids = countedIds();
-  // Another run makes other ids.
+  // Skips the ids that the earlier run used, because each run creates new ids.
   for (const _ of disk.records) ids.next('approval');
   const approvals = new Approvals({
     clock,
@@ -164,7 +164,7 @@ describe('an approval request', () => {
     const id = approvals.pending()[0]?.id ?? '';
     await approvals.decide(id, approved);
     expect([endOf('c1'), endOf('c2')]).toMatchObject([undefined, { answer: { id, decision: 'approved' } }]);
-    // The process died before it could store the answer.
+    // The process exited before it could store the answer.
     approvals.processGone(at);
     await ask('c3');
     expect(endOf('c3')).toMatchObject({ answer: { id, decision: 'approved' } });
@@ -307,7 +307,7 @@ describe('a frame of a process', () => {
     await ask('all', {}, { at: other });
     expect(endOf('all')).toMatchObject({ error: { code: 'E_APPROVALS_FULL' } });
     expect(approvals.pending()).toHaveLength(mostOfAll);
-    // A known request is not a new one.
+    // Repeating a known request does not count as a new one.
     await ask('again', { toolCallId: 'x0' });
     expect(endOf('again')).toBeUndefined();
   });

@@ -23,7 +23,7 @@ interface Ask {
   readonly id?: string;
   readonly timeoutMs?: number;
   readonly timeoutField?: 'requestTimeoutMs';
-  /** Fields of the frame's event beyond the id, as claimed by a process. */
+  /** Further fields of the event in the frame, as a process could claim them. */
   readonly claims?: Partial<AgentEvent>;
 }
 
@@ -250,7 +250,7 @@ describe('the deadline', () => {
     calls.turnStarted(at('d'), patient.id, 1_000);
     expect(calls.processGone(at('b'), 1_500)).toEqual([]);
     expect(calls.turnStarted(at('b'), own.id, 1_800)).toEqual([]);
-    // The request waits for its turn once more.
+    // The request waits again for its turn to start.
     expect(calls.processGone(at('d'), 1_500)).toContainEqual({ type: 'timer.set', timer: patient.id, at: 21_500 });
     expect(calls.turnStarted(at('d'), patient.id, 1_800)).toContainEqual({
       type: 'timer.set',
@@ -341,7 +341,7 @@ describe('the deadline', () => {
 });
 
 describe('a chain of requests', () => {
-  /** Lets each instance ask the next, in the given order; returns the last actions of the broker. */
+  /** Lets each instance ask the next one, in order. Returns the last actions of the broker. */
   const askAlong = (calls: CallBroker, path: readonly AgentAddress[]): CallAction[] => {
     let during = rootEvent();
     let actions: CallAction[] = [];

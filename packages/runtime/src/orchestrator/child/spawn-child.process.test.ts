@@ -1,4 +1,4 @@
-// With real processes: the environment of a child, and its cleanup.
+// Tests with real processes: the environment of a child, and its cleanup.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,7 +81,7 @@ describe('a child', () => {
     expect(flags).toEqual(['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans']);
     const names = Object.keys(env as JsonObject).filter((name) => !name.startsWith('BUN_'));
     expect(names.toSorted()).toEqual(['GOONDAN_CHILD', 'GOONDAN_RUN', 'PATH', 'TOKEN']);
-    // It leads its own group and its own session.
+    // The child leads its own group and its own session.
     expect(ids).toEqual([child.pid, child.pid]);
     await child.kill(0);
   });
@@ -122,7 +122,7 @@ describe('a child', () => {
     let heard = 0;
     child.channel.onMessage(() => (heard += 1));
     await child.exited;
-    // More than one read takes: reading continues long after the child is gone.
+    // This is more than one read takes, so reading continues long after the child has exited.
     expect(heard).toBe(20_000);
     expect(child.channel.isClosed).toBe(true);
   });
@@ -258,7 +258,7 @@ describe('a child whose orchestrator is killed', () => {
       const orchestrator = Bun.spawn([process.execPath, spawning], { stdio: ['ignore', 'pipe', 'inherit'] });
       await orchestrator.stdout.getReader().read();
       expect(await countTagged()).toBe(1);
-      // Long enough to start its loop.
+      // Waits until the child has started its loop.
       await Bun.sleep(100);
       orchestrator.kill('SIGKILL');
       const killedAt = performance.now();

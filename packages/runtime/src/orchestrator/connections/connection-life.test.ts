@@ -199,7 +199,7 @@ describe('a connection', () => {
       expect(world.status).toEqual({ status: 'waiting', crashes: 0, problem: 'E_CONNECTOR_LOAD: no' });
       world.say('exited');
       expect(world.spawns).toHaveLength(2);
-      // The process's own error counts, not the way it ended.
+      // The status shows the error that the process reported, not how it exited.
       expect(world.status).toMatchObject({ crashes: 1, problem: 'E_CONNECTOR_LOAD: no' });
     }
   });
@@ -371,7 +371,7 @@ test('R-03 in any order of inputs: one process, no early start, no dead end', ()
       let earliest = 0;
       const die = () => {
         const isCrash = !['draining', 'stopped'].includes(world.state.phase.name) && !isStopping(world);
-        // Computed separately from the machine.
+        // Computes the backoff separately from the state machine.
         if (isCrash) earliest = world.now + backoffMs(++crashes, neverForgiving.restart);
         world.say('exited');
       };
@@ -409,7 +409,7 @@ function isStopping({ state: { phase } }: World): boolean {
   return phase.name === 'killed' && phase.afterwards === 'stop';
 }
 
-/** Expects that in every phase a timer or a signal ends it, or a supervised process exists. */
+/** Expects that every phase can end: by a timer, by a signal, or by a supervised process. */
 function expectNoDeadEnd({ state: { phase }, timers, alive, isKilled, beatAt }: World): void {
   const set = (...names: InstanceTimer[]) => expect([...timers.keys()].toSorted()).toEqual(names.toSorted());
   if (phase.name === 'backoff') set('backoff');

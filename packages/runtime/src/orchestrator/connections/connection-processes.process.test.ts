@@ -1,4 +1,4 @@
-// Connections with real processes, real HTTP and a real inbox.
+// Tests connections with real processes, real HTTP and a real inbox.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,10 @@ const kim = { agentName: 'coder', instanceKey: 'kim' };
 let bundle: string;
 let scratch: string;
 
-/** Answers 202 when an event is accepted, 503 when it may be sent again, 422 when not. Logs its port. */
+/**
+ * A connector that responds with 202 when an event is accepted, 503 when the sender may retry, and 422 otherwise. It
+ * logs its port.
+ */
 const http = `
   import { type Connector, GoondanError } from '@goondan/types';
   const connector: Connector = async ({ emit, logger, signal }) => {
@@ -58,7 +61,7 @@ beforeAll(() => {
     http,
     throws: `throw new Error('at once, with sk-live-12345');`,
     exits: `export default async () => { process.exit(0); };`,
-    // As fast as it is read, and no faster: waiting output would fill the memory of the machine.
+    // Writes only as fast as it is read, because queued output would fill the machine's memory.
     floods: `export default async () => {
       const lines = ('y'.repeat(100) + '\\n').repeat(1_000);
       for (;;) await new Promise((resolve) => process.stdout.write(lines, resolve));
@@ -163,10 +166,10 @@ function open(
     },
     livesOf: (connection: string) => lives.filter(({ name }) => name === `connection ${connection}`),
     ports,
-    /** Posts to the newest server. */
+    /** Posts to the server that was started last. */
     post: (path: string, headers: Record<string, string> = { 'x-chat': 'kim' }, body = 'hello') =>
       fetch(`http://127.0.0.1:${ports().at(-1)}/${path}`, { method: 'POST', body, headers, keepalive: false }),
-    /** Waits until that many processes of it have begun to listen. */
+    /** Waits until this many processes of the connection have begun to listen. */
     listening: (count = 1) => until(() => ports().length >= count && statusOf('http')?.status === 'listening'),
   };
 }

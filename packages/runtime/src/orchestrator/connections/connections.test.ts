@@ -1,4 +1,4 @@
-// Supervision without processes: the test plays the connectors, and time only moves when the test advances it.
+// Tests supervision without processes: the test acts as the connectors, and time moves only when the test advances it.
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
@@ -63,7 +63,7 @@ function open(given: Options = {}) {
     onOutput: (...each) => output.push(each),
     policy: () => policyNow?.() ?? policy,
   });
-  /** The newest child of that connection. */
+  /** Returns the newest child of the connection. */
   const child = (connection = 'one') => {
     const found = children.findLast(({ request }) => request.name === `connection ${connection}`);
     if (found === undefined) throw new Error(`${connection} has no child`);
@@ -174,7 +174,7 @@ describe('the connections of a swarm', () => {
       },
     });
     connections.start();
-    // Only the backoff timer is left of processes that never started.
+    // The processes never started, so only the backoff timer is left.
     expect([tries, clock.pending]).toEqual([2, 1]);
     expect(connections.status()).toEqual([
       { connection: 'one', status: 'waiting', crashes: 2, problem: 'E_PROCESS_START: out of processes' },

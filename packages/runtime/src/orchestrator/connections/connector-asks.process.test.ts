@@ -1,4 +1,4 @@
-// `ctx.ask` with real processes: a connector that answers HTTP requests with answers of the swarm.
+// Tests `ctx.ask` with real processes: a connector that answers HTTP requests with answers of the swarm.
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,10 @@ const bundle = join(folder, 'bundle');
 mkdirSync(bundle);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** POST an event and its options; answers with the notices and the end. `?leave` leaves when the event is accepted. */
+/**
+ * Accepts a POST with an event and its options, and responds with the notices and the end. With `?leave` it disconnects
+ * when the event is accepted.
+ */
 writeFileSync(
   join(bundle, 'asking.ts'),
   `import type { Connector } from '@goondan/types';

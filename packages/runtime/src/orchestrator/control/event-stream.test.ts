@@ -72,7 +72,7 @@ describe('a stream of notices', () => {
     try {
       for (let round = 0; round < 300; round++) (await stormy.connect(watching)).end();
       await until(() => stormy.server.open === 0 && stormy.swarm.watching === 0);
-      // Gives late readers time to appear.
+      // Waits, in case more readers appear late.
       await Bun.sleep(50);
       expect([stormy.swarm.watching, stormy.server.open, clock.pending]).toEqual([0, 0, 0]);
     } finally {
@@ -169,7 +169,7 @@ describe('a slow reader', () => {
     const dropped = events.reduce((sum, notice) => sum + (notice.type === 'dropped' ? notice.count : 0), 0);
     expect(dropped).toBeGreaterThan(0);
     expect(deltas + dropped).toBe(most + 1);
-    // 1 MB in the queue, and the buffers of the sockets.
+    // Allows for 1 MB in the queue, and for the buffers of the sockets.
     expect(deltas * 10_000).toBeLessThan(5_000_000);
   }, 60_000);
 
@@ -273,7 +273,7 @@ describe('a client that leaves before the end of its turn', () => {
   ] as const)('leaves the turn running: as %s when %s', async (accept, when) => {
     await leave({ id: 'e1' }, accept, when);
     await until(() => served.swarm.running.length === 1);
-    // The notice has no reader, and nothing breaks.
+    // The notice has no reader, which must not cause an error.
     served.swarm.tell(delta('Hi', 'e1'));
     served.swarm.finish('e1', 'Hi');
     await Bun.sleep(20);
@@ -292,7 +292,7 @@ describe('a client that leaves before the end of its turn', () => {
     await until(() => served.swarm.running.length === 1);
     const { options } = served.swarm.askers.get('e1') ?? {};
     served.swarm.finish('e1', 'x'.repeat(4_000_000));
-    // The end is still on its way when the client leaves, and the server gets time to notice.
+    // The client disconnects while the end is still being sent; the server gets time to notice.
     await Bun.sleep(20);
     client.end();
     await Bun.sleep(50);

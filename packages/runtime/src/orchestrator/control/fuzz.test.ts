@@ -1,4 +1,4 @@
-// Random and malformed requests: each gets an answer, every rejection has a code, and none hangs.
+// Tests random and malformed requests: each gets a response, every rejection has a code, and none hangs.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
@@ -105,7 +105,7 @@ describe('a control socket with malformed requests', () => {
       }),
       { numRuns: 1_500 },
     );
-    // Both must happen, or the test proves nothing.
+    // Both must occur, or the test proves nothing.
     expect(answered).toBeGreaterThan(50);
     expect(refused).toBeGreaterThan(500);
     await expectToBeWell();
@@ -167,7 +167,7 @@ async function promptly<Value>(action: () => Promise<Value>): Promise<Value> {
   return value;
 }
 
-/** Expects no internal error, no open watch, and an answer. */
+/** Expects no internal error and no open watch, and that the server still answers. */
 async function expectToBeWell(): Promise<void> {
   expect(served.reported).toEqual([]);
   while (served.swarm.watching + served.server.open > 0) await Bun.sleep(5);

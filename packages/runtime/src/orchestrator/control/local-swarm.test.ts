@@ -378,7 +378,7 @@ describe('a deletion', () => {
     gate.resolve();
     expect(textOf((await asked).result.responseMessage)).toBe('a/default: slow');
     expect(agents.started).toHaveLength(1);
-    // Now only the disk knows of the input.
+    // Now the input exists only on disk.
     expect(await failure(control.deleteInstance(toInstanceAddress(at)))).toMatchObject({ code: 'E_INSTANCE_PENDING' });
     expect(await journal.has(at)).toBe(true);
   });

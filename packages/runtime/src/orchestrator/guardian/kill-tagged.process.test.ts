@@ -1,4 +1,4 @@
-// With real processes: a shell starts everything that a run can leave behind.
+// Tests with real processes: a shell starts every kind of process that a run can leave behind.
 import { afterEach, describe, expect, test } from 'bun:test';
 import { killGroups } from './kill-groups.ts';
 import { killTagged } from './kill-tagged.ts';
@@ -11,7 +11,7 @@ afterEach(() => {
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // Ended already, with its group.
+      // The process has already exited, with its group.
     }
   }
 });
@@ -111,7 +111,7 @@ describe('killing by tag', () => {
   });
 
   test('rejects a tag of another format', async () => {
-    // A tag that no process carries, in case this test ever fails.
+    // Uses a tag that no process carries, in case this test ever fails.
     expect(await killTagged('GOONDAN_RUN=').catch((error: unknown) => error)).toBeInstanceOf(TypeError);
   });
 });

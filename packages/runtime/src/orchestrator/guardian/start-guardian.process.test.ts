@@ -1,4 +1,4 @@
-// The guardian as a process, beside an orchestrator that is killed.
+// Tests the guardian as a real process, next to an orchestrator that is killed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,14 +67,14 @@ async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
      setInterval(() => undefined, 1_000);`,
   );
   const orchestrator = Bun.spawn([process.execPath, ...flags, script], {
-    // Not the environment of this test: `--no-orphans` is passed on in it.
+    // Does not pass on the environment of this test, because it contains `--no-orphans`.
     env: { PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   });
   const { value } = await orchestrator.stdout.getReader().read();
   const { guardian } = JSON.parse(new TextDecoder().decode(value)) as { guardian: number };
-  // With --no-orphans Bun ends some of them itself as soon as their parents are gone.
+  // With --no-orphans Bun itself ends some of the processes as soon as their parents have exited.
   const settled = flags.length > 0 ? 5 : EVERY_PROCESS;
   await until(async () => (await tagged(tag)).length >= settled);
   return { orchestrator, guardian };
@@ -130,7 +130,7 @@ describe('when the orchestrator is gone', () => {
       const endedAt = performance.now();
       await until(async () => (await tagged(tag)).length === 0);
       expect(performance.now() - endedAt).toBeLessThan(2_000);
-      // Not between two that are only just starting.
+      // Waits, so that the kill does not hit two guardians that are only starting.
       await until(() => !isAlive(guardian));
       expect(await tagged(tag)).toEqual([]);
     },

@@ -1,4 +1,4 @@
-// The status and the log of an instance, with agents that are not processes.
+// Tests the status and the log of an instance, with fake agents instead of processes.
 import { afterEach, expect, test } from 'bun:test';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';
@@ -27,7 +27,7 @@ async function openBroken() {
   };
   agents.onStart = fail;
   let tries = 0;
-  /** Waits for the end of one more try. */
+  /** Waits until one more attempt has ended. */
   const tried = async () => {
     tries += 1;
     await until(() => agents.started.length === tries && swarm.instances.find(at)?.status === 'does not start');

@@ -19,7 +19,7 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '')
   cleanups.push(() => removeFakeSwarm(opened));
   cleanups.push(() => opened.close());
   const replaced: string[][] = [];
-  // Only this part of the connections is used here; connections.test.ts tests the rest.
+  // Fakes the part of the connections that is used here; connections.test.ts tests the rest.
   const connections = {
     replace: (_plans, changed) => void replaced.push([...changed]),
   } as Pick<Connections, 'replace'> as Connections;
@@ -113,7 +113,7 @@ describe('a new plan', () => {
     }
     gates.slow.resolve();
     expect(textOf(await slow)).toBe('slow');
-    // The one slot is taken, so the next input of a is in line when the waiting reloads continue.
+    // The only slot is taken, so the next input of a is queued when the waiting reloads continue.
     await until(() => startsOf(opened, 'b').length === 1);
     await Bun.sleep(20);
     gates.other.resolve();

@@ -1,5 +1,4 @@
-// The time limits of requests between agents, in a swarm with agents that are not processes, a real disk and a manual
-// clock.
+// Tests the time limits of requests between agents, in a swarm with fake agents, a real disk and a manual clock.
 import { afterEach, describe, expect, test } from 'bun:test';
 import { textOf as messageText } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
@@ -60,7 +59,7 @@ async function openSwarm(
       return status(agentName) === wanted && (wanted !== 'working' || begun.includes(agentName));
     });
   };
-  /** Frames travel meanwhile: heartbeats are answered. */
+  /** Lets time pass while frames are delivered, so that heartbeats are answered. */
   const pass = async (ms: number) => {
     for (let left = ms; left > 0; left -= 1_000) {
       await clock.advance(Math.min(left, 1_000));
@@ -149,7 +148,7 @@ describe('a request between agents', () => {
       await first.clock.advance(0);
       return first.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length === 2;
     });
-    // The start takes longer than the queue limit: it has its own limit.
+    // The start takes longer than the limit for queued requests, but it has its own limit.
     await first.pass(60_000);
     await first.reach('b', 'working');
     await first.pass(5_000);

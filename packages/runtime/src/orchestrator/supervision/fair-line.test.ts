@@ -1,10 +1,10 @@
-// Fairness in the line for processes: pure, and counted in starts.
+// Tests that the queue for processes is fair. Pure, and counted in starts.
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { inFairOrder } from './fair-line.ts';
 import { planSlots, type ProcessCondition, type SlotDemand, type SlotHolder } from './process-slots.ts';
 
-/** Keys are `agent/number`; those with a `!` have input from a person. */
+/** Keys have the form `agent/number`; a `!` marks input from a person. */
 const agentOf = (key: string) => key.split('/')[0] ?? key;
 const isForPerson = (key: string) => key.endsWith('!');
 const keys = (agent: string, count: number) => Array.from({ length: count }, (_, index) => `${agent}/${index}`);
@@ -91,7 +91,7 @@ describe('the last process of an agent', () => {
   });
 });
 
-/** Simulates processes that start, work and are idle, in steps; input comes at any step. */
+/** Simulates, in steps, processes that start, work and become idle; input may arrive at any step. */
 class Slots {
   readonly holders = new Map<string, { condition: ProcessCondition; idleSince: number }>();
   readonly line = new Set<string>();
@@ -101,7 +101,7 @@ class Slots {
 
   constructor(readonly maxProcesses: number) {}
 
-  /** Returns false when it needs no start. */
+  /** Requests a process for an instance. Returns false when no start is needed. */
   ask(key: string): boolean {
     const holder = this.holders.get(key);
     if (holder === undefined) this.line.add(key);
@@ -131,7 +131,7 @@ class Slots {
     expect(this.holders.size).toBeLessThanOrEqual(this.maxProcesses);
   }
 
-  /** Advances one process; false when none can. */
+  /** Advances one process; returns false when none can advance. */
   advance(choose: number): boolean {
     const moving = [...this.holders].filter(([, { condition }]) => condition !== 'idle');
     const [key, holder] = moving[choose % Math.max(1, moving.length)] ?? [];

@@ -1,4 +1,5 @@
-// Random lives of one instance, in a world that keeps its own records of what happened, independent of the machine.
+// Tests random lives of one instance, in a simulated world that keeps its own records, independent of the state
+// machine.
 import { expect, test } from 'bun:test';
 import type { AgentEvent } from '@goondan/types';
 import fc from 'fast-check';
@@ -27,10 +28,10 @@ interface Process {
   turn?: string;
   toldToCancel?: string;
   wasAskedToGo: boolean;
-  /** The start failed for good, or the store ended the turn. */
+  /** Why the start failed for good, or why the store ended the turn. */
   failure?: FrameError;
   isForgiven?: true;
-  /** Killed by us: because it was late, or for its own fault. */
+  /** Why the orchestrator killed the process: it was late, or it misbehaved. */
   killed?: 'late' | 'fault';
 }
 
@@ -50,11 +51,11 @@ class World {
   healthyMs = 0;
   notBefore = 0;
   spawns = 0;
-  /** True when the last start failed for good, and no request came since. */
+  /** True when the last start failed for good and no request has come since. */
   isBarred = false;
   /** Events whose last turn the store ended. */
   readonly excused = new Set<string>();
-  /** Unanswered events whose senders have not got an error. */
+  /** Unanswered events whose senders have not received an error. */
   readonly waiting = new Set<string>();
 
   input(input: InstanceInput): void {
@@ -117,7 +118,7 @@ class World {
     }
   }
 
-  /** Set while an input reports a fault of the process. */
+  /** True while an input reports that the process misbehaved. */
   faulty = false;
   isAskingToGo = false;
 
@@ -164,7 +165,7 @@ class World {
     this.input({ type: 'work', seq: 1, event: eventOf(id) });
   }
 
-  /** Deletes the conversation; with a process this would be a mistake, and changes nothing. */
+  /** Deletes the conversation. While the instance has a process, this must change nothing. */
   discard(): void {
     this.input({ type: 'discard', error: { code: 'E_INSTANCE_DELETED', message: 'gone' } });
     if (this.process !== undefined) return;
@@ -223,7 +224,7 @@ class World {
     this.input({ type: 'forgive' });
   }
 
-  /** Makes its inbox unreadable; with a process this changes nothing. */
+  /** Makes the inbox unreadable. While the instance has a process, this changes nothing. */
   damage(): void {
     if (this.process === undefined) this.isBarred = true;
     this.input({ type: 'damaged', error: { code: 'E_STORE_CORRUPT', message: 'bad line' } });
@@ -243,7 +244,7 @@ class World {
     });
   }
 
-  /** Leaves the turn, which waits for people. */
+  /** Suspends the turn, which waits for people. */
   leaveTurn(): void {
     const { process } = this;
     if (process?.turn === undefined || !process.wasAskedToGo || process.killed) return;
@@ -289,7 +290,7 @@ class World {
     this.isAskingToGo = false;
   }
 
-  /** Sends late messages of a dead process, and messages that no process may send. */
+  /** Sends late messages of a dead process, and messages that no process is allowed to send. */
   lie(pick: number): void {
     const process = pick % 2 === 0 ? this.spawns - 1 : this.spawns + 1;
     if (this.process === undefined) this.input({ type: 'exited', process: this.spawns, code: 0, signal: null });
@@ -318,7 +319,7 @@ class World {
     this.input({ type: 'timer', timer: (['backoff', 'start', 'idle', 'grace'] as const)[pick % 4] ?? 'idle' });
   }
 
-  /** Ends all faults. */
+  /** Stops causing faults. */
   settle(): void {
     for (let round = 0; round < 10_000; round++) {
       if (this.process?.killed || (this.process?.wasAskedToGo && this.process.turn === undefined)) this.exit();

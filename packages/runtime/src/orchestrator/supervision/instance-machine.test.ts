@@ -451,7 +451,7 @@ describe('a drain', () => {
     expect(conditionOf(instance.state, true, true)).toBe('held');
     const [drain] = instance.acts({ type: 'leave' });
     expect(drain).toMatchObject({ type: 'process.drain', process: 1, graceMs: 1_728_000_000 });
-    // It was answered meanwhile.
+    // The turn was answered meanwhile.
     expect(instance.done('a')).toMatchObject([{ type: 'turn.finished' }]);
     expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
     expect(sent(instance.start())).toEqual(['b']);

@@ -54,7 +54,7 @@ class Driven {
     );
   }
 
-  /** Starts its process and returns its actions once that is ready. */
+  /** Starts the process, and returns its actions once the process is ready. */
   start(): string[] {
     this.do({ type: 'slot.granted' });
     return this.tells({ type: 'ready', process: this.state.spawned });
@@ -110,7 +110,7 @@ describe('an instance that does not start', () => {
     expect(instance.work('c')).toEqual([]);
     expect(instance.failStart()).toEqual(['spawn', 'fail E_EXT_INIT']);
     expect(instance.state.phase.name).toBe('doesNotStart');
-    // A repeated event is a request, too.
+    // A repeated event counts as a request, too.
     instance.work('a');
     expect(instance.start()).toEqual(['send a']);
     expect(instance.state.startError).toBeUndefined();

@@ -1,4 +1,4 @@
-// The swarm with agents that are not processes, and a real disk: delivery, order, and crashes.
+// Tests the swarm with fake agents and a real disk: delivery, order, and crashes.
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -376,7 +376,7 @@ describe('a swarm in which one agent writes to many', () => {
     await send('c', 'warm');
     await send('a', 'go');
     expect(swarm.instances.waiting).toBeGreaterThan(40);
-    // The only process of its agent is still there.
+    // The only process of the agent still runs.
     expect(textOf(await send('c', 'and now?'))).toBe('c/default: and now?');
     expect(agents.started.filter(({ at }) => at.agentName === 'c')).toHaveLength(1);
 

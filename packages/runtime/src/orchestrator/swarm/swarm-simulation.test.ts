@@ -27,7 +27,7 @@ interface Options {
   readonly agents: number;
   readonly roots: number;
   readonly maxProcesses: number;
-  /** The number of faults; then the rest of the run is calm. */
+  /** The number of faults to cause; after them, the rest of the run has none. */
   readonly faults: number;
 }
 
@@ -57,7 +57,7 @@ interface Call {
 interface Frame {
   readonly turn: Turn;
   readonly effect: string;
-  /** Repeated only by the answer to this question. */
+  /** The text that only the answer to this question repeats. */
   readonly question: string;
   ends: number;
   isProcessGone: boolean;
@@ -67,7 +67,7 @@ interface Instance {
   readonly address: AgentAddress;
   state: typeof newInstance;
   process: Process | undefined;
-  /** Events on disk. */
+  /** The events that are on disk. */
   readonly accepted: AgentEvent[];
   readonly effects: Set<string>;
   readonly results: Map<string, TurnResult>;
@@ -162,7 +162,7 @@ class Swarm {
     this.#input(instance, { type: 'work', seq, event: instance.accepted[seq] ?? event });
   }
 
-  /** Lists the possible events of a run without faults. */
+  /** Lists the events that can happen next in a run without faults. */
   #deeds(): (() => void)[] {
     const deeds: (() => void)[] = [];
     const [delivery] = this.#deliveries;
@@ -215,7 +215,7 @@ class Swarm {
         faults.push(() => this.#do(this.broker.cancelled(instance.address, callId)));
     }
     faults.push(() => this.#restart());
-    // Timeouts and all other timers.
+    // Any timer may fire early, including timeouts.
     for (const name of this.#timers.keys()) faults.push(() => this.#ring(name));
     return faults;
   }
@@ -224,7 +224,7 @@ class Swarm {
     const [next] = [...this.#timers].toSorted(([, left], [, right]) => left.at - right.at);
     if (next === undefined) return false;
     const [name] = next;
-    // When everything rests and there were no faults, a request that ends only by timeout is a deadlock.
+    // If all instances are idle and there were no faults, a request that can end only by its timeout is a deadlock.
     if (this.#options.faults === 0) expect(name).not.toStartWith('call');
     this.#ring(name);
     return true;
@@ -349,7 +349,7 @@ class Swarm {
     if (process === undefined) return;
     instance.process = undefined;
     for (const frame of process.open.values()) frame.isProcessGone = true;
-    // The slot of a process is free when it has exited, below.
+    // The slot of a process becomes free when the process has exited, below.
     this.#isPlanning = true;
     this.#do(this.broker.processGone(instance.address, this.#now));
     this.#isPlanning = false;
@@ -379,7 +379,7 @@ class Swarm {
     const { process, address } = instance;
     if (process === undefined) throw new Error('a turn without a process');
     expect(process.turn).toBeUndefined();
-    // Nothing crosses instances, and the original caller is known over any number of hops.
+    // No event crosses instances, and the original caller is known over any number of hops.
     expect(event.instanceKey).toBe(address.instanceKey);
     expect(event.auth).toEqual({ root: event.traceId });
     expect(instance.accepted).toContainEqual(event);
@@ -420,7 +420,7 @@ class Swarm {
     if (known !== undefined) return this.#finish(instance, process, known);
     if (turn.isDeadLetter) return this.#finish(instance, process, failure('E_DEAD_LETTER'));
     if (turn.isCancelled) {
-      // Some processes withdraw a frame they no longer wait for; for the others the end of the turn does it.
+      // Some processes withdraw a frame they no longer wait for; for the others, the end of the turn withdraws it.
       if (this.#random() < 0.5) {
         for (const callId of openFrames(process)) this.#do(this.broker.cancelled(instance.address, callId));
       }
@@ -527,7 +527,7 @@ class Swarm {
 
 const tenants = ['tenant-1', 'tenant-2'];
 
-/** Lists the frames of the running turn; sends of an earlier turn get their end too. */
+/** Lists the open frames of the running turn, and the sends of an earlier turn that have not ended. */
 function openFrames({ open, turn }: Process): string[] {
   return [...open].filter(([, frame]) => frame.turn === turn).map(([callId]) => callId);
 }

@@ -23,7 +23,7 @@ const replace = (targetId: string, id: string): MessageEvent => ({
 });
 const four: readonly Row[] = ['a', 'b', 'c', 'd'].map((id) => [input, append(id)] as const);
 
-/** Makes one turn per list of rows. */
+/** Creates a history with one turn per list of rows. */
 function historyOf(...turns: (readonly Row[])[]): HistorySource {
   const archived = turns.map((rows, index): ArchivedTurn => {
     const events = rows.map(([author, event, stepId], place) => {

@@ -34,7 +34,7 @@ test.each([
   ['event-1f3a9c2b-1', 1],
   ['1f3a', 1],
   ['1f3b0', 2],
-  // A complete id wins over an id that begins with the same text.
+  // A complete id takes precedence over an id that begins with the same text.
   ['1f3b', 3],
   ['turn-event-1f3b', 3],
   ['mine', 4],

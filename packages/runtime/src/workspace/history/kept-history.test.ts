@@ -58,7 +58,7 @@ test('a deleted turn is in the start of the history first, at any crash point', 
       const next = await open(survivor, 2);
       await next.recover(coder);
       expect(await checkNumbers(next)).toEqual(seen);
-      // No caller waits for the interrupted turn.
+      // Abandons the interrupted turn by opening another one.
       await next.open(coder, 'turn-other');
       for (let turn = seen.last / 2; turn < 14; turn += 1) await runSimpleTurn(next, coder, `e${turn}`);
       expect((await checkNumbers(next)).last).toBe(28);
@@ -135,7 +135,7 @@ test('T-03 every reader reports an archive that lost any of its last lines or it
     expect(await rejectionOf(readHistory(reader, coder))).toMatchObject(corrupt);
     expect(await rejectionOf(blame(reader, coder))).toMatchObject(corrupt);
     expect(await rejectionOf(Array.fromAsync(reader.archive(coder)))).toMatchObject(corrupt);
-    // The base has all messages; the fork reports that the history is damaged.
+    // The base contains all messages; the fork reports that the history is damaged.
     const problems = [expect.stringMatching(/^E_STORE_CORRUPT: .*archive/)];
     expect(await reader.fork(coder, { as: 'copy' })).toEqual({ messages: 6, unknownStates: [], problems });
     for (const instance of [coder, { ...coder, instanceKey: 'copy' }])

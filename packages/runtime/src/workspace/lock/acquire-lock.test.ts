@@ -6,7 +6,7 @@ import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { acquireLock, type Lock } from './acquire-lock.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
-/** Processes 1, 2, 3 …; those in `dead` are gone. */
+/** Creates an attempt of process `pid` to take the lock; the processes in `dead` have exited. */
 function seeker(fs: Fs, pid: number, dead: ReadonlySet<number> = new Set()) {
   const processes = {
     self: () => ({ pid, startedAt: `start of ${pid}` }),
@@ -96,7 +96,8 @@ test('exactly one of many concurrent attempts gets the lock, in any order of the
         const locks = (await scheduler.waitFor(Promise.all(attempts))).filter(
           (lock): lock is Lock => lock !== undefined,
         );
-        // At most one, because no lock was released. All attempts may have rejected each other; then nobody holds it.
+        // At most one attempt may succeed, because no lock was released. If all attempts rejected each other, nobody
+        // holds the lock.
         expect(locks.length).toBeLessThanOrEqual(1);
       },
     ),

@@ -58,7 +58,7 @@ test.each([
   ['ENOSPC', 1, 'E_DISK_FULL', 3],
   ['EIO', 3, 'E_STORE_WRITE', 3],
   ['EACCES', 1, 'E_STORE_READ', 3],
-  // With resets, one of them in the middle of a turn.
+  // This seed has resets, one of them in the middle of a turn.
   ['EIO', 2, 'E_STORE_WRITE', 5],
 ] as const)(
   'a disk that fails with %s at any operation, %i in a row: an error code, nothing lost, and work continues',

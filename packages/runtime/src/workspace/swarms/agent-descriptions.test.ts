@@ -89,7 +89,7 @@ describe('descriptions of agents', () => {
       tools: ['clock__now', 'files__look'],
       registered: seen,
     });
-    // A different time of sight alone causes no write.
+    // If only the time when a tool was seen differs, nothing is written.
     second.record('host', { ...loaded('files__look'), registered: seen });
     await second.settled();
     const later = seen.map((tool) => ({ ...tool, seenAt: '2026-01-02' }));

@@ -32,7 +32,7 @@ function newPlace() {
   return { stateRoot, workspaceId: 'w' };
 }
 
-/** Only this one of the processes 1, 2, 3 … is alive. */
+/** Pretends that only this process id is alive. */
 const only = (pid: number): Processes => ({
   self: () => ({ pid, startedAt: `start of ${pid}` }),
   isAlive: (other) => other.pid === pid,
@@ -266,7 +266,7 @@ test('T-02 a file system without flock is rejected, unless the lock is turned of
     suggestion: expect.stringContaining('--no-flock'),
   });
   const owner = await ownWorkspace({ ...place, flock: false }, { swarm: 'shop', runTag: 'tag' });
-  // Then orchestrator.json is the lock, for processes that are visible.
+  // Without flock, orchestrator.json is the lock, for processes that can see each other.
   expect(await rejectionOf(ownWorkspace(place, { swarm: 'other', runTag: 'x' }))).toMatchObject({
     code: 'E_SWARM_RUNNING',
   });

@@ -21,7 +21,7 @@ interface Written {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly second: number;
-  /** Lines before its end; a single chain belongs to the turn. */
+  /** Trace lines before the end of the turn; a single chain belongs to the turn. */
   readonly lines?: readonly TraceLine[];
   readonly isUnfinished?: boolean;
 }
@@ -113,7 +113,7 @@ describe('readTurnTrace', () => {
     const refused = await rejectionOf(readTurnTrace(place, 'turn-same'));
     expect(refused).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
     expect(String(refused)).toContain('4444444444444444 (host default, 1970-01-01T00:00:04.000Z)');
-    // Listed by the kind of id that was typed.
+    // Lists the candidates by the kind of id that was typed.
     const events = await rejectionOf(readTurnTrace(place, 'turn-event-'));
     expect(events).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
     expect(String(events)).toContain(

@@ -1,4 +1,4 @@
-// Every field of a resource changes the plan of its swarm, or is listed here with the place where it counts instead.
+// Checks that every field of a resource changes the plan of its swarm, or is listed here with its effect.
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { temporaryBundle } from '../../../testing/temporary-bundle.ts';
@@ -24,7 +24,7 @@ interface Schema {
 }
 
 interface Field {
-  /** As in `Agent.policy.trace`. */
+  /** The path of the field, such as `Agent.policy.trace`. */
   readonly name: string;
   /** The key of its resource in `specs`. */
   readonly document: string;
@@ -32,7 +32,7 @@ interface Field {
   readonly schema: Schema;
 }
 
-/** Fields that leave the plan as it is, and their effect. */
+/** Fields that do not change the plan, each with its effect. */
 const notInPlan: Readonly<Record<string, string>> = {
   'Swarm.description': 'people read it',
   'Swarm.workspace': 'resolveSwarm returns it beside the plan',
@@ -109,7 +109,7 @@ const specs: Readonly<Record<string, JsonObject>> = {
   'Extension last': { entry: './entry.ts' },
   'Connector other': { entry: './other.ts' },
 };
-/** The spec for a field that needs another one beside it. */
+/** The specs for fields that need another field next to them. */
 const specsWithNeighbour: Readonly<Record<string, JsonObject>> = {
   'Connection.ingress.rules.0.route.instanceKeyPrefix': {
     connectorRef: 'Connector/connector',
