@@ -46,7 +46,7 @@ function lookUp(given: readonly string[]) {
   const own = here.replace(/^(.*)[\\/](?:src|dist)[\\/].*$/, '$1');
   const { dirname } = paths();
   const siblings = dirname(own);
-  // The folder of a part that comes with a package, such as one of Goondan's own, is the package.
+  // A part that comes with a package, such as one of Goondan's own, has the package's folder as its folder.
   const isOfBundle = (folder: string) => dirname(folder) !== siblings && !toSlashes(folder).includes('/node_modules/');
   return { own, siblings, folders: [...new Set([...given, ...given.map(realPath)])].filter(isOfBundle) };
 }

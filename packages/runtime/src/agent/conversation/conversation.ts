@@ -93,8 +93,8 @@ export class Conversation {
   }
 
   /**
-   * Drops every event since the mark. A rollback is rare (only for a retried step), so it simply folds again from the
-   * base.
+   * Drops every event since the mark. A rollback is rare (only for a retried step), so this method simply folds again
+   * from the base.
    */
   rollback(mark: number): void {
     if (this.events.length === mark) return;

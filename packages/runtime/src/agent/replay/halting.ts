@@ -50,7 +50,7 @@ function isAskedByLayers({ kind, by }: EffectRecord): boolean {
   return kind !== 'agent' || by !== undefined;
 }
 
-/** Leaves out keys of requests made by a tool that had not ended itself. */
+/** Leaves out keys of requests made by a tool whose own call had not ended. */
 function outermost(keys: readonly string[]): readonly string[] {
   return keys.filter((key) => !keys.some((other) => key.startsWith(`${other}/`)));
 }

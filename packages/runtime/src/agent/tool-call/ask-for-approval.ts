@@ -38,7 +38,7 @@ export async function askForApproval(
   const question = { key, turnId: turn.turnId, toolCallId, toolName, args: input, reason, expiresInMs };
   const { id, ...outcome } = await wait(turn, call, question);
   turn.effects.record(key, 'approval', { ok: true, value: { digest, ...outcome } });
-  // The answer must be durable in the log before the approver may delete it.
+  // The answer must be durable in the log before the approver may delete the answer.
   await turn.log.flush();
   turn.agent.approver.taken(id);
   settle(digest, outcome.decision);

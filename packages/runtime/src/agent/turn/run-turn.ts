@@ -133,8 +133,8 @@ function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigi
 }
 
 /**
- * Throws for a dead letter. Its input was already added to the conversation, so it is not lost, but it does not run
- * again.
+ * Throws for a dead letter. Its input was already added to the conversation, so the input is not lost, but no turn runs
+ * for it again.
  */
 function refuseDeadLetter(
   { agent, replay, before, resumed }: TurnIdentity,

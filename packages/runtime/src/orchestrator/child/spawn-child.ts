@@ -25,7 +25,7 @@ import type { Guardian } from '../guardian/start-guardian.ts';
 /** The settings that all children of a run share. */
 export interface SpawnDeps {
   readonly runTag: ProcessTag;
-  /** Is notified of every child, for systems without /proc. */
+  /** The guardian, which is notified of every child, for systems without /proc. */
   readonly guardian?: Pick<Guardian, 'watch' | 'forget'>;
   /** The path of the Bun that runs children; the Bun of this process when absent. */
   readonly bun?: string;

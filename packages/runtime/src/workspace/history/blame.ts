@@ -13,7 +13,7 @@ export interface BlameQuestion {
 export interface Blame {
   /** The number of the last event that the messages include. */
   readonly seq: number;
-  /** In the order of the conversation. */
+  /** Messages in the order of the conversation. */
   readonly messages: readonly BlamedMessage[];
 }
 

@@ -2,7 +2,7 @@ import { GoondanError } from '@goondan/types';
 import type { StorePorts } from '../store-ports.ts';
 import { keepAside } from './keep-aside.ts';
 
-/** Tells whether an error reports a damaged file. */
+/** Returns true if an error reports a damaged file. */
 export function isCorrupt(error: unknown): error is GoondanError {
   return GoondanError.is(error) && error.code === 'E_STORE_CORRUPT';
 }

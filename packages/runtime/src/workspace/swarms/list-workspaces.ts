@@ -9,7 +9,7 @@ export interface ListedWorkspace {
   readonly swarm?: string;
   /** The number of conversations, including damaged ones. */
   readonly instances: number;
-  /** The time of the newest commit or deletion; absent when there are no conversations. */
+  /** The time of the newest commit; absent when there are no conversations. */
   readonly updatedAt?: Date;
 }
 

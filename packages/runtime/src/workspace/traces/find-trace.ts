@@ -52,7 +52,7 @@ export async function findLatestTurn(fs: Fs, files: readonly TraceFile[]): Promi
 
 const suggestion = 'Ask the swarm something. Nothing is recorded where `policy.trace` or `GOONDAN_TRACE` says `off`.';
 
-/** Tells whether another agent requested the turn. */
+/** Returns true if another agent requested the turn. */
 export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
   return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
 }

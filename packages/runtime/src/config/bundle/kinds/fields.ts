@@ -50,7 +50,7 @@ const referenceObject = z
   })
   .meta({ id: 'Reference', description: 'Names a resource; the short form for this bundle is `Kind/name`.' });
 
-/** Whether the kind is allowed and the resource exists is checked later, with the whole bundle. */
+/** A check of the whole bundle decides later whether the kind is allowed and the resource exists. */
 const writtenReference = (kinds: string) =>
   z.string().meta({ pattern: `^(${kinds})/.+`, examples: [`${kinds.split('|')[0] ?? ''}/name`] });
 
