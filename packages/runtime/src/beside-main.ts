@@ -6,12 +6,17 @@
 import type { BesideCall, BesideCallName, BesideSaid } from './ipc/bun-beside.ts';
 import { toFrameError } from './ipc/check/frame-error.ts';
 import { readLines, toLine } from './ipc/json-lines.ts';
+import type { LogLine } from './ports/log-line.ts';
 import type { SwarmToStart } from './start-beside.ts';
 
 const [, , folder = '/'] = process.argv;
 process.chdir(folder);
 // A write fails only when the Node program has exited, and then standard input ends, too.
 process.stdout.on('error', () => undefined);
+
+/** The most bytes of output that a slow program has not read; more log lines are dropped. */
+const MOST_UNREAD = 16_000_000;
+let dropped = 0;
 
 const calls: Readonly<Record<BesideCallName, () => Promise<(argument: never) => unknown>>> = {
   replayRecording: async () => (await import('./replay-recording.ts')).replayStored,
@@ -46,16 +51,31 @@ async function answer({ name, argument }: BesideCall): Promise<BesideSaid> {
 /** Starts a swarm, and answers with the id of its workspace, from which the control socket can be found. */
 async function start({ wantsLog, ...options }: SwarmToStart): Promise<string> {
   const { startSwarm } = await import('./start-swarm.ts');
-  const swarm = await startSwarm({ ...options, ...(wantsLog ? { onLog: (log) => say({ log }) } : {}) });
+  const swarm = await startSwarm({ ...options, ...(wantsLog ? { onLog: sayLog } : {}) });
   void swarm.stopped.then(() => {
     const { failure } = swarm;
-    if (failure === undefined) process.exit(0);
-    say({ failure: toFrameError(failure, 'E_PROCESS_START') }, () => process.exit(1));
+    if (failure !== undefined) say({ failure: toFrameError(failure, 'E_PROCESS_START') });
+    // After the last log lines.
+    process.stdout.write('', () => process.exit(failure === undefined ? 0 : 1));
   });
   const { workspaceId } = await swarm.status();
   return workspaceId;
 }
 
-function say(said: BesideSaid, then?: () => void): void {
-  process.stdout.write(toLine(said), then);
+/** Drops and counts log lines while the program reads too slowly. */
+function sayLog(log: LogLine): void {
+  if (process.stdout.writableLength > MOST_UNREAD) {
+    dropped += 1;
+    return;
+  }
+  if (dropped > 0) {
+    const message = `${dropped} log lines before this one were dropped: onLog did not keep up.`;
+    say({ log: { time: log.time, level: 'warn', event: 'log.dropped', message } });
+    dropped = 0;
+  }
+  say({ log });
+}
+
+function say(said: BesideSaid): void {
+  process.stdout.write(toLine(said));
 }

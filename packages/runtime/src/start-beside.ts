@@ -1,4 +1,4 @@
-import type { GoondanError } from '@goondan/types';
+import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from './config/check-swarm-plan.ts';
 import { connectOwnSwarm } from './control/connect-swarm.ts';
 import type { Swarm } from './control/swarm.ts';
@@ -22,7 +22,10 @@ export async function startBeside({ onLog, ...options }: StartSwarmOptions): Pro
   try {
     const wanted: SwarmToStart = { ...options, stateRoot, wantsLog: onLog !== undefined };
     const workspaceId = await beside.call<string>('startSwarm', wanted);
-    return await connectOwnSwarm({ stateRoot, workspaceId }, { ended: beside.ended, failure: () => failure });
+    const ended = beside.ended.then((badEnd) => {
+      if (badEnd !== undefined) failure ??= died(badEnd);
+    });
+    return await connectOwnSwarm({ stateRoot, workspaceId }, { ended, end: beside.end, failure: () => failure });
   } catch (error) {
     await beside.end();
     throw error;
@@ -39,4 +42,8 @@ function checkCrossing({ readPlan, ...plan }: PlanToStart): void {
     requireBun('readPlan is a function. It', suggestion);
   }
   checkSwarmPlan(plan);
+}
+
+function died(badEnd: string): GoondanError {
+  return new GoondanError('E_PROCESS_START', `The Bun process of this swarm ended unexpectedly (${badEnd}).`);
 }

@@ -38,6 +38,19 @@ describe('a body', () => {
     expect(await failure(readBody(post(body), { withinMs: 20 }))).toMatchObject({ status: 408, code: 'E_HTTP_SLOW' });
   });
 
+  test('T-13 keeps its place when a request without a body, or with one that is too long, comes in', async () => {
+    const slow = new TransformStream<Uint8Array, Uint8Array>();
+    const places = new BodyPlaces(1, () => undefined);
+    const first = readBody(post(slow.readable), { places });
+    const tooLong = new Request('http://localhost', { method: 'POST', body: 'xx', headers: { 'content-length': '2' } });
+    expect(await failure(readBody(tooLong, { places, longest: 1 }))).toMatchObject({ code: 'E_HTTP_SIZE' });
+    expect(await readBody(new Request('http://localhost'), { places })).toHaveLength(0);
+    const writer = slow.writable.getWriter();
+    await writer.write(Buffer.from('late'));
+    await writer.close();
+    expect(Buffer.from(await first).toString()).toBe('late');
+  });
+
   test('T-13 makes room for the next when all places are taken and it has been arriving for longest', async () => {
     const coming = () => {
       let send = (_text: string) => {};

@@ -18,13 +18,12 @@ export async function readBody(
   { longest = LONGEST_BODY, withinMs = SLOWEST_MS, places }: BodyBounds = {},
 ): Promise<Uint8Array> {
   const bounds = { longest, withinMs };
-  if (places === undefined) return readBytes(request, bounds, refuseBody);
   const ended = new AbortController();
-  const bytes = await places.hold(
-    () => ended.abort(displaced()),
-    () => readBytes(request, { ...bounds, signal: ended.signal }, refuseBody),
-  );
-  places.checkRoom();
+  const read = () => readBytes(request, { ...bounds, signal: ended.signal }, refuseBody);
+  // A body that is refused for its size, or that is not there, must not displace another one.
+  const isBrief = request.body === null || Number(request.headers.get('content-length') ?? 0) > longest;
+  const bytes = await (places === undefined || isBrief ? read() : places.hold(() => ended.abort(displaced()), read));
+  places?.checkRoom();
   return bytes;
 }
 

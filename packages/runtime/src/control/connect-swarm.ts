@@ -34,6 +34,8 @@ export async function connectSwarm(place: ControlPlace, options: ConnectOptions 
 /** The process of a swarm that this program has started. */
 export interface SwarmProcess {
   readonly ended: Promise<void>;
+  /** Ends the process and with it the swarm, without the control socket. */
+  readonly end: () => Promise<void>;
   /** The reason of a stop that was not requested. */
   readonly failure: () => GoondanError | undefined;
 }
@@ -113,9 +115,14 @@ async function stopSwarm(socket: ControlSocket, options: StopOptions): Promise<v
   }
 }
 
-/** Stops the swarm and waits until its process has exited, even if the swarm has already stopped. */
-async function stopOwn(socket: ControlSocket, { ended }: SwarmProcess, options: StopOptions): Promise<void> {
-  await stopSwarm(socket, options).catch(unlessGone);
+/** Stops the swarm and waits for the end of its process, even if the swarm or its socket is gone. */
+async function stopOwn(socket: ControlSocket, { ended, end }: SwarmProcess, options: StopOptions): Promise<void> {
+  try {
+    await stopSwarm(socket, options);
+  } catch (error) {
+    unlessGone(error);
+    await end();
+  }
   await ended;
 }
 

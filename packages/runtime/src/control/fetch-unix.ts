@@ -25,7 +25,12 @@ async function fetchInNode(socketPath: string, url: URL, { body, ...request }: U
     const sent = http.request(options, (answer) => {
       // Safe: Node's type of a web stream differs from the global one, but they are the same at run time.
       const stream = Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>;
-      resolve(new Response(stream, { status: answer.statusCode ?? 500 }));
+      try {
+        resolve(new Response(stream, { status: answer.statusCode ?? 500 }));
+      } catch (error) {
+        // A status that no response of ours has.
+        reject(error);
+      }
     });
     sent.on('error', reject);
     sent.end(body);

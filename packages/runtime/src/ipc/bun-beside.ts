@@ -6,7 +6,6 @@
  * 2. It exits when its standard input is closed, and so when the Node program ends, however that happens. Signals that
  *    a terminal sends to a process group do not reach it: the Node program decides.
  */
-import type { ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GoondanError } from '@goondan/types';
@@ -38,31 +37,34 @@ export interface BunBeside {
    * has answered.
    */
   call<Answer>(name: BesideCallName, argument: object): Promise<Answer>;
-  /** Resolves when the process has exited. */
-  readonly ended: Promise<void>;
+  /** Resolves when the process is gone: with the signal or the exit code of an end that was not requested. */
+  readonly ended: Promise<string | undefined>;
   /** Ends the process. */
   end(): Promise<void>;
 }
 
 /** Starts the process. `hear` receives lines that are not answers. **Errors** — `E_PLATFORM`, `E_BUN_MISSING`. */
 export async function startBunBeside(hear: (said: BesideSaid) => void = () => undefined): Promise<BunBeside> {
-  const { stdin, stdout, ended } = await spawnBun();
+  const { stdin, stdout, closed } = await spawnBun();
   const waiting: { resolve: (answer: unknown) => void; reject: (error: GoondanError) => void }[] = [];
   // A process whose output cannot be parsed is useless, so it is ended.
   const heardAll = listen().catch(() => stdin.end());
+  const ended = heardAll.then(() => closed);
   return {
     call: (name, argument) =>
       new Promise((resolve, reject) => {
-        // Safe: both programs belong to one package, so the answer has the type of its call.
+        // An argument that is not JSON throws here, before the call waits for an answer.
+        const line = toLine({ name, argument } satisfies BesideCall);
+        // Safe: the answer of a call has its type, because both programs are of one package.
         waiting.push({ resolve: resolve as (answer: unknown) => void, reject });
-        stdin.write(toLine({ name, argument } satisfies BesideCall));
-        // Has no effect if the call was already answered.
-        void Promise.all([ended, heardAll]).then(() => reject(gone()));
+        stdin.write(line);
+        // Changes nothing if the call was answered.
+        void ended.then(() => reject(gone()));
       }),
     ended,
-    end() {
+    async end() {
       stdin.end();
-      return ended;
+      await ended;
     },
   };
 
@@ -76,10 +78,7 @@ export async function startBunBeside(hear: (said: BesideSaid) => void = () => un
   }
 }
 
-type BesideProcess = Pick<ChildProcess & { stdin: object; stdout: object }, 'stdin' | 'stdout'> &
-  Pick<BunBeside, 'ended'>;
-
-async function spawnBun(): Promise<BesideProcess> {
+async function spawnBun() {
   checkPlatform(process.platform);
   const bun = findBun();
   if (bun === undefined) throw missing(`is not installed for ${process.platform}-${process.arch}`);
@@ -93,12 +92,14 @@ async function spawnBun(): Promise<BesideProcess> {
   });
   // Ignored, because pending calls are rejected when the process exits.
   child.stdin.on('error', () => undefined);
-  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  const closed = new Promise<string | undefined>((resolve) => {
+    child.on('close', (code, signal) => resolve(code === 0 ? undefined : (signal ?? `exit code ${code}`)));
+  });
   await new Promise<void>((resolve, reject) => {
     child.on('spawn', resolve);
     child.on('error', (error) => reject(missing(`cannot be started: ${error.message}`)));
   });
-  return { stdin: child.stdin, stdout: child.stdout, ended };
+  return { stdin: child.stdin, stdout: child.stdout, closed };
 }
 
 function gone(): GoondanError {

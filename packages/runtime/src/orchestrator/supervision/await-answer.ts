@@ -22,8 +22,8 @@ export interface AnswerBounds {
 /**
  * Resolves with the first value that `hear` returns for a message, or rejects with the error it throws. The process
  * keeps running; the caller ends it.
- *
- * **Errors** — `E_PROCESS_START` (also when no answer came in time), `E_CANCELLED`.
+ * **Errors** — `E_PROCESS_START` (also when `hear` returned nothing in time), `E_CANCELLED`. A promise that `hear` returns
+ * has no time limit here.
  */
 export async function awaitAnswer<Value, Down extends { readonly type: string }, Up extends { readonly type: string }>(
   child: ChildProcess<Down | Upkeep, Up | Pong>,

@@ -1,5 +1,6 @@
 /** The journal on the real disk; `memoryStore` is its counterpart in memory. */
 import type { StorePlace } from '../layout/instance-paths.ts';
+import { defined } from '../../json/defined.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
@@ -18,7 +19,7 @@ export interface DurableStoreOptions extends StorePlace {
  */
 export function durableStore({ limits, stateRoot, workspaceId, ...ports }: DurableStoreOptions): Promise<Journal> {
   const system = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: printWarning };
-  return openJournal({ ...system, ...ports }, { stateRoot, workspaceId }, { ...defaultLimits, ...limits });
+  return openJournal({ ...system, ...defined(ports) }, { stateRoot, workspaceId }, { ...defaultLimits, ...limits });
 }
 
 function printWarning({ path, message }: StoreWarning): void {

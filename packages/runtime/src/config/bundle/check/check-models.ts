@@ -21,7 +21,7 @@ export function* checkModels(scope: Scope): Generator<Finding> {
 function* checkEndpoint({ resource: { spec }, document, identity }: LoadedModel): Generator<Finding> {
   const endpoint = 'endpoint' in spec ? spec.endpoint : undefined;
   const written = typeof endpoint === 'object' && 'value' in endpoint ? endpoint.value : endpoint;
-  if (typeof written !== 'string' || /^https?:$/.test(URL.parse(written)?.protocol ?? '')) return;
+  if (typeof written !== 'string' || (URL.canParse(written) && /^https?:$/.test(new URL(written).protocol))) return;
   const place = document.placeOf(['spec', 'endpoint']);
   const suggestion = 'Write the full URL, for example http://localhost:11434/v1.';
   yield errorAt(place, 'E_RESOURCE_INVALID', `spec.endpoint is not an http(s) URL.`, {
