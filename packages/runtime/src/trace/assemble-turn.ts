@@ -53,7 +53,7 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
 
 function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
   const { finishReason, truncated, stepCount, error, place, stack, durationMs } = end;
-  // The recorded duration covers only the last run; after a crash, the difference of the dates is right.
+  // The recorded duration covers only the last run, so after a crash the difference of the dates is used.
   const sinceFirst = Date.parse(end.time) - Date.parse(first.time);
   return {
     durationMs: sinceFirst > durationMs + 1_000 ? sinceFirst : durationMs,

@@ -105,7 +105,10 @@ export function optional<Value>(check: Check<Value>): Optional<Value> {
 }
 
 type Fields = Readonly<Record<string, Check<unknown> | Optional<unknown>>>;
-/** For `satisfies`: otherwise a field that is added to `Value` but not to its check would be lost in transit. */
+/**
+ * The checks of all fields of `Value`, for `satisfies`. The compiler then reports a field without a check, which would
+ * be lost in transit.
+ */
 export type FieldsOf<Value> = Readonly<Record<keyof Value, Check<unknown> | Optional<unknown>>>;
 /** The checks of all fields of `Value`, each for its type. */
 export type ShapeOf<Value> = {
