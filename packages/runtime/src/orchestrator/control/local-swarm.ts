@@ -107,7 +107,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       if (isStopping) throw stopped('conversations can no longer be deleted');
       const at = toAgentAddress({ agent, instanceKey });
       const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
-      // Checked here first, because otherwise the instance's process would be ended first, and then the same error thrown.
+      // Checked here first. Otherwise the instance's process would be ended before the same error is thrown.
       if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
       return swarm.discard(at, { graceMs: deps.graceMs() }, () => journal.delete(at, options));
     },
@@ -116,8 +116,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       if (isStopping) throw stopped('conversations can no longer be forked');
       const to = toAgentAddress({ agent, instanceKey: options.as });
       refuseKey(to.instanceKey);
-      // Checked here first, because otherwise the existing instance's process would be ended first, and then the same error
-      // thrown.
+      // Checked here first. Otherwise the existing instance's process would be ended before the same error is thrown.
       if (await journal.has(to)) throw takenKey(to);
       const fork = () => journal.fork(toAgentAddress({ agent, instanceKey }), options);
       const forked = await swarm.admit(to, { graceMs: deps.graceMs() }, fork);
