@@ -1,4 +1,4 @@
-// The bundle in docs/bundles.md loads.
+// Checks that the bundle in docs/bundles.md loads.
 import { describe, expect, test } from 'bun:test';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';

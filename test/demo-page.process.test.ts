@@ -1,4 +1,4 @@
-// The page about the demo shows the output of the program.
+// Checks that the page about the demo shows the real output of the program.
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Twenty secrets in a real swarm whose parts write everything they know: none of them is on disk, in a request to a
-// model, in printed output, or in the environment of a process that it was not declared for.
+// Tests twenty secrets in a real swarm whose parts write everything they know: no secret appears on disk, in a model
+// request, in printed output, or in the environment of a process that it was not declared for.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -13,13 +13,13 @@ export function example(file: string): ExtensionDeclaration {
   return extensionFile('example', examplesFolder, `./${file}.ts`);
 }
 
-/** Returns the other exports of an example's file, which show a test what it did. */
+/** Returns the other exports of an example's file. They tell a test what the example did. */
 export async function exportsOf(file: string): Promise<Record<string, unknown>> {
   // A module is an object; the test knows its contents.
   return (await import(join(examplesFolder, `${file}.ts`))) as Record<string, unknown>;
 }
 
-/** Makes a store with a past of the tested agent. */
+/** Creates a store that already contains messages or a state of the tested agent. */
 export async function storeWith(past: { messages?: Message[]; state?: JsonValue }): Promise<ConversationStore> {
   const store = memoryStore();
   const address = { agentName: 'tested', instanceKey: 'default' };

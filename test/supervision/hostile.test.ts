@@ -35,7 +35,7 @@ const policy = { ...quickPolicy, crashesBeforeDeadLetter: 2 };
 const patientPolicy = { ...policy, heartbeat: { everyMs: 250, missedPings: 100 } };
 const agents = [scriptedAgent('good'), scriptedAgent('bad', { extensions: [extensionOf('misbehaving')] })];
 
-/** The model gets the call as interrupted. A call that may be repeated, or a layer, ends the process again. */
+/** After the restart, the model gets the call as interrupted. A repeatable call, or a layer, ends the process again. */
 const endsItsProcess: Outcomes = { once: 'answered', again: 'E_DEAD_LETTER', layer: 'E_DEAD_LETTER' };
 const doesNoHarm: Outcomes = { once: 'answered', again: 'answered', layer: 'answered' };
 /** A tool that throws gives the model an error; a layer that throws ends its turn. */

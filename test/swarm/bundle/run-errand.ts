@@ -113,7 +113,7 @@ async function settle(call: Promise<{ target?: string; response?: string; accept
   try {
     const { response, ...end } = await call;
     if (response === undefined) return end;
-    // The result of an errand, as the script of a test's agent repeats it.
+    // The cast is safe: the script of a test's agent repeats the result of the errand.
     return response.startsWith('{') ? { ...end, errand: JSON.parse(response) as ErrandEnd } : { ...end, response };
   } catch (error) {
     if (!GoondanError.is(error)) return { code: 'none', message: String(error) };

@@ -1,4 +1,4 @@
-/** Longer than any of these programs needs on a busy machine. */
+/** More time than any of these programs needs, even on a busy machine. */
 const TIMEOUT_MS = 15_000;
 const LONGEST = 300;
 

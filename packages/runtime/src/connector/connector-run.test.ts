@@ -285,7 +285,7 @@ describe('a connector that fails', () => {
   test('ends also when the orchestrator does not read', async () => {
     const clock = manualClock();
     const exits: number[] = [];
-    // Less room than one message takes, and no reader at the other end.
+    // This channel has less room than one message needs, and nobody reads at the other end.
     const [, channel] = connectInMemory(connectorLanguage, { room: 10 });
     const run = new ConnectorRun({ channel, clock, ids: countedIds(), folder: root, exit: (code) => exits.push(code) });
     run.begin();

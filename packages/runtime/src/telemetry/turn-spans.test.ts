@@ -1,4 +1,4 @@
-// The spans of turns of a real agent in this process, as they would be sent.
+// Tests the spans of turns that a real agent runs in this process, as they would be exported.
 import { describe, expect, test } from 'bun:test';
 import { createUserMessage, type ExtensionRegister, type ModelReply, type ToolHandler } from '@goondan/types';
 import type { Model } from '../agent/model/model-port.ts';
@@ -186,7 +186,7 @@ test('R-08 every span of a turn has its own id, even those of layers of one exte
     }
   };
   const { told } = await spansOf({ register, tools: [toolOf(() => null)], script: [call, { say: 'done' }] });
-  // A turn, two steps with a model call each, a tool call; three layers around each.
+  // One turn, two steps, two model calls and one tool call, each with three layers around it.
   expect(told).toHaveLength(6 * 4);
   expect(new Set(told.map(({ spanId }) => spanId)).size).toBe(told.length);
 });
@@ -220,7 +220,7 @@ test('R-08 a chain that ran when its turn was given up is exported as unfinished
     abort.abort(new Error('enough'));
     await new Promise(() => undefined);
   });
-  // The layer does not stop, so the turn is given up with the call still running.
+  // The layer does not stop, so the turn is abandoned while the call is still running.
   const register: ExtensionRegister = ({ pipeline }) =>
     pipeline.register('toolCall', async (ctx) => {
       await ctx.next();

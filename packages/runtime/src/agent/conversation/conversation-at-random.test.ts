@@ -1,4 +1,4 @@
-// Random turns, run twice: by a conversation, and by plain arrays that are copied before every change.
+// Tests random turns, run twice: by a conversation, and by plain arrays that are copied before every change.
 import { expect, test } from 'bun:test';
 import {
   createAssistantMessage,

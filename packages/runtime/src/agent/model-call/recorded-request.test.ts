@@ -1,4 +1,4 @@
-/** The record of model requests in a trace: the digest of each body, and enough to build that body again. */
+/** Tests the record of model requests in a trace: the digest of each body, and the data to rebuild that body. */
 import { describe, expect, test } from 'bun:test';
 import {
   type AgentEvent,

@@ -1,4 +1,4 @@
-/** Chains as an extension uses them: layers registered through the API, run by a whole agent. */
+/** Tests chains as an extension uses them: layers registered through the API, run by a whole agent. */
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister, JsonValue, MiddlewareKind, PipelineRegistry, ToolCatalogItem } from '@goondan/types';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
@@ -56,7 +56,7 @@ describe('P-01 one way to hook in', () => {
 
   test('P-02 an unknown kind fails the start; the error names the extension and the kinds', async () => {
     const wrong = extension('old', (api) => {
-      // An extension in plain JavaScript could pass this.
+      // The cast stands for an extension in plain JavaScript.
       api.pipeline.register('step.llmCall' as 'step', (ctx) => ctx.next());
     });
     const error: unknown = await scriptedAgent({ extensions: [wrong] }).catch((thrown: unknown) => thrown);
@@ -228,7 +228,7 @@ describe('P-08 arguments changed by a toolCall layer', () => {
       });
       await agent.say('go');
       expect(received).toEqual([{ text: 'changed' }, { text: 'changed' }]);
-      // The conversation keeps the arguments that the model asked for.
+      // The conversation keeps the arguments as the model wrote them.
       expect(JSON.stringify(agent.requests[1]?.messages)).toContain('"input":{"text":"hello"}');
     },
   );

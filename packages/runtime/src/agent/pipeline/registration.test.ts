@@ -1,4 +1,4 @@
-/** The layers and tools that an extension may register, and when. */
+/** Tests which layers and tools an extension may register, and when. */
 import { describe, expect, test } from 'bun:test';
 import type { ExtensionApi, MiddlewareKind } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
@@ -120,7 +120,7 @@ describe('P-16 the extra kind, model', () => {
 });
 
 describe('P-18 after register has settled', () => {
-  /** The extension's api, kept past its register. */
+  /** Returns the extension's API after its `register` has ended. */
   async function keepApi(asynchronous: boolean) {
     let kept: ExtensionApi | undefined;
     const late = extension('late', (api) => {

@@ -1,4 +1,4 @@
-/** A turn that an earlier version recorded in format 1 can be read and replayed. */
+/** Tests that a turn which an earlier version recorded in format 1 can be read and replayed. */
 import { expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionApi } from '@goondan/types';
 import { extension } from '../../testing/index.ts';

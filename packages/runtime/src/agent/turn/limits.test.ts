@@ -1,4 +1,4 @@
-/** The limits of a turn: the number of its steps, and the tokens it may use. */
+/** Tests the limits of a turn: the number of its steps, and the tokens it may use. */
 import { describe, expect, test } from 'bun:test';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import type { Model } from '../model/model-port.ts';

@@ -1,4 +1,5 @@
-// A turn of ten steps that uses everything a turn can do, killed at every write of its store and then resumed.
+// Tests a turn of ten steps that uses everything a turn can do. It is killed at every write of its store and then
+// resumed.
 import { describe, expect, test } from 'bun:test';
 import {
   createSystemMessage,
@@ -30,7 +31,7 @@ const clock: Clock = {
   },
 };
 
-/** One process, with the number of its effects and the layers that ran. */
+/** One simulated process, with the number of its effects and the layers that ran. */
 interface Process {
   readonly store: ConversationStore;
   readonly done: Record<Exclude<EffectKind, 'approval'>, number>;

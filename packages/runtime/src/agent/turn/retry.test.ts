@@ -1,4 +1,4 @@
-/** P-13: the runtime retries a step as another step; a layer throws, or returns a result. */
+/** P-13: the runtime retries a step by running another step. A layer can only throw or return a result. */
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionRegister, type Message } from '@goondan/types';
 import { extension, manualClock, type ScriptedAgent, scriptedAgent } from '../../testing/index.ts';

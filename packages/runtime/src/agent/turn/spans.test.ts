@@ -1,4 +1,4 @@
-// Turns, steps and tool calls as spans: the ids in their runtime events, and the ids a called agent gets.
+// Tests turns, steps and tool calls as spans: the ids in their runtime events, and the ids that a called agent gets.
 import { describe, expect, spyOn, test } from 'bun:test';
 import type { AgentEvent, AgentsApi, ExtensionRegister } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';

@@ -1,4 +1,4 @@
-/** Streamed text through a whole agent: when each delta leaves, and which text it has. */
+/** Tests streamed text through a whole agent: when each delta is sent, and which text it contains. */
 import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage, type ExtensionRegister, type ModelDelta, type TurnDelta } from '@goondan/types';
 import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';

@@ -1,4 +1,4 @@
-// Truncated replies: how the turn reports them, and what happens to the calls in them.
+// Tests truncated replies: how the turn reports them, and what happens to the tool calls in them.
 import { describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

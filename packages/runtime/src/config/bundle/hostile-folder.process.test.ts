@@ -1,4 +1,4 @@
-// A hostile folder: none of its code runs, nothing hangs, and every problem is named with its place.
+// Tests a hostile folder: none of its code runs, nothing hangs, and every problem is reported with its place.
 import { afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

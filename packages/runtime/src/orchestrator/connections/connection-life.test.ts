@@ -22,7 +22,7 @@ const policyOfTests = {
   startTimeoutMs: 2_000,
 };
 
-/** A connection in a simulated world: at most one process, timers that fire, and a list of actions. */
+/** Simulates a connection: at most one process, timers that fire, and a list of actions. */
 class World {
   state: InstanceState = newInstance;
   now = 0;
@@ -31,7 +31,7 @@ class World {
   isKilled = false;
   problem: FrameError | undefined;
   heartbeat = firstHeartbeat;
-  /** The time of its next ping. */
+  /** The time of the live process's next ping. */
   beatAt = Infinity;
   readonly timers = new Map<InstanceTimer, number>();
   readonly spawns: { readonly at: number; readonly wasAlive: boolean }[] = [];
@@ -101,7 +101,7 @@ class World {
     this.now = end;
   }
 
-  /** Sends an input of the child; none when there is no child. */
+  /** Sends an input of the child process; does nothing when there is no child process. */
   say(type: 'ready' | 'failed' | 'pong' | 'exited', process = this.alive ?? 0): void {
     if (type === 'ready') return this.take({ type, process });
     if (type === 'pong') {
