@@ -402,6 +402,9 @@ describe('the example, in real processes', () => {
     const example = await startExample('webhook', { change: (yaml) => change(yaml).replace(/ {2}secrets: .*\n/, '') });
     running.push(example);
     await example.logged(/E_CONNECTOR_CONFIG: The secret "secret" is missing/);
-    expect((await example.swarm.status()).connections[0]?.problem).toContain('The secret "secret" is missing');
+    // The line is logged a moment before the status changes.
+    const problem = async () => (await example.swarm.status()).connections[0]?.problem;
+    while ((await problem()) === undefined) await Bun.sleep(5);
+    expect(await problem()).toContain('The secret "secret" is missing');
   });
 });
