@@ -42,7 +42,7 @@ export async function writeTemplate(bundle: NewBundle): Promise<string[]> {
   return [...sources.keys()];
 }
 
-/** Path in the bundle → the file to copy. */
+/** Returns a map: path in the bundle → the file to copy. */
 async function listSources({ template, provider }: NewBundle): Promise<Map<string, string>> {
   const root = template === 'demo' ? join(cli, 'demo') : join(templates, template);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });

@@ -12,7 +12,7 @@ import { type ParsedSkill, parseSkill } from './parse-skill.ts';
 import type { Skill } from './skill.ts';
 
 export interface FoundSkills {
-  /** In alphabetical order. */
+  /** The skills, in alphabetical order. */
   readonly skills: readonly Skill[];
   /** The problems found, each with the path of the file. */
   readonly problems: readonly string[];

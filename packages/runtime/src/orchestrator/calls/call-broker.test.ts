@@ -235,7 +235,7 @@ describe('the deadline', () => {
     expect(calls.processStarting(at('b'), true, 1_500)).toEqual([{ type: 'timer.clear', timer: id }]);
     const [later] = calls.call(at('c'), rootEvent(), ask(at('b'), { id: 'e2' }), { ...moment, now: 2_000 });
     expect(later?.type).toBe('event.deliver');
-    // 1 000 of the 20 000 had passed.
+    // 1 000 ms of the 20 000 ms had passed.
     expect(calls.processStarting(at('b'), false, 50_000)).toMatchObject([
       { type: 'timer.set', timer: id, at: 69_000 },
       { type: 'timer.set', at: 70_000 },
@@ -288,7 +288,7 @@ describe('the deadline', () => {
     expect(late.map(({ type }) => type)).toEqual(['event.deliver']);
     const others = new Set([addressKey(at('c'))]);
     expect(calls.hold(others, 100_000)).toEqual([
-      // 1 000 of the 20 000 had passed.
+      // 1 000 ms of the 20 000 ms had passed.
       { type: 'timer.set', timer: first.id, at: 119_000 },
       { type: 'timer.clear', timer: other.id },
       { type: 'timer.set', timer: delivered(late).id, at: 100_020 },

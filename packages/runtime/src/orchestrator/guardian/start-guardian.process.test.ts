@@ -82,7 +82,7 @@ async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
 
 const EVERY_PROCESS = 3 + 3 + 1 + 3 + 2 + 1 + 2;
 
-/** For promises in seconds: a busy machine may break one twice, but not three times in a row. */
+/** For time limits of a few seconds: a busy machine may exceed one twice, but not three times in a row. */
 const promisedInSeconds = { timeout: 20_000, retry: 2 };
 
 describe('when the orchestrator is gone', () => {
