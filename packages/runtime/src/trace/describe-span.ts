@@ -184,7 +184,9 @@ const nothing: Diff = { changes: [], isCut: false };
 
 /** Returns true if an event contains more than an id, a role and content. */
 function hasMore(event: MessageEvent): boolean {
-  return 'message' in event && Object.keys(event.message.metadata).length > 0;
+  if (!('message' in event)) return false;
+  const { metadata, lifetime } = event.message;
+  return lifetime !== undefined || Object.keys(metadata).length > 0;
 }
 
 function describeEvent(event: MessageEvent): string {

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { createSystemMessage, EPHEMERAL, type ExtensionApi, type ExtensionRegister } from '@goondan/types';
+import {
+  createSystemMessage,
+  EPHEMERAL,
+  type ExtensionApi,
+  type ExtensionRegister,
+  type MessageOptions,
+} from '@goondan/types';
 import { extension, fakeApprover, manualClock } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { ReplayOutcome } from '../../trace/replay.ts';
@@ -102,10 +108,11 @@ const idle: ExtensionRegister = ({ pipeline }) => {
 };
 
 const saying =
-  (text: string, metadata = {}): ExtensionRegister =>
+  (text: string, metadata = {}, options: MessageOptions = {}): ExtensionRegister =>
   ({ pipeline }) =>
     pipeline.register('step', (ctx) => {
-      ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text, metadata, { id: 'said' }) });
+      const message = createSystemMessage(text, metadata, { id: 'said', ...options });
+      ctx.emitMessageEvent({ type: 'append', message });
       return ctx.next();
     });
 
@@ -230,12 +237,20 @@ describe('the first divergence', () => {
     expect(first).toMatchObject({ extension: 'say', what: 'message', changes: [{ after: 'be kind' }] });
   });
 
-  test('is found where the value is too long to be shown, and where it is not in the text', async () => {
+  test('is found where the value is too long to be shown', async () => {
     const long = 'x'.repeat(5_000);
     const cut = await replay('hello', { say: saying(`${long}1`) }, { say: saying(`${long}2`) });
     expect(cut.first).toMatchObject({ extension: 'say', changes: [] });
-    const kept = await replay('hello', { say: saying('hi') }, { say: saying('hi', { [EPHEMERAL]: 'turn' }) });
-    expect(kept.first).toMatchObject({ extension: 'say', what: 'message' });
+  });
+
+  test.each([
+    ['its lifetime', saying('hi', {}, { lifetime: 'turn' })],
+    ['its lifetime under the old key', saying('hi', { [EPHEMERAL]: 'turn' })],
+  ])('is found in a message where only %s differs, in either direction', async (_, say) => {
+    const expected = { extension: 'say', what: 'message' };
+    expect((await replay('hello', { say: saying('hi') }, { say })).first).toMatchObject(expected);
+    expect((await replay('hello', { say }, { say: saying('hi') })).first).toMatchObject(expected);
+    expect((await replay('hello', { say }, { say })).first).toBeUndefined();
   });
 
   test.each([
