@@ -13,10 +13,14 @@ export interface FrameError {
   readonly place?: CodePlace;
 }
 
-/** Converts any thrown value. `fallback`: the code for errors without a code of the catalogue. */
+/**
+ * Converts any thrown value. `fallback`: the code for errors without a code of the catalogue. An error of another copy of
+ * `@goondan/types` may have a code that this catalogue lacks.
+ */
 export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
   if (!GoondanError.is(thrown)) return { code: fallback, message: messageOf(thrown) };
-  const { code, message, suggestion, retryable, retryAfterMs, place } = thrown;
+  const { message, suggestion, retryable, retryAfterMs, place } = thrown;
+  const code = isErrorCode(thrown.code) ? thrown.code : fallback;
   return {
     code,
     message,
