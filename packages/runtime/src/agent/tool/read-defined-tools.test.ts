@@ -62,6 +62,37 @@ describe('tools of defineTool', () => {
     expect(names.toSorted()).toEqual(['dice__draw', 'dice__flip_coin', 'dice__roll']);
   });
 
+  test('F-15 are read once if a module also exports them as default, in either order', async () => {
+    const roll = defineTool({ description: 'Rolls.', run: () => 4 });
+    for (const handlers of [
+      { default: roll, roll },
+      { roll, default: roll },
+    ]) {
+      expect((await load({ handlers })).items().map(({ name }) => name)).toEqual(['dice__roll']);
+    }
+    const draw = defineTool({ name: 'draw', description: 'Draws.', run: () => 'the queen' });
+    const registry = await load({ handlers: { default: draw, drawCard: draw } });
+    expect(registry.items().map(({ name }) => name)).toEqual(['dice__draw']);
+  });
+
+  test('F-15 call the check of a schema as a method', async () => {
+    const standard = {
+      version: 1,
+      vendor: 'classy',
+      sides: 6,
+      validate() {
+        return { value: { sides: this.sides } };
+      },
+      jsonSchema: { input: () => ({ type: 'object' }) },
+    };
+    // Only the fields that the loader reads.
+    const parameters = { '~standard': standard } as never;
+    const registry = await load(
+      one(defineTool({ description: 'Rolls.', parameters, run: (_ctx, input) => ({ ...input }) })),
+    );
+    expect(await registry.get('dice__roll')?.handler({} as ToolContext, {})).toEqual({ sides: 6 });
+  });
+
   test('F-15 run with the output of the schema', async () => {
     const parameters = z.object({ on: z.string().transform((day) => new Date(day)), count: z.int().default(2) });
     const seen: unknown[] = [];

@@ -32,10 +32,12 @@ export interface ToolModule {
  * **Errors** — `E_TOOL_LOAD`, `E_TOOL_NAME`, `E_TOOL_SCHEMA`; each names the resource, the file and the tool.
  */
 export function readDefinedTools(module: ToolModule, exported: object): OfferedTool[] {
-  const tools = Object.entries(exported).filter((entry): entry is [string, DefinedTool<object>] =>
-    isDefinedTool(entry[1]),
-  );
-  if (tools.length > 0) return tools.map(([key, tool]) => readTool(module, key, tool));
+  const keys = new Map<DefinedTool<object>, string>();
+  for (const [key, value] of Object.entries(exported)) {
+    // A module may export the same tool twice, by its name and as default: the name counts.
+    if (isDefinedTool(value) && (keys.get(value) ?? 'default') === 'default') keys.set(value, key);
+  }
+  if (keys.size > 0) return [...keys].map(([tool, key]) => readTool(module, key, tool));
   throw new GoondanError('E_TOOL_LOAD', `Tool/${module.name}: ${fileOf(module)} exports no tool of defineTool.`, {
     suggestion: 'Export a tool: `export const roll = defineTool({ … })`. Or list `exports` in the Tool resource.',
   });
@@ -104,7 +106,9 @@ function standardOf(parameters: object): Partial<StandardParameters<object>['~st
  * and transformations.
  */
 function handlerOf(tool: DefinedTool<object>, fullName: string): ToolHandler {
-  const validate = standardOf(tool.parameters ?? {})?.validate;
+  const standard = standardOf(tool.parameters ?? {});
+  // Bound, because the schema of a class may read its own fields.
+  const validate = standard?.validate?.bind(standard);
   if (validate === undefined) return (ctx, input) => tool.run(ctx, input);
   return async (ctx, input) => {
     const { issues, value = {} } = await validate(input);
