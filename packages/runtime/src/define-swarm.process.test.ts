@@ -64,6 +64,19 @@ describe('a swarm defined in code', () => {
     expect(String(refused)).toContain('defineSwarm:6:1 Agent/other: There is no Model/dmo.');
   });
 
+  test.each(['file://host/log.ts', 'file:///a%2Fb.ts', 'file://%'])(
+    'R-04 is rejected with the entry %s',
+    async (entry) => {
+      using bundle = temporaryBundle(files);
+      const wrong: ResourceDefinition = { kind: 'Extension', metadata: { name: 'log' }, spec: { entry } };
+      const refused = defineSwarm({ folder: bundle.folder, resources: [...resources, wrong] });
+      expect(await refused.catch((error: unknown) => error)).toMatchObject({
+        code: 'E_BUNDLE_INVALID',
+        message: expect.stringContaining(`Resource 5 has the entry "${entry}"`),
+      });
+    },
+  );
+
   test('R-04 accepts nothing but JSON', async () => {
     using bundle = temporaryBundle(files);
     const config = { callback: () => 1 };

@@ -63,7 +63,7 @@ const FILE = 'defineSwarm';
 
 function toDocument(resource: ResourceDefinition, index: number, root: string): SourceDocument {
   const place = { file: FILE, line: index + 1, column: 1 };
-  const value = withLocalEntry({ apiVersion: API_VERSION, ...toJson(resource, place.line) }, root);
+  const value = withLocalEntry({ apiVersion: API_VERSION, ...toJson(resource, place.line) }, place.line, root);
   return { value, isBroken: false, file: FILE, placeOf: () => place };
 }
 
@@ -82,10 +82,22 @@ function toJson(resource: ResourceDefinition, number: number): JsonObject {
 }
 
 /** Converts an entry that is a `file:` URL, as `toolFile` returns it, to a path relative to the folder. */
-function withLocalEntry(resource: JsonObject, root: string): JsonObject {
+function withLocalEntry(resource: JsonObject, number: number, root: string): JsonObject {
   const { spec } = resource;
   if (!isPlainObject(spec) || typeof spec.entry !== 'string' || !spec.entry.startsWith('file:')) return resource;
-  const file = fileURLToPath(spec.entry);
+  const file = toPath(spec.entry, number);
   const path = relative(root, existsSync(file) ? realpathSync(file) : file);
   return { ...resource, spec: { ...spec, entry: `./${path.split(sep).join('/')}` } };
+}
+
+function toPath(entry: string, number: number): string {
+  try {
+    return fileURLToPath(entry);
+  } catch (error) {
+    const message = `Resource ${number} has the entry "${entry}", which is not the URL of a local file.`;
+    throw new GoondanError('E_BUNDLE_INVALID', message, {
+      suggestion: 'Name the file from the folder (`./tools/dice.ts`), or use `toolFile(import.meta.url, …)`.',
+      cause: error,
+    });
+  }
 }
