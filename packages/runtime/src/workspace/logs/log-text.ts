@@ -1,5 +1,7 @@
 /** Encodes log lines for a file, and decodes them. */
-import { logLine } from '../../ipc/from-agent.ts';
+import type { CodePlace } from '@goondan/types';
+import { codePlace } from '../../ipc/check/code-place.ts';
+import { object, optional, text as anyText } from '../../ipc/check/shape.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 
 /** A longer line is written without its data and with a shortened message. */
@@ -37,11 +39,39 @@ export function droppedText(lines: number, now: Date): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** Returns `undefined` for a partial line, which a crash or a full disk can leave. */
+/** The fields that readers search and print. Levels and further fields of a later version are allowed. */
+const readFields = object({
+  time: anyText,
+  level: anyText,
+  message: anyText,
+  agent: optional(anyText),
+  instance: optional(anyText),
+  connection: optional(anyText),
+  extension: optional(anyText),
+  traceId: optional(anyText),
+});
+
+/**
+ * Returns `undefined` for a partial line, which a crash or a full disk can leave. A line of a later version is returned
+ * with all its fields, except for a place of another shape.
+ */
 export function decodeLine(text: string): LogLine | undefined {
   try {
-    return logLine(JSON.parse(text));
+    const parsed: unknown = JSON.parse(text);
+    readFields(parsed);
+    // Safe: the fields that readers use were just checked; an unknown level is only printed.
+    const { place, ...line } = parsed as LogLine;
+    return place !== undefined && isPlace(place) ? { ...line, place } : line;
   } catch {
     return undefined;
+  }
+}
+
+function isPlace(value: unknown): value is CodePlace {
+  try {
+    codePlace(value);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -75,6 +75,29 @@ test('skips half a line that a crash left, and keeps the next line intact', asyn
   expect(messages(await readSwarmLog(place, everything))).toEqual(['a', 'b']);
 });
 
+test('shows lines of a later version, with all their fields, though a level or a place is unknown here', async () => {
+  const place = { stateRoot, workspaceId: 'later' };
+  const log = new SwarmLog(place);
+  log.write(line('known', { place: { file: 'a.ts', line: 1, column: 2 } }));
+  await log.close();
+  const { place: _, ...known } = line('a new level');
+  const later = [
+    { ...known, level: 'notice', room: 'kitchen' },
+    { ...known, message: 'a new place', place: { module: 'a.ts', offset: 7 } },
+    { ...known, message: 'a text as place', place: 'a.ts:1:2' },
+  ];
+  const file = join(stateRoot, 'workspaces/later/logs/swarm.jsonl');
+  for (const each of [...later, { level: 'info' }, 'no line', null]) appendFileSync(file, `${JSON.stringify(each)}\n`);
+  const read: readonly unknown[] = await readSwarmLog(place, everything);
+  const [, level, otherPlace, textPlace, ...more] = read;
+  expect(read[0]).toEqual(line('known', { place: { file: 'a.ts', line: 1, column: 2 } }));
+  expect(level).toEqual({ ...known, level: 'notice', room: 'kitchen' });
+  // A place of another shape is left out: readers would print its missing fields.
+  expect(otherPlace).toEqual({ ...known, message: 'a new place' });
+  expect(textPlace).toEqual({ ...known, message: 'a text as place' });
+  expect(more).toEqual([]);
+});
+
 test('files are bounded in size and number, the oldest are deleted, and reading spans the rest', async () => {
   const place = { stateRoot, workspaceId: 'rotated' };
   const log = new SwarmLog(place, { ...defaultSwarmLogLimits, files: { bytes: 10_000, files: 3 } });
