@@ -38,8 +38,8 @@ export interface DefinedSwarm extends SwarmPlan {
 /**
  * Checks the resources and makes a plan from them.
  *
- * **Rules** — the checks are those of a bundle; modules are parsed, not imported. The "line" of a problem is the number
- * of the resource.
+ * **Rules** — the checks are those of a bundle; modules are parsed, not imported. Resources in code have no lines: the
+ * "line" of a problem is the position of its resource in the list, from 1.
  * **Errors** — `E_BUNDLE_INVALID`, with all problems at once; those of `resolveSwarm`.
  *
  * @example

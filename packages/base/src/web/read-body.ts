@@ -28,8 +28,8 @@ export async function readBody(
 }
 
 /**
- * Reads a body that must be a JSON object with the type `application/json`. Throws a `Refusal`: 415, 400, or one of
- * those of `readBody`.
+ * Reads a body that must be a JSON object with the type `application/json`. Throws a `Refusal` with status 415 or 400,
+ * or a `Refusal` of `readBody`.
  */
 export async function readJson(request: Request, bounds?: BodyBounds): Promise<Readonly<Record<string, unknown>>> {
   checkJsonType(request, refuseBody);

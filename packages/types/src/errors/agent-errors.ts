@@ -56,7 +56,7 @@ export const agentErrors = {
     suggestion: 'If the change is intended, delete the file and record again with `mode: record`.',
   },
   E_CURRENT_FOLDER: {
-    meaning: 'The current folder was removed, or you may not enter it.',
+    meaning: 'The current folder was removed, or you do not have permission to enter it.',
     suggestion: 'Change to another folder and run the command there.',
   },
   E_EVENT_INVALID: {

@@ -252,7 +252,8 @@ export const swarmErrors = {
   },
   E_RELOAD_SOURCE: {
     meaning: 'A program started this swarm without a way to read its plan again, so the swarm cannot reload.',
-    suggestion: 'Give `startSwarm` a `bundleFolder` without a plan, or a `readPlan`. Or start the swarm again.',
+    suggestion:
+      'Pass `readPlan` to `startSwarm`, or pass `bundleFolder` and leave out the plan. Or start the swarm again.',
   },
   E_RELOAD_SWARM: {
     meaning:

@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue } from '@goondan/types';
 import type { ContentBlock, ToolReply } from './mcp-client.ts';
 
-/** Returns a plain text when the answer contains only text; structured content takes precedence over text. */
+/** If all content is text, returns the structured content if there is any, and the text otherwise; else all parts. */
 export function toOutput({ content, structuredContent }: ToolReply, longest: number): JsonValue {
   const budget = new Budget(longest);
   const isText = content.every(({ type }) => type === 'text');

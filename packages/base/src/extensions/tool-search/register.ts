@@ -69,7 +69,7 @@ function searchTool(maxResults: number): ToolCatalogItem {
           type: 'string',
           minLength: 1,
           maxLength: 500,
-          description: 'The purpose of the tool, in a few words.',
+          description: 'What the tool you need should do, in a few words.',
         },
         limit: { type: 'integer', minimum: 1, maximum: maxResults, description: 'The maximum number of tools.' },
       },

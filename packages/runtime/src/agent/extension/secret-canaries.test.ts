@@ -123,7 +123,7 @@ describe('the 20 secrets', () => {
   test('X-15 are in no request to a model, from a step or a layer', async () => {
     const { agent } = await runLeaking();
     expect(agent.requests.length).toBeGreaterThanOrEqual(3);
-    // Leaves out the reply, because it comes from the script.
+    // Without the replies: the test's own script wrote them, secrets included.
     const asked = agent.requests.map(({ messages, tools, params }) => ({ messages, tools, params }));
     expect(JSON.stringify(asked)).toContain('***');
     expect(JSON.stringify(asked)).not.toMatch(feather);

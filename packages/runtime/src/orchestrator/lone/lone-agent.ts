@@ -32,7 +32,7 @@ export interface LoneAgentOptions {
   /** Aborting it ends the process early, with `E_CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
-  /** The time limit; the limit of a start when absent. */
+  /** The time limit for the answer of the process. When absent: the time limit for starting an agent. */
   readonly timeoutMs?: number;
   /**
    * The run of a running swarm, to which the process belongs. When absent, it gets a run of its own, with a guardian.

@@ -156,7 +156,7 @@ export class SwarmAgents {
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
   }
 
-  /** Adds an instance. `make` creates it on disk; it runs while the instance has no process and accepts no input. */
+  /** Adds an instance, which `make` creates on disk. While `make` runs, the instance has no process and accepts no input. */
   async admit<Value>(address: AgentAddress, grace: Grace, make: () => Promise<Value>): Promise<Value> {
     const takeIn = async () => {
       const made = await make();
