@@ -3,6 +3,7 @@
  * is closed.
  */
 import { socketWire } from '../../ipc/channel/socket-wire.ts';
+import type { Check } from '../../ipc/check/shape.ts';
 
 /** Takes over the descriptor. All messages fit into the system's buffer, so each is written at once or not at all. */
 export function openLine(descriptor: number, keepsAlive = true) {
@@ -45,9 +46,10 @@ export function openLine(descriptor: number, keepsAlive = true) {
     /** Sends a line of text; does nothing when the connection is closed. */
     say: (text: string) => void wire.write(Buffer.from(`${text}\n`)),
     lines,
-    /** Resolves with the next line, parsed as JSON; `undefined` when the connection is closed. */
-    async next(): Promise<unknown> {
-      for await (const line of lines()) return JSON.parse(line) as unknown;
+    /** Resolves with the next line, parsed as JSON and checked; `undefined` when the connection is closed. */
+    async next<Value>(check: Check<Value>): Promise<Value | undefined> {
+      for await (const line of lines()) return check(JSON.parse(line));
+      return undefined;
     },
     closed: closed.promise,
     close: () => wire.end(),

@@ -80,6 +80,14 @@ async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
   return { orchestrator, guardian };
 }
 
+/** Writes a program that says these lines in place of the guardian, and returns its path. */
+function impostor(...lines: readonly string[]): string {
+  const path = join(folder, `${crypto.randomUUID()}.sh`);
+  const says = lines.map((line) => `echo '${line}' >&3`);
+  writeFileSync(path, ['#!/bin/sh', ...says, ''].join('\n'), { mode: 0o755 });
+  return path;
+}
+
 const EVERY_PROCESS = 3 + 3 + 1 + 3 + 2 + 1 + 2;
 
 /** For time limits of a few seconds: a busy machine may exceed one twice, but not three times in a row. */
@@ -200,6 +208,23 @@ describe('the guardian', () => {
     expect(failure).toMatchObject({ code: 'E_PROCESS_START' });
     const missing = await startGuardian({ tag: tagForTest(), bun: '/nowhere/bun' }).catch((error: unknown) => error);
     expect(missing).toMatchObject({ code: 'E_PROCESS_START' });
+  });
+
+  test.each([
+    ['is not JSON', 'hello'],
+    ['has no pid', '{"method":"tag"}'],
+    ['has an unknown method', '{"pid":7,"method":"luck"}'],
+  ])('is an error with a code when its greeting %s', async (_, greeting) => {
+    const failure = await startGuardian({ tag: tagForTest(), bun: impostor(greeting) }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({ code: 'E_PROCESS_START' });
+  });
+
+  test('is an error with a code when its report cannot be read', async () => {
+    const bun = impostor('{"pid":7,"method":"tag"}', '{"reason":"stood-down","method":"tag","ended":"none","left":[]}');
+    const guardian = await startGuardian({ tag: tagForTest(), bun });
+    expect(await guardian.standDown().catch((error: unknown) => error)).toMatchObject({ code: 'E_IPC_FRAME' });
   });
 
   test('uses little memory', async () => {

@@ -1,8 +1,10 @@
 /** The orchestrator's side of the guardian. */
 import { GoondanError } from '@goondan/types';
 import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
+import { type Check, count, type FieldsOf, listOf, object, oneOf, text } from '../../ipc/check/shape.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { GuardianReport } from './guard.ts';
+import type { EndedProcess } from './kill-tagged.ts';
 import { openLine } from './line.ts';
 import { checkTag } from './process-tag.ts';
 
@@ -33,6 +35,16 @@ export interface Guardian {
   readonly exited: Promise<{ readonly expected: boolean }>;
 }
 
+const method = oneOf('tag', 'groups');
+const processes = listOf(object({ pid: count, command: text } satisfies FieldsOf<EndedProcess>));
+const greetingShape = object({ pid: count, method });
+const reportShape: Check<GuardianReport> = object({
+  reason: oneOf('stood-down', 'orchestrator-gone'),
+  method,
+  ended: processes,
+  left: processes,
+} satisfies FieldsOf<GuardianReport>);
+
 const START_MS = 5_000;
 const STAND_DOWN_MS = 7_000;
 
@@ -44,9 +56,10 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
   const { bun = process.execPath, warn = () => undefined, clock = systemClock } = options;
   // The guardian must not keep the orchestrator's process alive.
   const line = openLine(launch(bun, checkTag(options.tag)), false);
-  // Safe: the guardian is our own program.
-  const greeting = (await waitAtMost(clock, START_MS, line.next())) as
-    (Pick<Guardian, 'pid'> & Pick<GuardianReport, 'method'>) | undefined;
+  const greeting = await waitAtMost(clock, START_MS, line.next(greetingShape)).catch((error: unknown) => {
+    line.close();
+    throw new GoondanError('E_PROCESS_START', 'The guardian started, but its greeting is malformed.', { cause: error });
+  });
   if (greeting === undefined) {
     // If the guardian still starts, it finds the connection closed and exits.
     line.close();
@@ -62,9 +75,10 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
     async standDown() {
       stoodDown = true;
       line.say('stand-down');
-      const report = await waitAtMost(clock, STAND_DOWN_MS, line.next());
-      // Safe: the guardian is our own program.
-      if (report !== undefined) return report as GuardianReport;
+      const report = await waitAtMost(clock, STAND_DOWN_MS, line.next(reportShape)).catch((error: unknown) => {
+        throw new GoondanError('E_IPC_FRAME', 'The report of the guardian is malformed.', { cause: error });
+      });
+      if (report !== undefined) return report;
       throw new GoondanError('E_IPC_CLOSED', 'The guardian sent no report: it has exited or hangs.');
     },
   };
