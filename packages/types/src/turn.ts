@@ -29,7 +29,7 @@ export interface TurnError {
   readonly suggestion?: string;
   readonly helpUrl?: string;
   /** The extension whose layer threw the error, if any. */
-  readonly extension?: string | undefined;
+  readonly extension?: string;
   /** The place in the bundle's code that threw. Absent in answers to other agents and to connectors. */
   readonly place?: CodePlace;
 }

@@ -21,9 +21,10 @@ test('nothing else is one, though it has the fields', () => {
   expect(Reflect.ownKeys(real).filter((key) => typeof key === 'symbol')).toEqual([]);
 });
 
-test('an error names its extension once the onion has marked it', () => {
+test('an error takes the field extension from the code that made it', () => {
   const error = new GoondanError('E_NEXT_TWICE', 'Twice.');
   expect(error.extension).toBeUndefined();
-  Reflect.defineProperty(error, 'extensionName', { value: 'greedy' });
-  expect(error.extension).toBe('greedy');
+  expect(Object.assign(error, { extension: 'greedy' }).extension).toBe('greedy');
+  // The absent field must not appear among the error's own fields.
+  expect(Object.keys(new GoondanError('E_NEXT_TWICE', 'Twice.'))).not.toContain('extension');
 });

@@ -22,6 +22,8 @@ export class GoondanError extends Error {
   readonly helpUrl: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
+  /** The extension whose layer threw the error, once known. The runtime sets it, over any earlier value. */
+  declare extension?: string;
   /** The place in the bundle's code that threw, once known. */
   declare place?: CodePlace;
 
@@ -31,13 +33,6 @@ export class GoondanError extends Error {
    */
   static is(value: unknown): value is GoondanError {
     return value instanceof Error && mark in value;
-  }
-
-  /** The extension whose layer threw the error, once known. */
-  get extension(): string | undefined {
-    // The onion marks all thrown values, also errors of other classes, under a name that authors are unlikely to use.
-    const name: unknown = Reflect.get(this, 'extensionName');
-    return typeof name === 'string' ? name : undefined;
   }
 
   /** Defined on the prototype, so that the mark shows up neither in logs nor in comparisons. */

@@ -28,6 +28,19 @@ describe('P-12 attachExtension', () => {
     expect(extensionOf(error)).toBe('inner');
   });
 
+  test('P-12 names the extension in the public field of a GoondanError, and leaves that field of other errors alone', () => {
+    const coded = Object.assign(new GoondanError('E_CANCELLED', 'stopped'), { extension: 'a guess' });
+    expect(attachExtension(coded, 'guard')).toHaveProperty('extension', 'guard');
+    expect(attachExtension(coded, 'outer')).toHaveProperty('extension', 'guard');
+    expect(Object.assign(coded, { extension: 'mine' })).toHaveProperty('extension', 'mine');
+    expect(extensionOf(coded)).toBe('guard');
+    const file = Object.assign(new Error('boom'), { extension: '.txt' });
+    expect(attachExtension(file, 'guard')).toHaveProperty('extension', '.txt');
+    expect(Object.keys(attachExtension(new GoondanError('E_CANCELLED', 'stopped'), 'guard'))).not.toContain(
+      'extension',
+    );
+  });
+
   test.each([
     ['a text', 'oops'],
     ['undefined', undefined],
