@@ -109,5 +109,7 @@ describe('a body', () => {
       status: 415,
     });
     expect(await failure(readJson(post('null', type)))).toMatchObject({ status: 400 });
+    const latin1 = Buffer.from('{"a":"é"}', 'latin1');
+    expect(await failure(readJson(post(latin1, type)))).toMatchObject({ status: 400, code: 'E_HTTP_BODY' });
   });
 });

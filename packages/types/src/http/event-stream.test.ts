@@ -53,6 +53,28 @@ describe('an event stream', () => {
     expect(await response.text().catch((error: unknown) => String(error))).toContain('does not keep up');
   });
 
+  test('may send more than fits into its queue to a reader that keeps up', async () => {
+    const { stream, send, overs } = open({ queue: (write) => boundedQueue(write, 100) });
+    const reader = stream.response().body?.getReader();
+    for (let n = 0; n < 100; n++) {
+      send('0123456789');
+      await reader?.read();
+    }
+    expect(overs()).toBe(0);
+    await reader?.cancel();
+  });
+
+  test('adds no comments to the queue of a reader that does not read', async () => {
+    const beats: (() => void)[] = [];
+    const clock = { after: (_ms: number, action: () => void) => (beats.push(action), () => undefined) };
+    const { stream, send } = open({ clock });
+    const response = stream.response();
+    for (let n = 0; n < 3; n++) beats.shift()?.();
+    send('after a while');
+    stream.end();
+    expect(await response.text()).toBe('data: after a while\n\n');
+  });
+
   test('sends a comment when it is quiet for too long', async () => {
     const { stream } = open({ beatMs: 5 });
     const reader = stream.response().body?.getReader();
