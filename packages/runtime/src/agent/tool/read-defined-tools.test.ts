@@ -143,6 +143,30 @@ describe('tools of defineTool', () => {
     );
   });
 
+  test('F-15 name the place of a problem, whichever form of the standard the library uses', async () => {
+    const issues = [{ message: 'is odd', path: [{ key: 'dice' }, 0, { key: 'sides' }] }, { message: 'is late' }];
+    const standard = { version: 1, vendor: 'other', jsonSchema: { input: () => ({}) }, validate: () => ({ issues }) };
+    const parameters = { '~standard': standard } as const;
+    const registry = await load(
+      one(defineTool({ description: 'Rolls.', parameters: parameters as never, run: () => 1 })),
+    );
+    // The handler reads only the arguments.
+    const refused = Promise.resolve(registry.get('dice__roll')?.handler({} as ToolContext, {}));
+    expect(await refused.catch((error: unknown) => error)).toMatchObject({
+      code: 'E_TOOL_ARGUMENTS',
+      message: 'The arguments of "dice__roll" do not fit: dice.0.sides: is odd; the value: is late.',
+    });
+  });
+
+  test('F-15 may have a schema without a type, such as a union, and with fields that are undefined', async () => {
+    const union = z.union([z.object({ sides: z.int() }), z.object({ coin: z.literal(true) })]);
+    const plain = { properties: { sides: { type: 'integer', description: undefined } } };
+    for (const parameters of [union, plain]) {
+      const tool = defineTool({ description: 'Rolls.', parameters: parameters as never, run: () => 1 });
+      expect((await load(one(tool))).items()).toHaveLength(1);
+    }
+  });
+
   const tuple = z.object({ range: z.tuple([z.int(), z.int()]) });
   test('F-15 take tuples, whose form differs between the drafts of JSON Schema', async () => {
     const agent = await scriptedAgent({
@@ -192,6 +216,12 @@ describe('tools of defineTool', () => {
     [
       'has a tool without a description',
       { roll: defineTool({ run: () => 1 } as never) },
+      'E_TOOL_LOAD',
+      'no description',
+    ],
+    [
+      'has a tool with an empty description',
+      { roll: defineTool({ description: '', run: () => 1 }) },
       'E_TOOL_LOAD',
       'no description',
     ],
