@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { WrittenRequests } from './model-request.ts';
+import { RequestRecorder, WrittenRequests } from './model-request.ts';
 
 test('a request refers to the newest one of each asker, for at most eight askers', () => {
   const written = new WrittenRequests();
@@ -11,4 +11,19 @@ test('a request refers to the newest one of each asker, for at most eight askers
   expect(written.closest(['a', 'b', 'c'])).toEqual({ effect: 'step-7', count: 2 });
   expect(written.closest(['1', '2'])).toEqual({ effect: 'key-1', count: 1 });
   expect(written.closest(['0'])).toBeUndefined();
+});
+
+test('params that are not JSON keep everything else: only an object inside of itself is a cycle', () => {
+  const loop: Record<string, unknown> = { name: 'loop' };
+  loop.self = loop;
+  const shared = { deep: { n: 1n } };
+  const params = { loop, one: shared, list: [shared, { again: shared }] };
+  // A layer in plain JavaScript may pass anything.
+  const asked = { modelRef: 'Model/m', params: params as never, tools: [], messages: [] };
+  const written = { deep: { n: '1n' } };
+  expect(new RequestRecorder().record(asked, () => '').params).toEqual({
+    loop: { name: 'loop', self: '(a cycle)' },
+    one: written,
+    list: [written, { again: written }],
+  });
 });

@@ -109,7 +109,8 @@ describe('an ask', () => {
       },
     );
     expect(heard).toEqual(['accepted event', 'delta', 'turn.ended']);
-    expect(end).toMatchObject({ agent: 'a', instanceKey: 'k', stepCount: 1 });
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+    expect(end).toMatchObject({ agent: 'a', instanceKey: 'k', stepCount: 1, usage });
     expect(textOf(end.result.responseMessage)).toBe('a/k: hello');
   });
 
