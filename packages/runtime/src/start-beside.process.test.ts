@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { textOf } from '@goondan/types';
 import type { LogLine } from './ports/log-line.ts';
 import { startBeside } from './start-beside.ts';
@@ -60,5 +60,45 @@ describe('a swarm in a Bun process beside the program', () => {
     process.kill(pid, 'SIGKILL');
     await swarm.stopped;
     expect(swarm.failure).toMatchObject({ code: 'E_PROCESS_START', message: expect.stringContaining('SIGKILL') });
+  });
+
+  test('F-06 tells why it ended by itself', async () => {
+    const { swarm, socket } = await start();
+    await swarm.ask({ input: 'hello' });
+    const folder = dirname(socket);
+    renameSync(folder, `${folder}-moved`);
+    mkdirSync(folder, { mode: 0o700 });
+    // The next input shows the loss at once. It still needs the socket.
+    renameSync(join(`${folder}-moved`, 'control.sock'), socket);
+    await swarm.deliver({ input: 'too late' }).catch(() => undefined);
+    await swarm.stopped;
+    expect(swarm.failure).toMatchObject({ code: 'E_FENCED' });
+  });
+
+  test('F-06 runs on when a listener of the program throws, which is an uncaught exception there', async () => {
+    const state = temporaryBundle({});
+    made.push(state);
+    const scripted = { provider: 'scripted', model: 'm', options: { script: [{ say: 'Hi' }] } };
+    const agents = [{ agentName: 'a', models: { 'Model/m': scripted } }];
+    const plan = JSON.stringify({ name: 'default', workspace: 'w', agents, stateRoot: state.folder });
+    const program = `
+      import { startBeside } from ${JSON.stringify(join(import.meta.dir, 'start-beside.ts'))};
+      let thrown = 0;
+      process.on('uncaughtException', () => (thrown += 1));
+      const onLog = () => { throw new Error('mine'); };
+      const swarm = await startBeside({ ...${plan}, onLog });
+      const { result } = await swarm.ask({ input: 'hello' });
+      console.log(result.finishReason, thrown > 0);
+      await swarm.stop();`;
+    const child = Bun.spawn([process.execPath, '--eval', program], { stdout: 'pipe', stderr: 'inherit' });
+    expect(await new Response(child.stdout).text()).toBe('text_response true\n');
+    expect(await child.exited).toBe(0);
+  });
+
+  test('F-06 is refused with its own error when it cannot start', async () => {
+    const state = temporaryBundle({});
+    made.push(state);
+    const refused = startBeside({ bundleFolder: join(state.folder, 'nowhere'), stateRoot: state.folder });
+    expect(await refused.catch((error: unknown) => error)).toMatchObject({ code: expect.stringMatching(/^E_BUNDLE/) });
   });
 });
