@@ -327,6 +327,7 @@ describe('the actions of a person', () => {
     const post = (what: string, body: unknown) => place.read<Done>(`/api/workspaces/fake/${what}`, { body });
     const whom = { agent: 'entry', instanceKey: 'default' };
     const { id } = fakeApproval;
+    expect(await post('send', { ...whom, input: 'Hi' })).toMatchObject({ accepted: true });
     expect(await post('cancel', whom)).toEqual({ done: false });
     expect(await post('cancel', { ...whom, turnId: 'turn-e' })).toEqual({ done: false });
     expect(await post('approval', { id, decision: 'approve' })).toEqual({ done: true });
@@ -336,6 +337,7 @@ describe('the actions of a person', () => {
     expect(await post('dead-letter', { ...whom, eventId: 'dead', action: 'drop' })).toEqual({ done: true });
     const address = { agent: 'entry', instanceKey: 'default' };
     expect(swarm.calls.filter(([name]) => name !== 'status')).toEqual([
+      ['deliver', { agent: 'entry', instanceKey: 'default', input: 'Hi', client: 'studio' }],
       ['cancel', { agent: 'entry', instanceKey: 'default' }],
       ['cancel', { agent: 'entry', instanceKey: 'default', eventId: 'e' }],
       ['approve', { id, by: 'studio' }],
@@ -363,6 +365,7 @@ describe('the actions of a person', () => {
       ['send', JSON.stringify({ ...whom, input: 'x'.repeat(1_000_001) }), 413],
       ['cancel', { agent: 'clerk' }, 400],
       ['approval', { id: 'x', decision: 'perhaps' }, 400],
+      ['approval', { id: 'x', decision: 'approve', by: 'somebody' }, 400],
       ['dead-letter', { ...whom, eventId: 'x', action: 'toString' }, 400],
     ];
     for (const [what, body, status] of cases) {
