@@ -48,6 +48,20 @@ describe('the imports of a module', () => {
     expect(second.digest).not.toBe(first.digest);
   });
 
+  test('R-04 an import may leave the folder of one module and stay in that of another', () => {
+    using bundle = temporaryBundle({
+      'inner/a.ts': `import './shared.ts';`,
+      'inner/shared.ts': `import '../b.ts';`,
+      'a.ts': `import './inner/shared.ts';`,
+      'b.ts': `import 'nowhere';`,
+    });
+    const scanned = moduleScanner();
+    const inner = join(bundle.folder, 'inner');
+    expect(scanned(join(inner, 'a.ts'), inner).problems).toEqual([]);
+    const { problems } = scanned(join(bundle.folder, 'a.ts'), bundle.folder);
+    expect(problems).toMatchObject([{ type: 'missing', file: 'b.ts', text: 'nowhere' }]);
+  });
+
   test('R-04 a package import is found when the package is installed, here or above', () => {
     const text = `import 'one';\nimport '@two/parts/deep.js';\n`;
     const installed = { 'node_modules/one/package.json': '{}', 'node_modules/@two/parts/package.json': '{}' };
