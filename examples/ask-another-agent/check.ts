@@ -15,7 +15,7 @@ engine.add('librarian', async (event, signal) => (await librarian.agent.handle(e
 const host = await scriptedAgent({
   agentName: 'host',
   engine,
-  extensions: [extensionFile('ask-librarian', import.meta.dir, './ask-librarian.ts', { target: 'librarian' })],
+  extensions: [extensionFile('ask-librarian', import.meta.dirname, './ask-librarian.ts', { target: 'librarian' })],
 });
 
 await host.say('Tell me about tea.');

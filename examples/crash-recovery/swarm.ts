@@ -25,7 +25,7 @@ export function startKitchen(stateRoot: string): Promise<Swarm> {
         tools: [
           {
             name: 'kitchen',
-            root: import.meta.dir,
+            root: import.meta.dirname,
             entry: './slow-tool.ts',
             // Cooking twice does no harm: a call that a crash interrupted is made again.
             exports: [

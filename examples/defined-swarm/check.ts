@@ -21,7 +21,7 @@ const clerk = resources.findLast(({ kind }) => kind === 'Agent');
 assert(clerk?.kind === 'Agent');
 const wrong = { ...clerk, spec: { ...clerk.spec, tools: ['Tool/prcies'] } };
 const others = resources.filter((resource) => resource !== clerk);
-await assert.rejects(defineSwarm({ folder: import.meta.dir, resources: [...others, wrong] }), {
+await assert.rejects(defineSwarm({ folder: import.meta.dirname, resources: [...others, wrong] }), {
   code: 'E_BUNDLE_INVALID',
   message: /Agent\/clerk: There is no Tool\/prcies\./,
 });

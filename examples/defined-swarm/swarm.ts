@@ -41,6 +41,6 @@ export const resources: ResourceDefinition[] = [
 ];
 
 export async function startShop(stateRoot: string): Promise<Swarm> {
-  const shop = await defineSwarm({ folder: import.meta.dir, resources });
+  const shop = await defineSwarm({ folder: import.meta.dirname, resources });
   return startSwarm({ ...shop, stateRoot });
 }

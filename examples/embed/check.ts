@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-embed-'));
 try {
   const child = Bun.spawn([process.execPath, 'program.mjs'], {
-    cwd: import.meta.dir,
+    cwd: import.meta.dirname,
     env: { ...process.env, GOONDAN_STATE_ROOT: stateRoot },
   });
   assert.equal(

@@ -5,8 +5,9 @@ const swarm = await startSwarm({
   onLog: ({ level, message }) => level === 'error' && console.error(message),
 });
 
-// The swarm asks about every sale. A program with a user would ask the user here.
-await swarm.watch({ types: ['approval'] }, ({ state, approval }) => {
+// The swarm asks about every sale. A program with a user would ask the user here. `soFar` brings the questions of an
+// earlier run, too.
+await swarm.watch({ types: ['approval'], soFar: true }, ({ state, approval }) => {
   if (state !== 'asked') return;
   console.log(`${approval.toolName} ${JSON.stringify(approval.args)}: approved`);
   swarm.approve({ id: approval.id, by: 'the program' }).catch(console.error);

@@ -8,7 +8,7 @@ import { textOf } from '@goondan/types';
 
 // One resource of each kind (and a second model); docs/reference/configuration.md shows their files.
 const environment = { TEAM_KEY: 'not-a-real-key' };
-const bundle = await loadBundle(import.meta.dir, { environment });
+const bundle = await loadBundle(import.meta.dirname, { environment });
 assert.deepEqual([bundle.errors, bundle.warnings], [[], []]);
 
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-every-kind-'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 
 const backup = { provider: 'scripted', model: 'small', options: { script: [{ say: 'The backup says hello.' }] } };
-const failOver = extensionFile('fail-over', import.meta.dir, './fail-over.ts', { backup: 'Model/backup' });
+const failOver = extensionFile('fail-over', import.meta.dirname, './fail-over.ts', { backup: 'Model/backup' });
 
 // The agent's own model is down, with an error that may not be retried.
 const tested = await scriptedAgent({

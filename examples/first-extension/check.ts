@@ -15,7 +15,7 @@ const dice = {
 const tested = await scriptedAgent({
   script,
   tools: [dice],
-  extensions: [extensionFile('tool-budget', import.meta.dir, './tool-budget.ts', { most: 2 })],
+  extensions: [extensionFile('tool-budget', import.meta.dirname, './tool-budget.ts', { most: 2 })],
   policy: { maxStepsPerTurn: 5 },
 });
 

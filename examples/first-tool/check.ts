@@ -7,7 +7,7 @@ import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { textOf } from '@goondan/types';
 
 // The folder is a bundle: `gdn run examples/first-tool` does the same.
-const bundle = await loadBundle(import.meta.dir, { environment: {} });
+const bundle = await loadBundle(import.meta.dirname, { environment: {} });
 assert.deepEqual([bundle.errors, bundle.warnings], [[], []]);
 
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-first-tool-'));

@@ -11,7 +11,7 @@ const careless = await scriptedAgent({
       return { content: [{ type: 'text', text: words.join('') }], finishReason: 'stop', usage };
     },
   },
-  extensions: [extensionFile('redact-secrets', import.meta.dir, './redact-secrets.ts')],
+  extensions: [extensionFile('redact-secrets', import.meta.dirname, './redact-secrets.ts')],
 });
 
 const { text, deltas } = await careless.say('My key is ghp_abcdefgh12345678. Which is yours?');

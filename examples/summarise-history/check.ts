@@ -9,7 +9,7 @@ const tested = await scriptedAgent({
     { say: 'Yes?' },
   ],
   extensions: [
-    extensionFile('summarise-history', import.meta.dir, './summarise-history.ts', {
+    extensionFile('summarise-history', import.meta.dirname, './summarise-history.ts', {
       mostMessages: 4,
       keptQuestions: 2,
     }),

@@ -8,7 +8,7 @@ import { textOf } from '@goondan/types';
 import { definePlay } from './swarm.ts';
 
 // The folder is a bundle: `gdn run examples/tool-in-code` does the same.
-const bundle = await loadBundle(import.meta.dir, { environment: {} });
+const bundle = await loadBundle(import.meta.dirname, { environment: {} });
 assert.deepEqual([bundle.errors, bundle.warnings], [[], []]);
 
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-tool-in-code-'));

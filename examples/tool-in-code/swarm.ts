@@ -32,5 +32,5 @@ const swarm: ResourceDefinition = {
 };
 
 export function definePlay(): Promise<DefinedSwarm> {
-  return defineSwarm({ folder: import.meta.dir, resources: [tool, model, agent, swarm] });
+  return defineSwarm({ folder: import.meta.dirname, resources: [tool, model, agent, swarm] });
 }

@@ -10,8 +10,8 @@ const tested = await scriptedAgent({
   ],
   tools: [{ name: 'clock', exports: [{ name: 'now', description: 'The time.' }], handlers: { now } }],
   extensions: [
-    extensionFile('allowed-zones', import.meta.dir, './extensions/allowed-zones.ts', { zones: ['Asia/Seoul'] }),
-    extensionFile('nicknames', import.meta.dir, './extensions/nicknames.ts', { names: { Seoul: 'Asia/Seoul' } }),
+    extensionFile('allowed-zones', import.meta.dirname, './extensions/allowed-zones.ts', { zones: ['Asia/Seoul'] }),
+    extensionFile('nicknames', import.meta.dirname, './extensions/nicknames.ts', { names: { Seoul: 'Asia/Seoul' } }),
   ],
 });
 

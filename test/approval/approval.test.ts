@@ -119,6 +119,13 @@ describe('an approval', () => {
     });
     expect(runs()).toEqual([]);
     const another = await connectSwarm(place());
+    // A program that comes later hears of the question, too.
+    const heard: string[] = [];
+    await another.watch({ types: ['approval'], soFar: true }, (notice) => {
+      if (notice.type === 'approval') heard.push(`${notice.state} ${notice.approval.id}`);
+    });
+    await until('the question is heard', async () => heard.length > 0);
+    expect(heard).toEqual([`asked ${question?.id ?? ''}`]);
     expect(await another.approve({ id: question?.id ?? '', by: 'ann' })).toBe(true);
     expect(textOfEnd(await turn)).toBe('Put a book: ');
     expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);

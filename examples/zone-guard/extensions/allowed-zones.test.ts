@@ -11,7 +11,7 @@ test('a zone that is not allowed never reaches the clock', async () => {
       { afterTool: 'clock__now', say: 'Done. {{result.error.message}}' },
     ],
     tools: [{ name: 'clock', exports: [{ name: 'now', description: 'The time.' }], handlers: { now } }],
-    extensions: [extensionFile('allowed-zones', import.meta.dir, './allowed-zones.ts', { zones: ['UTC'] })],
+    extensions: [extensionFile('allowed-zones', import.meta.dirname, './allowed-zones.ts', { zones: ['UTC'] })],
   });
 
   expect((await tested.say('What time is it in UTC')).text).toBe('Done. ');

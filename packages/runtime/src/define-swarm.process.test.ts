@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { defineTool, textOf } from '@goondan/types';
+import { type DefinedTool, defineTool, GoondanError, textOf } from '@goondan/types';
 import { z } from 'zod';
 import type { ResourceDefinition } from './define-swarm.ts';
 import { defineSwarm } from './define-swarm.ts';
@@ -151,5 +151,30 @@ describe('a tool of defineTool in a swarm defined in code', () => {
       message: expect.stringContaining('A plan is data: code of tools and extensions runs in other processes.'),
       suggestion: expect.stringContaining('toolFile<typeof dice>(import.meta.url'),
     });
+  });
+});
+
+describe('wrong arguments of a program in JavaScript', () => {
+  // Safe: a program in JavaScript may pass anything.
+  const code = (action: () => unknown) =>
+    Promise.try(action).then(
+      () => 'accepted',
+      (error: unknown) => (GoondanError.is(error) ? error.code : String(error)),
+    );
+
+  test.each<[what: string, action: () => unknown, expected: string]>([
+    ['defineSwarm without a folder', () => defineSwarm({ resources } as never), 'E_BUNDLE_INVALID'],
+    ['defineSwarm without resources', () => defineSwarm({ folder: '.' } as never), 'E_BUNDLE_INVALID'],
+    [
+      'defineSwarm in a missing folder',
+      () => defineSwarm({ folder: '/nowhere/at/all', resources }),
+      'E_BUNDLE_MISSING',
+    ],
+    ['toolFile with a folder', () => toolFile<{ t: DefinedTool<object> }>('/a/folder', './x.ts'), 'E_BUNDLE_INVALID'],
+    ['toolFile without a file', () => toolFile<never>('file:///a.ts', undefined as never), 'E_BUNDLE_INVALID'],
+    ['an onLog that is a text', () => startSwarm({ bundleFolder: '.', onLog: 'x' as never }), 'E_SWARM_PLAN'],
+    ['a stateRoot that is a number', () => startSwarm({ bundleFolder: '.', stateRoot: 5 as never }), 'E_SWARM_PLAN'],
+  ])('F-06 %s: an error with a code', async (_, action, expected) => {
+    expect(await code(action)).toBe(expected);
   });
 });

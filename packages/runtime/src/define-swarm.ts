@@ -11,6 +11,7 @@ import type { Environment } from './config/bundle/values.ts';
 import type { SwarmPlan } from './config/swarm-plan.ts';
 import { copyJsonObject, isPlainObject, NotJson } from './json/copy-json.ts';
 import { defined } from './json/defined.ts';
+import { realFolder } from './real-folder.ts';
 
 /** A resource as in a `goondan.yaml`; `apiVersion` is optional. */
 export type ResourceDefinition = {
@@ -18,7 +19,7 @@ export type ResourceDefinition = {
 }[ResourceKind];
 
 export interface SwarmDefinition {
-  /** The folder of entries and prompts, which must be inside it; usually `import.meta.dir`. */
+  /** The folder of entries and prompts, which must be inside it; usually `import.meta.dirname`. */
   readonly folder: string;
   readonly resources: readonly ResourceDefinition[];
   /** The name of the swarm; optional when there is only one. */
@@ -43,7 +44,7 @@ export interface DefinedSwarm extends SwarmPlan {
  * **Errors** — `E_BUNDLE_INVALID`, with all problems at once; those of `resolveSwarm`.
  *
  * @example
- * const swarm = await startSwarm(await defineSwarm({ folder: import.meta.dir, resources: [model, agent, swarm] }));
+ * const swarm = await startSwarm(await defineSwarm({ folder: import.meta.dirname, resources: [model, agent, swarm] }));
  */
 export async function defineSwarm({
   folder,
@@ -51,8 +52,12 @@ export async function defineSwarm({
   environment = process.env,
   ...options
 }: SwarmDefinition): Promise<DefinedSwarm> {
+  if (typeof folder !== 'string' || !Array.isArray(resources)) {
+    const suggestion = 'Pass `{ folder, resources }`; in a module, the folder is `import.meta.dirname`.';
+    throw new GoondanError('E_BUNDLE_INVALID', 'defineSwarm needs a folder and a list of resources.', { suggestion });
+  }
   const { readBundle } = await import('./config/bundle/read-bundle.ts');
-  const root = realpathSync(folder);
+  const root = realFolder(folder);
   const documents = resources.map((resource, index) => toDocument(resource, index, root));
   const bundle = await readBundle({ folder: root, documents, findings: [] }, environment);
   const { plan, workspace } = resolveSwarm(bundle, { environment, ...options });

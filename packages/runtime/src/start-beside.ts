@@ -25,7 +25,10 @@ export async function startBeside({ onLog, ...options }: StartSwarmOptions): Pro
     const ended = beside.ended.then((badEnd) => {
       if (badEnd !== undefined) failure ??= died(badEnd);
     });
-    return await connectOwnSwarm({ stateRoot, workspaceId }, { ended, end: beside.end, failure: () => failure });
+    return await connectOwnSwarm(
+      { stateRoot, workspaceId },
+      { ended, end: () => beside.end(), failure: () => failure },
+    );
   } catch (error) {
     await beside.end();
     throw error;

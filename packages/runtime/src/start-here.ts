@@ -1,9 +1,8 @@
-import { realpathSync } from 'node:fs';
-import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from './config/check-swarm-plan.ts';
 import type { Swarm } from './control/swarm.ts';
 import { defined } from './json/defined.ts';
 import { startOrchestrator } from './orchestrator/start-orchestrator.ts';
+import { realFolder } from './real-folder.ts';
 import { readFolderPlan, readPlanAgain, type SwarmFolder } from './read-folder-plan.ts';
 import { chooseStateRoot, type PlanToStart, type StartSwarmOptions } from './start-swarm.ts';
 import { workspaceId } from './workspace/layout/workspace-id.ts';
@@ -33,12 +32,4 @@ async function readFolder(folder: SwarmFolder) {
   const { plan, workspaceId: id } = await readFolderPlan(folder);
   const bundleFolder = realFolder(folder.bundleFolder);
   return { plan, bundleFolder, workspaceId: id, readPlan: () => readPlanAgain({ ...folder, bundleFolder }, id) };
-}
-
-function realFolder(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    throw new GoondanError('E_BUNDLE_MISSING', `There is no folder "${path}".`, { cause: error });
-  }
 }

@@ -76,7 +76,16 @@ export function chooseStateRoot(option: string | undefined): string {
 
 /** Checks the options, because a program in JavaScript may pass anything. */
 function checkOptions(options: unknown): asserts options is StartSwarmOptions {
-  const given = typeof options === 'object' && options !== null ? options : {};
+  const given: object = typeof options === 'object' && options !== null ? options : {};
+  for (const [name, type] of [
+    ['onLog', 'function'],
+    ['readPlan', 'function'],
+    ['stateRoot', 'string'],
+  ] as const) {
+    const value: unknown = Reflect.get(given, name);
+    if (value === undefined || typeof value === type) continue;
+    throw new GoondanError('E_SWARM_PLAN', `${name} of startSwarm must be a ${type}, not ${typeof value}.`);
+  }
   if ('agents' in given || ('bundleFolder' in given && typeof given.bundleFolder === 'string' && !('plan' in given))) {
     return;
   }

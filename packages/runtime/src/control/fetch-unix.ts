@@ -25,12 +25,9 @@ async function fetchInNode(socketPath: string, url: URL, { body, ...request }: U
     const sent = http.request(options, (answer) => {
       // Safe: Node's type of a web stream differs from the global one, but they are the same at run time.
       const stream = Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>;
-      try {
-        resolve(new Response(stream, { status: answer.statusCode ?? 500 }));
-      } catch (error) {
-        // A status that no response of ours has.
-        reject(error);
-      }
+      // A status that no response may have would throw here: only a foreign server sends one.
+      const { statusCode: status = 500 } = answer;
+      resolve(new Response(status === 204 ? null : stream, { status: status >= 200 && status <= 599 ? status : 500 }));
     });
     sent.on('error', reject);
     sent.end(body);

@@ -137,8 +137,8 @@ export interface WatchFilter {
   readonly eventId?: string;
   readonly types?: readonly SwarmNotice['type'][];
   /**
-   * If true, the watch begins with the backlog of running turns: their start, their tools, and the output of their
-   * current step.
+   * If true, the watch begins with the backlog: the start of each running turn, its tools, the output of its current
+   * step, and the tool calls that wait for approval.
    */
   readonly soFar?: boolean;
 }

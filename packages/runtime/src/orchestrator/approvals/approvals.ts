@@ -74,6 +74,11 @@ export class Approvals implements SwarmListener {
     }
   }
 
+  /** The notices of the requests that people can answer now, for a watcher that comes later. */
+  notices(): ApprovalNotice[] {
+    return this.pending().map((approval) => noticeOf(approval));
+  }
+
   /** Lists the requests that people can answer now, oldest first. */
   pending(): readonly ApprovalSummary[] {
     const open = this.#all().filter(({ stage }) => stage === 'open');
@@ -279,8 +284,7 @@ export class Approvals implements SwarmListener {
 
   #tell({ record }: Entry, state: ApprovalNotice['state'], outcome?: ApprovalOutcome): void {
     this.#deps.tell(() => {
-      const { agent, instanceKey } = record;
-      const notice = { type: 'approval', state, at: { agent, instanceKey }, approval: summaryOf(record) } as const;
+      const notice = { ...noticeOf(summaryOf(record)), state };
       if (outcome === undefined) return notice;
       const { decision, by, note } = outcome;
       return { ...notice, outcome: defined({ decision, by, note }) };
@@ -326,4 +330,9 @@ export class Approvals implements SwarmListener {
   #all(): Entry[] {
     return [...this.#entries.values()];
   }
+}
+
+function noticeOf(approval: ApprovalSummary): ApprovalNotice {
+  const { agent, instanceKey } = approval;
+  return { type: 'approval', state: 'asked', at: { agent, instanceKey }, approval };
 }

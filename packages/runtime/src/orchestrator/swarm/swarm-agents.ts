@@ -81,7 +81,7 @@ export class SwarmAgents {
     const events = tellListeners(() => this.#listeners);
     this.#deps = deps;
     this.#events = events;
-    this.watchers = new Watchers(() => this.#backlog.notices());
+    this.watchers = new Watchers(() => [...this.#backlog.notices(), ...this.approvals.notices()]);
     this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
     this.#held = new HeldInstances({
       asking: () => this.approvals.asking(),
