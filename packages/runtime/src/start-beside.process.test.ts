@@ -55,6 +55,14 @@ describe('a swarm in a Bun process beside the program', () => {
     expect(() => process.kill(pid, 0)).toThrow();
   });
 
+  test('F-06 is stopped by force when its process does not react', async () => {
+    const { swarm, pid, socket } = await start();
+    process.kill(pid, 'SIGSTOP');
+    rmSync(socket);
+    await swarm.stop();
+    expect(() => process.kill(pid, 0)).toThrow();
+  });
+
   test('F-06 has a failure when its process is killed', async () => {
     const { swarm, pid } = await start();
     process.kill(pid, 'SIGKILL');

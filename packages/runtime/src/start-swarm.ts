@@ -81,6 +81,9 @@ function checkOptions(options: unknown): asserts options is StartSwarmOptions {
     ['onLog', 'function'],
     ['readPlan', 'function'],
     ['stateRoot', 'string'],
+    ['swarm', 'string'],
+    ['workdir', 'string'],
+    ['flock', 'boolean'],
   ] as const) {
     const value: unknown = Reflect.get(given, name);
     if (value === undefined || typeof value === type) continue;

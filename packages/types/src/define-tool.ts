@@ -85,5 +85,10 @@ export function defineTool<Input extends object = JsonObject>(tool: ToolDefiniti
  * JavaScript.
  */
 export function isDefinedTool(value: unknown): value is DefinedTool<object> {
-  return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true;
+  try {
+    return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true;
+  } catch {
+    // Another export of the module, such as a proxy that throws for unknown names.
+    return false;
+  }
 }

@@ -1,11 +1,12 @@
 /** Error responses of a connector over HTTP. */
-import { type ErrorCode, GoondanError } from '@goondan/types';
+import { GoondanError } from '@goondan/types';
 import {
   headersOf as headersBy,
   refuse as refuseBy,
   sharedStatuses,
   type StatusByCode,
   statusOf as statusBy,
+  statusOfCode as statusOfCodeBy,
 } from '@goondan/types/http';
 
 /** Error code of the swarm → HTTP status; 500 for every other code. */
@@ -27,8 +28,7 @@ export const refuse = (error: GoondanError): Response => refuseBy(error, statuse
 
 /** Returns the HTTP status for any code: a turn may fail with the code of a tool or a provider. */
 export function statusOfCode(code: string | undefined): number {
-  // The cast is safe: a code that is not in the table has no status.
-  return statuses[code as ErrorCode] ?? 500;
+  return statusOfCodeBy(code, statuses);
 }
 
 /** Replaces an error without a code: its message may contain anything and must not reach the client. */

@@ -120,7 +120,8 @@ async function stopOwn(socket: ControlSocket, { ended, end }: SwarmProcess, opti
   try {
     await stopSwarm(socket, options);
   } catch (error) {
-    unlessGone(error);
+    // A swarm that does not answer any more is ended with its process.
+    if (!(GoondanError.is(error) && error.code === 'E_CONTROL_SILENT')) unlessGone(error);
     await end();
   }
   await ended;

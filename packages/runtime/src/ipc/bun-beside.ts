@@ -15,6 +15,9 @@ import { checkPlatform } from '../ports/platform.ts';
 import { type FrameError, fromFrameError } from './check/frame-error.ts';
 import { readLines, toLine } from './json-lines.ts';
 
+/** The time for the process to exit by itself. */
+const END_MS = 2_000;
+
 export type BesideCallName = 'replayRecording' | 'scanModule' | 'startSwarm';
 
 /** One line sent to the process. */
@@ -45,7 +48,7 @@ export interface BunBeside {
 
 /** Starts the process. `hear` receives lines that are not answers. **Errors** — `E_PLATFORM`, `E_BUN_MISSING`. */
 export async function startBunBeside(hear: (said: BesideSaid) => void = () => undefined): Promise<BunBeside> {
-  const { stdin, stdout, closed } = await spawnBun();
+  const { stdin, stdout, closed, kill } = await spawnBun();
   const waiting: { resolve: (answer: unknown) => void; reject: (error: GoondanError) => void }[] = [];
   // A process whose output cannot be parsed is useless, so it is ended.
   const heardAll = listen().catch(() => stdin.end());
@@ -64,7 +67,9 @@ export async function startBunBeside(hear: (said: BesideSaid) => void = () => un
     ended,
     async end() {
       stdin.end();
-      await ended;
+      // A process that is stopped or blocked does not notice the end of its input.
+      const timer = setTimeout(kill, END_MS);
+      await ended.finally(() => clearTimeout(timer));
     },
   };
 
@@ -84,7 +89,7 @@ async function spawnBun() {
   if (bun === undefined) throw missing(`is not installed for ${process.platform}-${process.arch}`);
   const { spawn } = await import('node:child_process');
   const program = fileURLToPath(new URL(`../beside-main${extname(import.meta.url)}`, import.meta.url));
-  const child = spawn(bun, [...programFlags, program, process.cwd()], {
+  const child = spawn(bun, [...programFlags, program, currentFolder()], {
     // Not the program's working folder, because files there could change how Bun runs.
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -99,7 +104,16 @@ async function spawnBun() {
     child.on('spawn', resolve);
     child.on('error', (error) => reject(missing(`cannot be started: ${error.message}`)));
   });
-  return { stdin: child.stdin, stdout: child.stdout, closed };
+  return { stdin: child.stdin, stdout: child.stdout, closed, kill: () => void child.kill('SIGKILL') };
+}
+
+/** Returns the folder of this program; the root if it was deleted. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '/';
+  }
 }
 
 function gone(): GoondanError {

@@ -28,3 +28,12 @@ test('an error takes the field extension from the code that made it', () => {
   // The absent field must not appear among the error's own fields.
   expect(Object.keys(new GoondanError('E_NEXT_TWICE', 'Twice.'))).not.toContain('extension');
 });
+
+test('a proxy that throws when it is examined is not a GoondanError', () => {
+  const trap = new Proxy(new Error('x'), {
+    has: () => {
+      throw new Error('examined');
+    },
+  });
+  expect(GoondanError.is(trap)).toBe(false);
+});

@@ -32,7 +32,12 @@ export class GoondanError extends Error {
    * of this package.
    */
   static is(value: unknown): value is GoondanError {
-    return value instanceof Error && mark in value;
+    try {
+      return value instanceof Error && mark in value;
+    } catch {
+      // A proxy that throws when it is examined.
+      return false;
+    }
   }
 
   /** Defined on the prototype, so that the mark shows up neither in logs nor in comparisons. */

@@ -14,4 +14,5 @@ export {
   sharedStatuses,
   type StatusByCode,
   statusOf,
+  statusOfCode,
 } from './refusal.ts';

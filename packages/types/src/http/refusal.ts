@@ -39,10 +39,17 @@ export const sharedStatuses: StatusByCode = {
 };
 
 const DEFAULT_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 86_400_000;
 
 /** Returns the HTTP status for an error; 500 for a code that has none. */
 export function statusOf(error: GoondanError, statuses: StatusByCode): number {
-  return error instanceof Refusal ? error.status : (statuses[error.code] ?? 500);
+  return error instanceof Refusal ? error.status : statusOfCode(error.code, statuses);
+}
+
+/** Returns the HTTP status for any code. Foreign code chooses some codes, so `constructor` must not find a function. */
+export function statusOfCode(code: string | undefined, statuses: StatusByCode): number {
+  // The cast is safe: the code is a key of the table.
+  return code !== undefined && Object.hasOwn(statuses, code) ? (statuses[code as ErrorCode] ?? 500) : 500;
 }
 
 export function headersOf(error: GoondanError, statuses: StatusByCode): Record<string, string> {
@@ -61,5 +68,7 @@ export function errorBody({ code, message, suggestion }: GoondanError) {
 }
 
 function retryAfter({ retryAfterMs = DEFAULT_RETRY_MS }: GoondanError): Record<string, string> {
-  return { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) };
+  // An error of foreign code may have any number.
+  const ms = Number.isFinite(retryAfterMs) ? Math.min(retryAfterMs, LONGEST_RETRY_MS) : DEFAULT_RETRY_MS;
+  return { 'Retry-After': String(Math.max(1, Math.ceil(ms / 1_000))) };
 }

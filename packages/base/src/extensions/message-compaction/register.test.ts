@@ -186,7 +186,7 @@ describe('message-compaction', () => {
     expect(await summarise(layer('word '.repeat(100)), request)).toBe(
       `Summary of the earlier conversation:\n${'word '.repeat(8)}`.trimEnd(),
     );
-    expect(summarise(layer('  \n'), request)).rejects.toThrow('is empty');
+    expect(summarise(layer('  \n'), request)).rejects.toThrow('empty summary');
   });
 
   test('a long history is summarised piece by piece, each with the summary so far', async () => {

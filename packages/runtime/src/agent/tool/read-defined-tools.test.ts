@@ -273,4 +273,27 @@ describe('tools of defineTool', () => {
     expect(found?.item.parameters).toMatchObject({ required: ['sides'] });
     expect(await found?.handler({} as ToolContext, {})).toBe('nobody');
   });
+
+  test('F-15 are read beside an export that throws when it is examined, and name a tool whose getter throws', async () => {
+    const tool = defineTool({ description: 'Rolls.', run: () => 4 });
+    const trap = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error('examined');
+        },
+      },
+    );
+    // Safe: a module may export anything.
+    const handlers = { roll: tool, trap } as unknown as NonNullable<ToolDeclaration['handlers']>;
+    expect((await load({ ...one(tool), handlers })).get('dice__roll')).toBeDefined();
+    const parameters = {
+      get '~standard'(): never {
+        throw new Error('no schema');
+      },
+    };
+    const broken = defineTool({ description: 'Rolls.', parameters, run: () => 4 });
+    const refused = await refusal({ handlers: { roll: broken }, entry: './dice.ts' });
+    expect(String(refused)).toContain('Tool/dice: "roll" in "./dice.ts"');
+  });
 });

@@ -11,6 +11,7 @@ import {
   type ToolHandler,
 } from '@goondan/types';
 import type { ToolExport } from '../../config/declared-tool.ts';
+import { messageOf } from '../../ipc/check/frame-error.ts';
 import { isExportName } from '../../config/tool-name.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import { findSchemaProblem } from '../../json/find-schema-problem.ts';
@@ -37,10 +38,21 @@ export function readDefinedTools(module: ToolModule, exported: object): OfferedT
     // A module may export the same tool twice, by its name and as default: the name counts.
     if (isDefinedTool(value) && (keys.get(value) ?? 'default') === 'default') keys.set(value, key);
   }
-  if (keys.size > 0) return [...keys].map(([tool, key]) => readTool(module, key, tool));
+  if (keys.size > 0) return [...keys].map(([tool, key]) => readSafely(module, key, tool));
   throw new GoondanError('E_TOOL_LOAD', `Tool/${module.name}: ${fileOf(module)} exports no tool of defineTool.`, {
     suggestion: 'Export a tool: `export const roll = defineTool({ … })`. Or list `exports` in the Tool resource.',
   });
+}
+
+/** Names the tool in errors of its own getters. */
+function readSafely(module: ToolModule, key: string, tool: DefinedTool<object>): OfferedTool {
+  try {
+    return readTool(module, key, tool);
+  } catch (error) {
+    if (GoondanError.is(error)) throw error;
+    const message = `Tool/${module.name}: "${key}" in ${fileOf(module)} cannot be read: ${messageOf(error)}.`;
+    throw new GoondanError('E_TOOL_LOAD', message, { cause: error });
+  }
 }
 
 function readTool(module: ToolModule, key: string, tool: DefinedTool<object>): OfferedTool {
@@ -75,7 +87,7 @@ function readSchema(parameters: object, what: string): JsonSchema {
     throw new Error(`the value is of type ${JSON.stringify(schema.type)}, and arguments are an object`);
   } catch (error) {
     // A schema library throws if a type, such as a date, has no form in JSON.
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     throw new GoondanError('E_TOOL_SCHEMA', `${what} has parameters that are not a JSON Schema: ${problem}.`, {
       suggestion:
         'Give `parameters` a Standard Schema of an object with a JSON Schema (zod 4.2 or later), or a JSON Schema.',
@@ -85,6 +97,8 @@ function readSchema(parameters: object, what: string): JsonSchema {
 }
 
 function describeParameters(parameters: object): unknown {
+  // A module in JavaScript may pass anything.
+  if (typeof parameters !== 'object' || parameters === null) throw new Error('the value is not an object');
   const standard = standardOf(parameters);
   if (standard === undefined) return parameters;
   // The validator uses draft-07: a tuple written for another draft would reject every argument.
@@ -113,7 +127,7 @@ function handlerOf(tool: DefinedTool<object>, fullName: string): ToolHandler {
   return async (ctx, input) => {
     const { issues, value = {} } = await validate(input);
     if (issues === undefined) return tool.run(ctx, value);
-    const said = issues.map(({ path = [], message }) => `${path.map(keyOf).join('.') || 'the value'}: ${message}`);
+    const said = issues.map(({ path, message }) => `${(path ?? []).map(keyOf).join('.') || 'the value'}: ${message}`);
     throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${fullName}" do not fit: ${said.join('; ')}.`);
   };
 }

@@ -18,3 +18,8 @@ test('the suggestion of the catalogue is not sent', () => {
     message: 'Stopped.',
   });
 });
+
+test.each([NaN, Infinity, 1e300])('a wait of %p milliseconds, which is not one, is left out', (retryAfterMs) => {
+  const told = toFrameError(new GoondanError('E_CANCELLED', 'Stopped.', { retryAfterMs }), 'E_TOOL_FAILED');
+  expect(frameError(told)).toEqual({ code: 'E_CANCELLED', message: 'Stopped.' });
+});

@@ -26,7 +26,10 @@ export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
     message,
     ...(suggestion === errorCatalogue[code].suggestion ? {} : { suggestion }),
     ...(retryable ? { retryable } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.max(0, Math.round(retryAfterMs)) }),
+    // Foreign code may have set anything.
+    ...(Number.isSafeInteger(Math.round(retryAfterMs ?? NaN)) && {
+      retryAfterMs: Math.max(0, Math.round(retryAfterMs ?? 0)),
+    }),
     ...(place === undefined ? {} : { place }),
   };
 }
@@ -52,7 +55,8 @@ export const frameError: Check<FrameError> = object({
   place: optional(codePlace),
 } satisfies FieldsOf<FrameError>);
 
-function messageOf(thrown: unknown): string {
+/** Returns the text of any thrown value. Never throws for plain values. */
+export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   return typeof thrown === 'string' ? thrown : Object.prototype.toString.call(thrown);
 }
