@@ -1,6 +1,6 @@
 /** Options that many commands share. */
 import { homedir } from 'node:os';
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { GoondanError } from '@goondan/types';
 
 export interface CommonOptions {
@@ -17,33 +17,6 @@ export interface BundleOptions extends CommonOptions {
 export interface InstanceOptions extends BundleOptions {
   readonly agent?: string;
   readonly instance?: string;
-}
-
-/** Adds the options of a command that works on a bundle. */
-export function addBundleOptions(command: Command): Command {
-  const takesFolder = command.registeredArguments.some((argument) => argument.name() === 'folder');
-  return addCommonOptions(
-    command
-      .option(
-        '--bundle <folder>',
-        takesFolder ? 'the same as the argument' : 'the folder of the bundle (default: the current one)',
-      )
-      .option('--swarm <name>', 'the swarm, when the bundle has several'),
-  );
-}
-
-export function addCommonOptions(command: Command): Command {
-  return command
-    .option('--state-root <folder>', 'the folder for conversations (default: $GOONDAN_STATE_ROOT, else ~/.goondan)')
-    .option('--json', 'print JSON instead of text');
-}
-
-/** Adds the option of a command that may lock the workspace. */
-export function addFlockOption(command: Command): Command {
-  return command.option(
-    '--no-flock',
-    'do not lock the workspace: for file systems without flock, when nothing else can start this swarm',
-  );
 }
 
 /** Returns the bundle folder: the command's argument, `--bundle`, or the current folder. Throws `E_USAGE`. */

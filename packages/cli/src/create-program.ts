@@ -34,7 +34,7 @@ import type { Terminal } from './terminal.ts';
  * every early exit.
  */
 export function createProgram(terminal: Terminal, finish: (code: ExitCode) => void): Command {
-  const program = new GdnCommand('gdn')
+  const program = new GdnCommand('gdn', terminal, finish)
     .description(description)
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
@@ -47,9 +47,9 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
       getErrHelpWidth: () => helpWidth(terminal.columns),
     })
     .addHelpText('after', exitCodesHelp)
-    .addHelpText('after', examples)
+    .examples('gdn demo', 'gdn init my-swarm && gdn run my-swarm --trust --input "hello"')
     .hook('preAction', (_program, command) => refuseEmptyValues(command));
-  for (const add of commands) add(program, terminal, finish);
+  for (const add of commands) add(program);
   return program;
 }
 
@@ -84,11 +84,6 @@ const commands = [
 const description =
   'Runs swarms of AI agents. A bundle is a folder with a goondan.yaml that describes a swarm: its agents, models, ' +
   'tools and extensions. Read more about a command with `gdn <command> --help`.';
-
-const examples = `
-Examples:
-  $ gdn demo
-  $ gdn init my-swarm && gdn run my-swarm --trust --input "hello"`;
 
 const exitCodesHelp = `
 Exit codes:

@@ -1,6 +1,8 @@
 /** A command of `gdn`: its help marks required options, and its errors suggest what to type. */
 import { Command, type ErrorOptions, Help, type Option } from 'commander';
 import { GoondanError } from '@goondan/types';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Longer lines are hard to read even on a wide terminal. */
 const WIDEST = 100;
@@ -8,9 +10,63 @@ const WIDEST = 100;
 const NARROW = 80;
 
 export class GdnCommand extends Command {
+  readonly #terminal: Terminal;
+  readonly #finish: (code: ExitCode) => void;
+
+  constructor(name: string | undefined, terminal: Terminal, finish: (code: ExitCode) => void) {
+    super(name);
+    this.#terminal = terminal;
+    this.#finish = finish;
+  }
+
   /** Creates sub-commands of this class. */
   override createCommand(name?: string): GdnCommand {
-    return new GdnCommand(name);
+    return new GdnCommand(name, this.#terminal, this.#finish);
+  }
+
+  /** Adds the options of a command that works on a swarm of a bundle. */
+  bundleOptions(): this {
+    return this.folderOption().option('--swarm <name>', 'the swarm, when the bundle has several').commonOptions();
+  }
+
+  folderOption(): this {
+    return this.option(
+      '--bundle <folder>',
+      this.#takesFolder() ? 'the same as the argument' : 'the folder of the bundle (default: the current one)',
+    );
+  }
+
+  commonOptions(): this {
+    return this.option(
+      '--state-root <folder>',
+      'the folder for conversations (default: $GOONDAN_STATE_ROOT, else ~/.goondan)',
+    ).option('--json', 'print JSON instead of text');
+  }
+
+  /** Adds the option of a command that may lock the workspace. */
+  flockOption(): this {
+    return this.option(
+      '--no-flock',
+      'do not lock the workspace: for file systems without flock, when nothing else can start this swarm',
+    );
+  }
+
+  /** Ends the help with command lines to copy. */
+  examples(...lines: readonly string[]): this {
+    const title = lines.length === 1 ? 'Example' : 'Examples';
+    return this.addHelpText('after', `\n${title}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`);
+  }
+
+  /**
+   * Sets the work of the command. It gets the options, the terminal and the arguments, and returns the exit code:
+   * nothing means `ok`.
+   */
+  runs(work: (options: never, terminal: Terminal, ...args: never[]) => Promise<ExitCode | void>): this {
+    return this.action(async (...given: unknown[]) => {
+      // The casts are as safe as the types of `work`: commander passes the arguments, the options and the command.
+      const [args, [options]] = [given.slice(0, -2) as never[], given.slice(-2) as [never]];
+      this.#finish((await work(options, this.#terminal, ...args)) ?? exitCodes.ok);
+    });
   }
 
   override createHelp(): Help {
@@ -48,10 +104,13 @@ export class GdnCommand extends Command {
 
   /** Suggests the option that people often mean when they pass an argument. */
   #hintAboutArguments(): string {
-    const takesFolder = this.registeredArguments.some((argument) => argument.name() === 'folder');
     const has = (flag: string) => this.options.some(({ long }) => long === flag);
-    if (!takesFolder && has('--bundle')) return `Name the bundle with \`--bundle ${this.args.at(-1) ?? ''}\`. `;
+    if (!this.#takesFolder() && has('--bundle')) return `Name the bundle with \`--bundle ${this.args.at(-1) ?? ''}\`. `;
     return has('--input') ? 'Put a text of several words into quotes. ' : '';
+  }
+
+  #takesFolder(): boolean {
+    return this.registeredArguments.some((argument) => argument.name() === 'folder');
   }
 
   #usage(): string {

@@ -1,19 +1,13 @@
 import { userInfo } from 'node:os';
-import type { Command } from 'commander';
 import { GoondanError } from '@goondan/types';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { BundleOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface AnswerOptions extends BundleOptions {
-  readonly note?: string;
-  readonly reason?: string;
-}
-
 /** Adds `gdn approve` and `gdn deny`. */
-export function addApproveCommands(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const approve = program
+export function addApproveCommands(program: GdnCommand): void {
+  program
     .command('approve')
     .argument('[id]', 'the id of the call, as the list shows it; without an id, the list is printed')
     .summary('list the tool calls that wait for approval, or approve one')
@@ -21,28 +15,32 @@ export function addApproveCommands(program: Command, terminal: Terminal, finish:
       'Approves one waiting tool call of a running swarm: this call, once, with the arguments shown. Without an ' +
         'id it lists the waiting calls. Waiting calls are kept when the swarm stops, and wait again when it starts.',
     )
-    .option('--note <text>', 'a note for the record');
-  const deny = program
+    .option('--note <text>', 'a note for the record')
+    .bundleOptions()
+    .examples('gdn approve --bundle my-swarm', 'gdn approve 3fa9c1d2 --bundle my-swarm')
+    .runs((options: BundleOptions & { readonly note?: string }, terminal, id?: string) =>
+      act('approve', id, options.note, options, terminal),
+    );
+  program
     .command('deny')
     .argument('[id]', 'the id of the call, as `gdn approve` shows it; without an id, the list is printed')
     .summary('deny a tool call that waits for approval')
     .description('Denies one waiting tool call of a running swarm. The agent reads the denial and continues.')
-    .option('--reason <text>', 'the reason, which the agent reads');
-  addBundleOptions(approve)
-    .addHelpText('after', '\nExamples:\n  $ gdn approve --bundle my-swarm\n  $ gdn approve 3fa9c1d2 --bundle my-swarm')
-    .action(async (id: string | undefined, options: AnswerOptions) => {
-      await act('approve', id, options, terminal);
-      finish(exitCodes.ok);
-    });
-  addBundleOptions(deny)
-    .addHelpText('after', '\nExample:\n  $ gdn deny 3fa9c1d2 --reason "Not on a Friday." --bundle my-swarm')
-    .action(async (id: string | undefined, options: AnswerOptions) => {
-      await act('deny', id, options, terminal);
-      finish(exitCodes.ok);
-    });
+    .option('--reason <text>', 'the reason, which the agent reads')
+    .bundleOptions()
+    .examples('gdn deny 3fa9c1d2 --reason "Not on a Friday." --bundle my-swarm')
+    .runs((options: BundleOptions & { readonly reason?: string }, terminal, id?: string) =>
+      act('deny', id, options.reason, options, terminal),
+    );
 }
 
-async function act(what: 'approve' | 'deny', id: string | undefined, options: AnswerOptions, terminal: Terminal) {
+async function act(
+  what: 'approve' | 'deny',
+  id: string | undefined,
+  note: string | undefined,
+  options: BundleOptions,
+  terminal: Terminal,
+): Promise<void> {
   if (id === undefined) return list(options, terminal);
   const [{ reachSwarm }, { refuseAgents }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
@@ -50,14 +48,13 @@ async function act(what: 'approve' | 'deny', id: string | undefined, options: An
   ]);
   refuseAgents(what);
   const swarm = await reachSwarm(options);
-  const note = options.note ?? options.reason;
   const answered = await swarm[what]({ id, by: userInfo().username, ...(note === undefined ? {} : { note }) });
   if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `No tool call waits under the id "${id}".`);
   if (options.json === true) return printJson(what === 'approve' ? { approved: true } : { denied: true }, terminal);
   terminal.print(what === 'approve' ? 'Approved.\n' : 'Denied.\n');
 }
 
-async function list(options: AnswerOptions, terminal: Terminal): Promise<void> {
+async function list(options: BundleOptions, terminal: Terminal): Promise<void> {
   const [{ reachSwarm }, { describeApproval }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../approval/describe-approval.ts'),

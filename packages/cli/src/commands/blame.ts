@@ -1,17 +1,10 @@
-import type { Command } from 'commander';
-import type { AgentAddress } from '@goondan/types';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { BundleOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface BlameOptions extends BundleOptions {
-  readonly at?: string;
-  readonly showReplaced?: boolean;
-}
-
-export function addBlameCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addBlameCommand(program: GdnCommand): void {
+  program
     .command('blame')
     .argument('<agent>', 'whose conversation')
     .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
@@ -24,16 +17,18 @@ export function addBlameCommand(program: Command, terminal: Terminal, finish: (c
       '--at <event>',
       'show an earlier moment: after the event with this number, or after the turn whose id begins like this',
     )
-    .option('--show-replaced', 'also print messages that were replaced');
-  addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn blame assistant default --show-replaced --bundle my-swarm')
-    .action(async (agentName: string, instanceKey: string, options: BlameOptions) => {
-      await showBlame({ agentName, instanceKey }, options, terminal);
-      finish(exitCodes.ok);
-    });
+    .option('--show-replaced', 'also print messages that were replaced')
+    .bundleOptions()
+    .examples('gdn blame assistant default --show-replaced --bundle my-swarm')
+    .runs(showBlame);
 }
 
-async function showBlame(address: AgentAddress, options: BlameOptions, terminal: Terminal): Promise<void> {
+async function showBlame(
+  options: BundleOptions & { readonly at?: string; readonly showReplaced?: boolean },
+  terminal: Terminal,
+  agent: string,
+  instanceKey: string,
+): Promise<void> {
   const [{ placeOfSwarm }, { withInstance }, { blame }, { readMoment }, { renderBlame }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/read-instances.ts'),
@@ -47,8 +42,8 @@ async function showBlame(address: AgentAddress, options: BlameOptions, terminal:
     ...(showReplaced ? { replaced: MOST_REPLACED } : {}),
   };
   const place = await placeOfSwarm(options);
+  const address = { agentName: agent, instanceKey };
   const blamed = await withInstance(place, address, (journal) => blame(journal, address, question));
-  const { agentName: agent, instanceKey } = address;
   if (json === true) return printJson({ agent, instanceKey, ...blamed }, terminal);
   if (blamed.messages.length === 0) return terminal.print('There are no messages.\n');
   const { colors, columns = WITHOUT_TERMINAL } = terminal;

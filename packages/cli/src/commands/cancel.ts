@@ -1,11 +1,9 @@
-import type { Command } from 'commander';
-import { addBundleOptions, addressIn, type InstanceOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { addressIn, type InstanceOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
-import type { Terminal } from '../terminal.ts';
 
-export function addCancelCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addCancelCommand(program: GdnCommand): void {
+  program
     .command('cancel')
     .summary('cancel a turn of a running swarm')
     .description(
@@ -14,16 +12,15 @@ export function addCancelCommand(program: Command, terminal: Terminal, finish: (
     )
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
-    .option('--id <id>', 'the id of the input, as `gdn send` printed it');
-  addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn cancel --bundle my-swarm --agent assistant')
-    .action(async (options: InstanceOptions & { readonly id?: string }) => {
+    .option('--id <id>', 'the id of the input, as `gdn send` printed it')
+    .bundleOptions()
+    .examples('gdn cancel --bundle my-swarm --agent assistant')
+    .runs(async (options: InstanceOptions & { readonly id?: string }, terminal) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
       const swarm = await reachSwarm(options);
       const turn = options.id === undefined ? {} : { eventId: options.id };
       const cancelled = await swarm.cancel({ ...addressIn(options), ...turn });
       if (options.json === true) printJson({ cancelled }, terminal);
       else terminal.print(cancelled ? 'Cancelled.\n' : 'There was no such turn.\n');
-      finish(exitCodes.ok);
     });
 }

@@ -1,11 +1,10 @@
-import type { Command } from 'commander';
 import { GoondanError } from '@goondan/types';
-import { addBundleOptions, addressIn, type BundleOptions, type InstanceOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { addressIn, type BundleOptions, type InstanceOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 
-export function addDeadletterCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addDeadletterCommand(program: GdnCommand): void {
   const group = program
     .command('deadletter')
     .summary('list, retry or drop dead letters')
@@ -13,20 +12,17 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
       'An input that crashes its agent repeatedly becomes a dead letter. These commands list, retry or drop dead ' +
         'letters. The swarm must be running.',
     )
-    .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm');
+    .examples('gdn deadletter list --bundle my-swarm');
 
-  const list = group
+  group
     .command('list')
     .summary('list dead letters')
     .description('Lists the dead letters, each with the reason of its crashes.')
     .option('--agent <name>', 'only dead letters of this agent')
-    .option('--instance <key>', 'only dead letters of this conversation');
-  addBundleOptions(list)
-    .addHelpText('after', '\nExample:\n  $ gdn deadletter list --bundle my-swarm --agent assistant')
-    .action(async (options: InstanceOptions) => {
-      await showLetters(options, terminal);
-      finish(exitCodes.ok);
-    });
+    .option('--instance <key>', 'only dead letters of this conversation')
+    .bundleOptions()
+    .examples('gdn deadletter list --bundle my-swarm --agent assistant')
+    .runs(showLetters);
 
   addOrder('retry', 'try an input again', 'Delivers the input again, as a new event.', 'Accepted again.');
   addOrder(
@@ -37,23 +33,22 @@ export function addDeadletterCommand(program: Command, terminal: Terminal, finis
   );
 
   function addOrder(name: keyof typeof orders, summary: string, description: string, done: string): void {
-    const command = group
+    group
       .command(name)
       .argument('<agent>', 'the agent of the input')
       .argument('<instance>', 'the key of the conversation')
       .argument('<id>', 'the id of the input, as `gdn deadletter list` shows it')
       .summary(summary)
-      .description(description);
-    addBundleOptions(command)
-      .addHelpText('after', `\nExample:\n  $ gdn deadletter ${name} assistant default mail-17 --bundle my-swarm`)
-      .action(async (agent: string, instanceKey: string, id: string, options: BundleOptions) => {
+      .description(description)
+      .bundleOptions()
+      .examples(`gdn deadletter ${name} assistant default mail-17 --bundle my-swarm`)
+      .runs(async (options: BundleOptions, terminal, agent: string, instanceKey: string, id: string) => {
         const { reachSwarm } = await import('../swarm/reach-swarm.ts');
         const { method, field } = orders[name];
         const swarm = await reachSwarm(options);
         if (!(await swarm[method]({ agent, instanceKey, eventId: id }))) throw unknownLetter(agent, instanceKey, id);
         if (options.json === true) printJson({ [field]: true }, terminal);
         else terminal.print(`${done}\n`);
-        finish(exitCodes.ok);
       });
   }
 }

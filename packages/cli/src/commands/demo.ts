@@ -1,15 +1,13 @@
-import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
-import { addCommonOptions, type CommonOptions } from '../common-options.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import type { CommonOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { stopSignals } from '../stop-signals.ts';
-import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
 const question = 'What is the weather in Seoul for the next 30 days?';
 
-export function addDemoCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addDemoCommand(program: GdnCommand): void {
+  program
     .command('demo')
     .summary('watch two agents answer, layer by layer')
     .description(
@@ -18,13 +16,13 @@ export function addDemoCommand(program: Command, terminal: Terminal, finish: (co
         'booking asks you first. The demo needs no key and no network, and keeps nothing.',
     )
     .option('--input <text>', 'the question', checkInput, question)
-    .option('--studio', 'watch in a browser, as with `gdn studio`, until Ctrl-C');
-  addCommonOptions(command)
-    .addHelpText('after', '\nExamples:\n  $ gdn demo --input "Book a picnic in Lisbon"\n  $ gdn demo --studio')
-    .action(async (options: CommonOptions & { readonly input: string; readonly studio?: boolean }) => {
+    .option('--studio', 'watch in a browser, as with `gdn studio`, until Ctrl-C')
+    .commonOptions()
+    .examples('gdn demo --input "Book a picnic in Lisbon"', 'gdn demo --studio')
+    .runs(async (options: CommonOptions & { readonly input: string; readonly studio?: boolean }, terminal) => {
       const { input, json = false, studio = false } = options;
       const run = await (studio ? importStudio() : importDemo());
-      finish(await withInterrupt((signal) => run({ input, json }, terminal, signal), stopSignals));
+      return withInterrupt((signal) => run({ input, json }, terminal, signal), stopSignals);
     });
 }
 

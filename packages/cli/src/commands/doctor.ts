@@ -1,27 +1,27 @@
-import type { Command } from 'commander';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import type { BundleOptions } from '../common-options.ts';
 import type { Check } from '../doctor/check.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
-import type { Colors, Terminal } from '../terminal.ts';
+import type { Colors } from '../terminal.ts';
 
-export function addDoctorCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addDoctorCommand(program: GdnCommand): void {
+  program
     .command('doctor')
     .summary('check what this machine has and what is missing')
     .description(
       'Checks everything that a swarm needs on this machine, and suggests how to add what is missing. It names ' +
         'keys but never shows them, and does not run the bundle. Exits with 3 when something essential is missing.',
-    );
-  addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn doctor')
-    .action(async (options: BundleOptions) => {
+    )
+    .bundleOptions()
+    .examples('gdn doctor')
+    .runs(async (options: BundleOptions, terminal) => {
       const { examine } = await import('../doctor/examine.ts');
       const checks = await examine(options);
       const healthy = checks.every(({ status }) => status !== 'missing');
       if (options.json === true) printJson({ healthy, checks }, terminal);
       else terminal.print(`${checks.map((check) => describe(check, terminal.colors)).join('')}${summary(checks)}\n`);
-      finish(healthy ? exitCodes.ok : exitCodes.setup);
+      return healthy ? exitCodes.ok : exitCodes.setup;
     });
 }
 

@@ -1,15 +1,9 @@
-import type { Command } from 'commander';
-import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { bundleFolder } from '../common-options.ts';
+import type { ExplainRequest } from '../explain/explain-agent.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
-
-interface ExplainCommandOptions extends BundleOptions {
-  readonly agent?: string;
-  readonly load?: boolean;
-  readonly trust?: boolean;
-}
 
 const description =
   'Shows the onion of an agent: the layers around its turns, steps, model calls and tool calls, the outermost ' +
@@ -18,12 +12,7 @@ const description =
   'bundle is not run, except with --load: it loads the agent in its own process and ends it, without a turn or a ' +
   'conversation.';
 
-const examples = `
-Examples:
-  $ gdn explain my-swarm --agent assistant
-  $ gdn explain my-swarm --agent assistant --load`;
-
-export function addExplainCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addExplainCommand(program: GdnCommand): void {
   const command = program
     .command('explain')
     .argument('[folder]', 'the folder of the bundle (default: the current one)')
@@ -31,23 +20,18 @@ export function addExplainCommand(program: Command, terminal: Terminal, finish: 
     .description(description)
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--load', 'load the agent now, which runs the modules of its tools and extensions')
-    .option('--trust', 'with --load: run its code without asking, for this run only');
-  addBundleOptions(command)
-    .addHelpText('after', examples)
-    .action(async (argument: string | undefined, options: ExplainCommandOptions) => {
-      const { load = false, trust = false, ...common } = options;
+    .option('--trust', 'with --load: run its code without asking, for this run only')
+    .bundleOptions()
+    .examples('gdn explain my-swarm --agent assistant', 'gdn explain my-swarm --agent assistant --load')
+    .runs((options: Partial<ExplainRequest>, terminal, argument?: string) => {
+      const { load = false, trust = false } = options;
       if (trust && !load) command.error("option '--trust' needs option '--load'");
-      const request = { ...common, load, trust, folder: bundleFolder(argument, options), workdir: process.cwd() };
-      await withInterrupt((signal) => explain(request, terminal, signal));
-      finish(exitCodes.ok);
+      const request = { ...options, load, trust, folder: bundleFolder(argument, options), workdir: process.cwd() };
+      return withInterrupt((signal) => explain(request, terminal, signal));
     });
 }
 
-async function explain(
-  request: Parameters<typeof import('../explain/explain-agent.ts').explainAgent>[0],
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<void> {
+async function explain(request: ExplainRequest, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const [{ explainAgent }, { describeOnion }] = await Promise.all([
     import('../explain/explain-agent.ts'),
     import('../explain/describe-onion.ts'),

@@ -1,20 +1,13 @@
-import type { Command } from 'commander';
-import type { AgentAddress } from '@goondan/types';
-import { addBundleOptions, addFlockOption, type BundleOptions } from '../common-options.ts';
+import type { BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { harmlessLines } from '../harmless-text.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface ForkOptions extends BundleOptions {
-  readonly as: string;
-  readonly at?: string;
-  readonly flock: boolean;
-}
-
-export function addForkCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addForkCommand(program: GdnCommand): void {
+  program
     .command('fork')
     .argument('<agent>', 'whose conversation')
     .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
@@ -28,19 +21,18 @@ export function addForkCommand(program: Command, terminal: Terminal, finish: (co
     .option(
       '--at <event>',
       'after the event with this number, or after the turn whose id begins like this (default: the newest moment)',
-    );
-  addBundleOptions(addFlockOption(command))
-    .addHelpText('after', '\nExample:\n  $ gdn fork assistant default --at 2 --as second-try --bundle my-swarm')
-    .action(async (agentName: string, instanceKey: string, options: ForkOptions) => {
-      finish(await withInterrupt((signal) => forkConversation({ agentName, instanceKey }, options, terminal, signal)));
-    });
+    )
+    .flockOption()
+    .bundleOptions()
+    .examples('gdn fork assistant default --at 2 --as second-try --bundle my-swarm')
+    .runs(forkConversation);
 }
 
 async function forkConversation(
-  from: AgentAddress,
-  options: ForkOptions,
+  options: BundleOptions & { readonly as: string; readonly at?: string; readonly flock: boolean },
   terminal: Terminal,
-  signal: AbortSignal,
+  agent: string,
+  instanceKey: string,
 ): Promise<ExitCode> {
   const [{ placeOfSwarm }, { withInstance }, { forkInstance }, { readMoment }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
@@ -49,12 +41,12 @@ async function forkConversation(
     import('../history/read-moment.ts'),
   ]);
   const { as, at, json, flock } = options;
+  const from = { agentName: agent, instanceKey };
   const place = { ...(await placeOfSwarm(options)), flock };
   // Checked first, so that the error for a mistyped name lists the known names.
   await withInstance(place, from, async () => undefined);
   const moment = at === undefined ? {} : { at: readMoment(at) };
-  const forked = await forkInstance({ place, from, as, ...moment, signal });
-  const { agentName: agent, instanceKey } = from;
+  const forked = await withInterrupt((signal) => forkInstance({ place, from, as, ...moment, signal }));
   const { seq, messages, unknownStates, problems = [] } = forked;
   if (json === true) {
     printJson({ forked: true, agent, instanceKey: as, from: instanceKey, ...forked }, terminal);

@@ -1,18 +1,13 @@
-import type { Command } from 'commander';
 import type { AgentAddress } from '@goondan/types';
-import { addBundleOptions, type BundleOptions, numberUpTo } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { type BundleOptions, numberUpTo } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface HistoryOptions extends BundleOptions {
-  readonly at?: string;
-  readonly limit?: number;
-  readonly before?: number;
-}
+type HistoryOptions = BundleOptions & { readonly at?: string; readonly limit?: number; readonly before?: number };
 
-export function addHistoryCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addHistoryCommand(program: GdnCommand): void {
   const command = program
     .command('history')
     .argument('<agent>', 'whose conversation')
@@ -27,15 +22,14 @@ export function addHistoryCommand(program: Command, terminal: Terminal, finish: 
       'the conversation after the event with this number, or after the turn whose id begins like this; 0 is empty',
     )
     .option('--limit <number>', 'the number of events (default: 50)', numberUpTo(1000))
-    .option('--before <number>', 'only events before this one', numberUpTo(Number.MAX_SAFE_INTEGER));
-  addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn history assistant default --at 2 --bundle my-swarm')
-    .action(async (agentName: string, instanceKey: string, options: HistoryOptions) => {
+    .option('--before <number>', 'only events before this one', numberUpTo(Number.MAX_SAFE_INTEGER))
+    .bundleOptions()
+    .examples('gdn history assistant default --at 2 --bundle my-swarm')
+    .runs((options: HistoryOptions, terminal, agentName: string, instanceKey: string) => {
       const pages = options.limit !== undefined || options.before !== undefined;
       if (options.at !== undefined && pages) command.error("option '--at' cannot be used with '--limit' or '--before'");
       const show = options.at === undefined ? showPage : showMoment;
-      await show({ agentName, instanceKey }, options, terminal);
-      finish(exitCodes.ok);
+      return show({ agentName, instanceKey }, options, terminal);
     });
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { type Command, Option } from 'commander';
-import { addCommonOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { Option } from 'commander';
+import { bundleFolder, type BundleOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import type { Provider } from '../init/choose-provider.ts';
 import type { Committed } from '../init/commit-bundle.ts';
 import { type Template, templateNames } from '../init/templates.ts';
@@ -9,52 +9,47 @@ import { printJson } from '../print-json.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface InitOptions extends BundleOptions {
-  readonly template: Template;
-  /** False if `--no-git` was given. */
-  readonly git: boolean;
-}
-
 const description =
   'Writes a bundle into a new or empty folder: goondan.yaml, a model, prompts and code to start from. The model ' +
   'is from the provider whose key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY). ' +
   'Without a key it is a scripted model, which needs no network. If git is installed, it makes the first commit. ' +
   'Nothing is overwritten, and nothing is run.';
 
-const examples = `
+const templates = `
 Templates:
   default      one agent with a tool
   multi-agent  two agents that talk to each other
   extension    one agent with an extension
   minimal      one agent, and nothing else
-  demo         the swarm of gdn demo: two agents, tools, extensions, a call that needs approval
+  demo         the swarm of gdn demo: two agents, tools, extensions, a call that needs approval`;
 
-Example:
-  $ gdn init my-swarm && gdn run my-swarm --trust --input "hello"`;
-
-export function addInitCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addInitCommand(program: GdnCommand): void {
+  program
     .command('init')
     .argument('[folder]', 'the folder to write (default: the current folder)')
     .summary('write a new bundle to start from')
     .description(description)
     .addOption(new Option('--template <name>', 'the template').choices(templateNames).default('default'))
     .option('--no-git', 'make no repository and no commit')
-    .option('--bundle <folder>', 'the same as the argument');
-  addCommonOptions(command)
-    .addHelpText('after', examples)
-    .action(async (argument: string | undefined, options: InitOptions) => {
-      await init(bundleFolder(argument, options), options, terminal);
-      finish(exitCodes.ok);
-    });
+    .folderOption()
+    .commonOptions()
+    .addHelpText('after', templates)
+    .examples('gdn init my-swarm && gdn run my-swarm --trust --input "hello"')
+    .runs(init);
 }
 
-async function init(named: string, { template, git, json }: InitOptions, terminal: Terminal): Promise<void> {
+/** `git` is false if `--no-git` was given. */
+async function init(
+  { template, git, json, ...options }: BundleOptions & { readonly template: Template; readonly git: boolean },
+  terminal: Terminal,
+  argument?: string,
+): Promise<void> {
   const [{ chooseProvider }, { writeTemplate }, { commitBundle }] = await Promise.all([
     import('../init/choose-provider.ts'),
     import('../init/write-template.ts'),
     import('../init/commit-bundle.ts'),
   ]);
+  const named = bundleFolder(argument, options);
   const folder = resolve(named);
   const provider = chooseProvider(process.env);
   const files = await writeTemplate({ folder, template, provider });

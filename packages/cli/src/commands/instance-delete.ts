@@ -1,20 +1,13 @@
-import type { Command } from 'commander';
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { addBundleOptions, addFlockOption, type BundleOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { BundleOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface DeleteOptions extends BundleOptions {
-  readonly yes?: boolean;
-  readonly force?: boolean;
-  readonly flock: boolean;
-}
-
-export function addInstanceDeleteCommand(group: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = group
+export function addInstanceDeleteCommand(group: GdnCommand): void {
+  group
     .command('delete')
     .argument('<agent>', 'whose conversation')
     .argument('<instance>', 'its key')
@@ -25,16 +18,19 @@ export function addInstanceDeleteCommand(group: Command, terminal: Terminal, fin
         'conversation. To keep the history, use `gdn restart --fresh`.',
     )
     .option('--yes', 'do not ask')
-    .option('--force', 'delete even if accepted inputs are lost or files are damaged');
-  addBundleOptions(addFlockOption(command))
-    .addHelpText('after', '\nExample:\n  $ gdn instance delete assistant default --bundle my-swarm')
-    .action(async (agentName: string, instanceKey: string, options: DeleteOptions) => {
-      await withInterrupt((signal) => deleteConversation({ agentName, instanceKey }, options, terminal, signal));
-      finish(exitCodes.ok);
-    });
+    .option('--force', 'delete even if accepted inputs are lost or files are damaged')
+    .flockOption()
+    .bundleOptions()
+    .examples('gdn instance delete assistant default --bundle my-swarm')
+    .runs(deleteConversation);
 }
 
-async function deleteConversation(at: AgentAddress, options: DeleteOptions, terminal: Terminal, signal: AbortSignal) {
+async function deleteConversation(
+  options: BundleOptions & { readonly yes?: boolean; readonly force?: boolean; readonly flock: boolean },
+  terminal: Terminal,
+  agent: string,
+  instanceKey: string,
+): Promise<void> {
   const [{ placeOfSwarm }, { describeInstance, listParts }, { deleteInstance }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/describe-instance.ts'),
@@ -42,10 +38,12 @@ async function deleteConversation(at: AgentAddress, options: DeleteOptions, term
   ]);
   const { force = false, yes = false, json, flock } = options;
   const place = { ...(await placeOfSwarm(options)), flock };
-  const summary = await describeInstance(place, at, force);
-  if (!yes) await confirm(at, { ...options, parts: listParts(summary) }, terminal, signal);
-  const { inputs } = await deleteInstance({ place, at, force, signal });
-  const { agentName: agent, instanceKey } = at;
+  const at = { agentName: agent, instanceKey };
+  const { inputs } = await withInterrupt(async (signal) => {
+    const parts = listParts(await describeInstance(place, at, force));
+    if (!yes) await confirm(at, { ...options, parts }, terminal, signal);
+    return deleteInstance({ place, at, force, signal });
+  });
   if (json === true)
     return printJson({ deleted: true, agent, instanceKey, ...(inputs === undefined ? {} : { inputs }) }, terminal);
   const lost =

@@ -1,19 +1,15 @@
-import type { Command } from 'commander';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
+import type { BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { harmlessLines } from '../harmless-text.ts';
 import type { ExportCounts } from '../instance/export-instance.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface ExportOptions extends BundleOptions {
-  readonly output?: string;
-  readonly force?: boolean;
-  readonly history?: boolean;
-}
+type ExportOptions = BundleOptions & { readonly output?: string; readonly force?: boolean; readonly history?: boolean };
 
-export function addInstanceExportCommand(group: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addInstanceExportCommand(group: GdnCommand): void {
   const command = group
     .command('export')
     .argument('<agent>', 'whose conversation')
@@ -26,17 +22,14 @@ export function addInstanceExportCommand(group: Command, terminal: Terminal, fin
     )
     .option('--output <file>', 'write to a file that only you can read')
     .option('--force', 'replace the file if it exists')
-    .option('--history', 'include every turn: its changes, their authors, and how it ended');
-  addBundleOptions(command)
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ gdn instance export assistant default --bundle my-swarm --output assistant.json',
-    )
-    .action(async (agentName: string, instanceKey: string, options: ExportOptions) => {
+    .option('--history', 'include every turn: its changes, their authors, and how it ended')
+    .bundleOptions()
+    .examples('gdn instance export assistant default --bundle my-swarm --output assistant.json')
+    .runs((options: ExportOptions, terminal, agentName: string, instanceKey: string) => {
       if (options.force === true && options.output === undefined) {
         command.error("option '--force' needs option '--output'");
       }
-      finish(await exportConversation({ agentName, instanceKey }, options, terminal));
+      return exportConversation({ agentName, instanceKey }, options, terminal);
     });
 }
 

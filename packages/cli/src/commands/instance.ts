@@ -1,45 +1,38 @@
-import type { Command } from 'commander';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { BundleOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printMessages } from '../instance/print-messages.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { addInstanceDeleteCommand } from './instance-delete.ts';
 import { addInstanceExportCommand } from './instance-export.ts';
 
-export function addInstanceCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addInstanceCommand(program: GdnCommand): void {
   const group = program
     .command('instance')
     .summary('list, print, export or delete conversations')
     .description('These commands read conversations from disk. The swarm does not have to run.')
-    .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm');
+    .examples('gdn instance list --bundle my-swarm');
 
-  const list = group
+  group
     .command('list')
     .summary('list conversations')
-    .description('Lists the conversations of every agent.');
-  addBundleOptions(list)
-    .addHelpText('after', '\nExample:\n  $ gdn instance list --bundle my-swarm --json')
-    .action(async (options: BundleOptions) => {
-      await showList(options, terminal);
-      finish(exitCodes.ok);
-    });
+    .description('Lists the conversations of every agent.')
+    .bundleOptions()
+    .examples('gdn instance list --bundle my-swarm --json')
+    .runs(showList);
 
-  const show = group
+  group
     .command('show')
     .argument('<agent>', 'whose conversation')
     .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
     .summary('print a conversation')
-    .description('Prints the messages of one conversation; with --json also the states of its extensions.');
-  addBundleOptions(show)
-    .addHelpText('after', '\nExample:\n  $ gdn instance show assistant default --bundle my-swarm')
-    .action(async (agent: string, instanceKey: string, options: BundleOptions) => {
-      await showInstance(agent, instanceKey, options, terminal);
-      finish(exitCodes.ok);
-    });
+    .description('Prints the messages of one conversation; with --json also the states of its extensions.')
+    .bundleOptions()
+    .examples('gdn instance show assistant default --bundle my-swarm')
+    .runs(showInstance);
 
-  addInstanceExportCommand(group, terminal, finish);
-  addInstanceDeleteCommand(group, terminal, finish);
+  addInstanceExportCommand(group);
+  addInstanceDeleteCommand(group);
 }
 
 async function showList(options: BundleOptions, terminal: Terminal): Promise<void> {
@@ -54,7 +47,7 @@ async function showList(options: BundleOptions, terminal: Terminal): Promise<voi
   }
 }
 
-async function showInstance(agent: string, instanceKey: string, options: BundleOptions, terminal: Terminal) {
+async function showInstance(options: BundleOptions, terminal: Terminal, agent: string, instanceKey: string) {
   const [{ placeOfSwarm }, { readInstance }] = await imports();
   const at = { agentName: agent, instanceKey };
   const { messages, extensionState: extensions } = await readInstance(await placeOfSwarm(options), at);

@@ -1,20 +1,16 @@
-import type { Command } from 'commander';
 import type { LogLine, Swarm } from '@goondan/runtime';
 import type { LogQuestion } from '@goondan/runtime/history';
-import { addBundleOptions, addressIn, type InstanceOptions, numberUpTo } from '../common-options.ts';
+import { addressIn, type InstanceOptions, numberUpTo } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { logText, stackIn } from '../log-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface LogsOptions extends InstanceOptions {
-  readonly follow?: boolean;
-  readonly trace?: string;
-  readonly last: number;
-}
+type LogsOptions = InstanceOptions & { readonly follow?: boolean; readonly trace?: string; readonly last: number };
 
-export function addLogsCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addLogsCommand(program: GdnCommand): void {
+  program
     .command('logs')
     .summary('print the log of a swarm')
     .description(
@@ -25,12 +21,10 @@ export function addLogsCommand(program: Command, terminal: Terminal, finish: (co
     .option('--agent <name>', 'only lines of this agent')
     .option('--instance <key>', 'only lines of this conversation')
     .option('--trace <id>', 'only lines of this trace')
-    .option('--last <number>', 'the number of lines', numberUpTo(MOST), 100);
-  addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn logs --bundle my-swarm --agent assistant -f')
-    .action(async (options: LogsOptions) => {
-      finish(await withInterrupt((signal) => showLogs(options, terminal, signal)));
-    });
+    .option('--last <number>', 'the number of lines', numberUpTo(MOST), 100)
+    .bundleOptions()
+    .examples('gdn logs --bundle my-swarm --agent assistant -f')
+    .runs((options: LogsOptions, terminal) => withInterrupt((signal) => showLogs(options, terminal, signal)));
 }
 
 async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {

@@ -1,13 +1,13 @@
-import type { Command } from 'commander';
-import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { bundleFolder, type BundleOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import type { AddOptions } from '../mcp/read-entry.ts';
+import type { TestRequest } from '../mcp/test-server.ts';
 import { printJson } from '../print-json.ts';
 import { stopSignals } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-export function addMcpCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addMcpCommand(program: GdnCommand): void {
   const group = program
     .command('mcp')
     .summary('manage servers of the Model Context Protocol')
@@ -15,9 +15,9 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
       'These commands manage the MCP servers in the .mcp.json of a bundle and the approval of their tools. Only ' +
         '`gdn mcp test` starts a server.',
     )
-    .addHelpText('after', '\nExample:\n  $ gdn mcp add files -- npx -y @modelcontextprotocol/server-filesystem .');
+    .examples('gdn mcp add files -- npx -y @modelcontextprotocol/server-filesystem .');
 
-  const add = group
+  group
     .command('add')
     .argument('<name>', 'the name of the server; its tools are <name>__…')
     .argument('[command...]', 'after --: the program of the server, and its arguments')
@@ -35,43 +35,32 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
     )
     .option('--header <NAME=value>', 'a header for --url. You can repeat this option', collect)
     .option('--cwd <folder>', 'the folder that the server runs in (default: the folder of the bundle)')
-    .option('--force', 'replace a server with the same name');
-  addBundleOptions(add)
-    .addHelpText(
-      'after',
-      '\nExamples:\n' +
-        '  $ gdn mcp add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github\n' +
-        "  $ gdn mcp add tickets --url https://mcp.example.com/mcp --header 'Authorization=Bearer ${TOKEN}'",
+    .option('--force', 'replace a server with the same name')
+    .bundleOptions()
+    .examples(
+      'gdn mcp add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github',
+      "gdn mcp add tickets --url https://mcp.example.com/mcp --header 'Authorization=Bearer ${TOKEN}'",
     )
-    .action(async (name: string, command: string[], options: BundleOptions & AddOptions & { force?: boolean }) => {
-      await addServer(name, command, options, terminal);
-      finish(exitCodes.ok);
-    });
+    .runs(addServer);
 
-  const list = group
+  group
     .command('list')
     .summary('list servers')
     .description(
       'Lists the servers in .mcp.json and the agents that use them. Values of variables and headers are not shown.',
-    );
-  addBundleOptions(list)
-    .addHelpText('after', '\nExample:\n  $ gdn mcp list --bundle my-swarm')
-    .action(async (options: BundleOptions) => {
-      await showServers(options, terminal);
-      finish(exitCodes.ok);
-    });
+    )
+    .bundleOptions()
+    .examples('gdn mcp list --bundle my-swarm')
+    .runs(showServers);
 
-  const remove = group
+  group
     .command('remove')
     .argument('<name>', 'which one')
     .summary('remove a server')
-    .description('Removes a server from the .mcp.json of the bundle.');
-  addBundleOptions(remove)
-    .addHelpText('after', '\nExample:\n  $ gdn mcp remove files --bundle my-swarm')
-    .action(async (name: string, options: BundleOptions) => {
-      await removeServer(name, options, terminal);
-      finish(exitCodes.ok);
-    });
+    .description('Removes a server from the .mcp.json of the bundle.')
+    .bundleOptions()
+    .examples('gdn mcp remove files --bundle my-swarm')
+    .runs(removeServer);
 
   const test = group
     .command('test')
@@ -85,21 +74,16 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
     .option('--agent <name>', 'the agent whose config and environment to use, when several use the name')
     .option('--call <tool>', 'a tool to call')
     .option('--args <json>', 'its arguments, a JSON object (default: {})')
-    .option('--trust', 'start the server without asking, for this run only');
-  addBundleOptions(test)
-    .addHelpText(
-      'after',
-      '\nExamples:\n' +
-        '  $ gdn mcp test notes --bundle my-swarm\n' +
-        `  $ gdn mcp test notes --call search --args '{"word": "flour"}'`,
-    )
-    .action(async (name: string, options: TestOptions) => {
+    .option('--trust', 'start the server without asking, for this run only')
+    .bundleOptions()
+    .examples('gdn mcp test notes --bundle my-swarm', `gdn mcp test notes --call search --args '{"word": "flour"}'`)
+    .runs((options: Partial<TestRequest>, terminal, name: string) => {
       if (options.args !== undefined && options.call === undefined) test.error("option '--args' needs option '--call'");
-      await withInterrupt((signal) => showTest(name, options, terminal, signal), stopSignals);
-      finish(exitCodes.ok);
+      const { trust = false } = options;
+      return showTest({ ...options, name, trust, folder: bundleFolder(undefined, options) }, terminal);
     });
 
-  const approve = group
+  group
     .command('approve')
     .argument('<name>', 'the name of the extension in its agent')
     .argument('[tool...]', 'the tools to approve')
@@ -109,32 +93,17 @@ export function addMcpCommand(program: Command, terminal: Terminal, finish: (cod
         'lists the withheld tools. With tool names, or --all, it writes their fingerprints into .mcp.lock.json of ' +
         'the bundle; the tools are offered again from the next turn.',
     )
-    .option('--all', 'all withheld tools');
-  addBundleOptions(approve)
-    .addHelpText('after', '\nExample:\n  $ gdn mcp approve github create_issue --bundle my-swarm')
-    .action(async (name: string, tools: string[], options: BundleOptions & { all?: boolean }) => {
-      await approveTools(name, tools, options, terminal);
-      finish(exitCodes.ok);
-    });
+    .option('--all', 'all withheld tools')
+    .bundleOptions()
+    .examples('gdn mcp approve github create_issue --bundle my-swarm')
+    .runs(approveTools);
 }
 
-interface TestOptions extends BundleOptions {
-  readonly agent?: string;
-  readonly call?: string;
-  readonly args?: string;
-  readonly trust?: boolean;
-}
-
-async function showTest(
-  name: string,
-  { trust = false, ...options }: TestOptions,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<void> {
+async function showTest(request: Omit<TestRequest, 'workdir'>, terminal: Terminal): Promise<void> {
   const { testServer, describeTest } = await import('../mcp/test-server.ts');
-  const request = { ...options, name, trust, folder: bundleFolder(undefined, options), workdir: process.cwd() };
-  const tested = await testServer(request, terminal, signal);
-  if (options.json === true) return printJson(tested, terminal);
+  const here = { ...request, workdir: process.cwd() };
+  const tested = await withInterrupt((signal) => testServer(here, terminal, signal), stopSignals);
+  if (request.json === true) return printJson(tested, terminal);
   terminal.print(describeTest(tested));
 }
 
@@ -143,10 +112,10 @@ function collect(value: string, before: readonly string[] = []): string[] {
 }
 
 async function addServer(
-  name: string,
-  command: readonly string[],
   options: BundleOptions & AddOptions & { readonly force?: boolean },
   terminal: Terminal,
+  name: string,
+  command: readonly string[],
 ): Promise<void> {
   const [{ readBundle }, edit, { serverUsers }, { readEntry, variablesOf }] = await Promise.all([
     import('../bundle/open-bundle.ts'),
@@ -192,7 +161,7 @@ async function showServers(options: BundleOptions, terminal: Terminal): Promise<
   }
 }
 
-async function removeServer(name: string, options: BundleOptions, terminal: Terminal): Promise<void> {
+async function removeServer(options: BundleOptions, terminal: Terminal, name: string): Promise<void> {
   const [{ readBundle }, edit, { serverUsers }] = await Promise.all([
     import('../bundle/open-bundle.ts'),
     import('../mcp/edit-mcp-file.ts'),
@@ -207,10 +176,10 @@ async function removeServer(name: string, options: BundleOptions, terminal: Term
 }
 
 async function approveTools(
-  name: string,
-  tools: readonly string[],
   options: BundleOptions & { readonly all?: boolean },
   terminal: Terminal,
+  name: string,
+  tools: readonly string[],
 ): Promise<void> {
   const [{ readBundle }, { placeOfSwarm }, work] = await Promise.all([
     import('../bundle/open-bundle.ts'),

@@ -1,29 +1,22 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
-import { addCommonOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { bundleFolder, type BundleOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import type { InstalledPackage } from '../package/read-package.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface ChangeOptions extends BundleOptions {
-  readonly trust?: boolean;
-}
+type ChangeOptions = BundleOptions & { readonly trust?: boolean };
 
-interface AddOptions extends ChangeOptions {
-  readonly allowScripts?: boolean;
-}
-
-export function addPackageCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addPackageCommand(program: GdnCommand): void {
   const group = program
     .command('package')
     .summary('install packages of agents, tools and extensions')
     .description('A Goondan package is an npm package with a goondan.yaml. npm installs it into the bundle.')
-    .addHelpText('after', '\nExample:\n  $ gdn package add @acme/tools --bundle my-swarm');
+    .examples('gdn package add @acme/tools --bundle my-swarm');
 
-  const add = group
+  group
     .command('add')
     .argument('<package>', 'the name, with @version if you like; or a folder, a tarball or an address, as for npm')
     .summary('install one')
@@ -32,47 +25,41 @@ export function addPackageCommand(program: Command, terminal: Terminal, finish: 
         'removed again. Prints what the package offers and how to refer to it. Install scripts do not run, unless ' +
         'you add --allow-scripts.',
     )
-    .option('--allow-scripts', 'let packages run their install scripts, as npm does');
-  addFolderOptions(addTrustOption(add))
-    .addHelpText('after', '\nExample:\n  $ gdn package add @acme/tools --bundle my-swarm')
-    .action(async (typed: string, options: AddOptions) => {
-      await withInterrupt((signal) => addOne(typed, options, terminal, signal));
-      finish(exitCodes.ok);
-    });
+    .option('--allow-scripts', 'let packages run their install scripts, as npm does')
+    .option('--trust', trustHelp)
+    .folderOption()
+    .commonOptions()
+    .examples('gdn package add @acme/tools --bundle my-swarm')
+    .runs(addOne);
 
-  const remove = group
+  group
     .command('remove')
     .argument('<package>', 'its name')
     .summary('remove one')
-    .description('Removes a package with npm, unless the bundle still needs it.');
-  addFolderOptions(addTrustOption(remove))
-    .addHelpText('after', '\nExample:\n  $ gdn package remove @acme/tools --bundle my-swarm')
-    .action(async (name: string, options: ChangeOptions) => {
-      await withInterrupt((signal) => removeOne(name, options, terminal, signal));
-      finish(exitCodes.ok);
-    });
+    .description('Removes a package with npm, unless the bundle still needs it.')
+    .option('--trust', trustHelp)
+    .folderOption()
+    .commonOptions()
+    .examples('gdn package remove @acme/tools --bundle my-swarm')
+    .runs(removeOne);
 
-  const list = group
+  group
     .command('list')
     .summary('list them')
-    .description('Lists the Goondan packages of the bundle and what they offer.');
-  addFolderOptions(list)
-    .addHelpText('after', '\nExample:\n  $ gdn package list --bundle my-swarm --json')
-    .action(async (options: BundleOptions) => {
-      await showPackages(options, terminal);
-      finish(exitCodes.ok);
-    });
+    .description('Lists the Goondan packages of the bundle and what they offer.')
+    .folderOption()
+    .commonOptions()
+    .examples('gdn package list --bundle my-swarm --json')
+    .runs(showPackages);
 }
 
-function addTrustOption(command: Command): Command {
-  return command.option('--trust', 'use the .npmrc of a folder that is not trusted yet, for this command only');
-}
+const trustHelp = 'use the .npmrc of a folder that is not trusted yet, for this command only';
 
-function addFolderOptions(command: Command): Command {
-  return addCommonOptions(command.option('--bundle <folder>', 'the folder of the bundle (default: the current one)'));
-}
-
-async function addOne(typed: string, options: AddOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
+async function addOne(
+  options: ChangeOptions & { readonly allowScripts?: boolean },
+  terminal: Terminal,
+  typed: string,
+): Promise<void> {
   const [{ addPackage }, { fixSpec }, { readBundle }] = await Promise.all([
     import('../package/add-package.ts'),
     import('../package/package-spec.ts'),
@@ -82,20 +69,22 @@ async function addOne(typed: string, options: AddOptions, terminal: Terminal, si
   const { folder } = await readBundle(bundleFolder(undefined, options));
   const spec = fixSpec(typed, realpathSync('.'));
   const isTrusted = await mayUseNpmrc(folder, options, terminal);
-  const added = await addPackage({ folder, isTrusted, spec, allowScripts, terminal, signal });
+  const added = await withInterrupt((signal) =>
+    addPackage({ folder, isTrusted, spec, allowScripts, terminal, signal }),
+  );
   const { describeAddition } = await import('../package/describe-addition.ts');
   const addition = describeAddition(added, await readBundle(folder), { typed, allowScripts });
   if (json === true) return printJson(addition.json, terminal);
   terminal.print(addition.text);
 }
 
-async function removeOne(name: string, options: ChangeOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
+async function removeOne(options: ChangeOptions, terminal: Terminal, name: string): Promise<void> {
   const { removePackage } = await import('../package/remove-package.ts');
   const { readBundle } = await import('../bundle/open-bundle.ts');
   const shownAs = bundleFolder(undefined, options);
   const { folder } = await readBundle(shownAs);
   const isTrusted = await mayUseNpmrc(folder, options, terminal);
-  await removePackage({ folder, isTrusted, name, shownAs, terminal, signal });
+  await withInterrupt((signal) => removePackage({ folder, isTrusted, name, shownAs, terminal, signal }));
   if (options.json === true) printJson({ removed: true, name }, terminal);
   else terminal.print(`Removed ${name}.\n`);
 }

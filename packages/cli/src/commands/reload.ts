@@ -1,7 +1,6 @@
-import type { Command } from 'commander';
 import { GoondanError } from '@goondan/types';
-import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { bundleFolder, type BundleOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -10,17 +9,14 @@ const description =
   'agents between turns; everything else keeps running, and conversations continue. Changed parts are first ' +
   'started on trial. If the bundle has errors or a part does not start, nothing changes.';
 
-export function addReloadCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addReloadCommand(program: GdnCommand): void {
+  program
     .command('reload')
     .summary('make a running swarm read its bundle again')
-    .description(description);
-  addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn reload --bundle my-swarm')
-    .action(async (options: BundleOptions) => {
-      await reload(options, terminal);
-      finish(exitCodes.ok);
-    });
+    .description(description)
+    .bundleOptions()
+    .examples('gdn reload --bundle my-swarm')
+    .runs(reload);
 }
 
 /**

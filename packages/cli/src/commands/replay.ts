@@ -1,17 +1,11 @@
-import type { Command } from 'commander';
-import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import { bundleFolder } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import { addSwap, addWithout } from '../replay/read-swaps.ts';
 import type { ReplayRequest } from '../replay/replay-turn.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
-
-interface ReplayOptions extends BundleOptions {
-  readonly swap?: Readonly<Record<string, string>>;
-  readonly without?: readonly string[];
-  readonly trust?: boolean;
-}
 
 const description =
   'Runs a recorded turn again without calling a model, a tool or another agent. Their answers, the clock, ids and ' +
@@ -19,13 +13,7 @@ const description =
   'behaves differently is shown, and the exit code is 1. With --swap and --without you change the extensions. The ' +
   'conversation is not changed, and the swarm does not have to run.';
 
-const examples = `
-Examples:
-  $ gdn replay --bundle my-swarm
-  $ gdn replay 1f3a9c2b --bundle my-swarm --swap Extension/guard=./new-guard.ts
-  $ gdn replay last --bundle my-swarm --without Extension/guard`;
-
-export function addReplayCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addReplayCommand(program: GdnCommand): void {
   const command = program
     .command('replay')
     .argument('[turn]', 'the id of a turn or its beginning, as `gdn trace` shows it; `last` (default: the latest turn)')
@@ -33,17 +21,21 @@ export function addReplayCommand(program: Command, terminal: Terminal, finish: (
     .description(description)
     .option('--swap <extension=file>', 'use this file instead of an extension; you can repeat it', addSwap)
     .option('--without <extension>', 'leave an extension out; you can repeat it', addWithout)
-    .option('--trust', "run the bundle's extensions without asking, for this run only");
-  addBundleOptions(command)
-    .addHelpText('after', examples)
-    .action(async (turn: string | undefined, options: ReplayOptions) => {
-      const { swap = {}, without = [], trust = false, ...common } = options;
+    .option('--trust', "run the bundle's extensions without asking, for this run only")
+    .bundleOptions()
+    .examples(
+      'gdn replay --bundle my-swarm',
+      'gdn replay 1f3a9c2b --bundle my-swarm --swap Extension/guard=./new-guard.ts',
+      'gdn replay last --bundle my-swarm --without Extension/guard',
+    )
+    .runs((options: Partial<ReplayRequest>, terminal, turn?: string) => {
+      const { swap = {}, without = [], trust = false } = options;
       const both = without.find((name) => Object.hasOwn(swap, name));
       if (both !== undefined) command.error(`Extension/${both} cannot be replaced and left out at once`);
       const folder = bundleFolder(undefined, options);
       const meant = turn === undefined || turn === 'last' ? {} : { turn };
-      const request = { ...common, ...meant, swap, without, trust, folder, workdir: process.cwd() };
-      finish(await withInterrupt((signal) => replay(request, terminal, signal)));
+      const request = { ...options, ...meant, swap, without, trust, folder, workdir: process.cwd() };
+      return withInterrupt((signal) => replay(request, terminal, signal));
     });
 }
 

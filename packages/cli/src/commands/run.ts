@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
-import { addBundleOptions, addFlockOption, addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
+import { addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
 import type { ServedSwarm } from '../run/serve.ts';
@@ -24,15 +24,7 @@ const description =
   '--json, runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. If the swarm is already running, the ' +
   'command uses it. The first run of a folder asks whether you trust its code, or needs --trust.';
 
-const examples = `
-Examples:
-  $ gdn run my-swarm
-  $ gdn run my-swarm --input "Good morning"
-  $ git diff | gdn run my-swarm --input - --instance review
-  $ gdn run my-swarm --input "What came in?" --connections
-  $ gdn run my-swarm --trust --detach`;
-
-export function addRunCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addRunCommand(program: GdnCommand): void {
   const command = program
     .command('run')
     .argument('[folder]', 'the folder of the bundle (default: the current one)')
@@ -44,16 +36,23 @@ export function addRunCommand(program: Command, terminal: Terminal, finish: (cod
     .option('--connections', 'with --input: start the connections too, as without --input')
     .option('--trust', 'run its code without asking, for this run only')
     .option('--detach', 'run the swarm in the background')
-    .option('--watch', 'watch the files of the bundle and reload on changes, as `gdn reload` does');
-  addBundleOptions(addFlockOption(command))
-    .addHelpText('after', examples)
-    .action(async (argument: string | undefined, options: RunOptions) => {
+    .option('--watch', 'watch the files of the bundle and reload on changes, as `gdn reload` does')
+    .flockOption()
+    .bundleOptions()
+    .examples(
+      'gdn run my-swarm',
+      'gdn run my-swarm --input "Good morning"',
+      'git diff | gdn run my-swarm --input - --instance review',
+      'gdn run my-swarm --input "What came in?" --connections',
+      'gdn run my-swarm --trust --detach',
+    )
+    .runs((options: RunOptions, terminal, argument?: string) => {
       checkTogether(command, options, terminal);
-      finish(await run(bundleFolder(argument, options), options, terminal));
+      return run(bundleFolder(argument, options), options, terminal);
     });
 }
 
-function checkTogether(command: Command, options: RunOptions, terminal: Terminal): void {
+function checkTogether(command: GdnCommand, options: RunOptions, terminal: Terminal): void {
   const { input, detach, watch, agent, instance } = options;
   if (watch === true && input !== undefined) command.error("option '--watch' cannot be used with option '--input'");
   if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");

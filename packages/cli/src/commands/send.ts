@@ -1,19 +1,13 @@
-import type { Command } from 'commander';
 import { checkInput } from '../check-input.ts';
-import { addBundleOptions, addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
+import { addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface SendOptions extends InstanceOptions {
-  readonly input: string;
-  readonly id?: string;
-  readonly wait?: boolean;
-}
-
-export function addSendCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addSendCommand(program: GdnCommand): void {
+  program
     .command('send')
     .summary('send an input to a running swarm')
     .description(
@@ -25,15 +19,16 @@ export function addSendCommand(program: Command, terminal: Terminal, finish: (co
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
     .option('--id <id>', 'an id for the input; inputs with the same id are handled only once')
-    .option('--wait', 'wait for the answer');
-  addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait')
-    .action(async (options: SendOptions) => {
-      finish(await send(options, terminal));
-    });
+    .option('--wait', 'wait for the answer')
+    .bundleOptions()
+    .examples('gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait')
+    .runs(send);
 }
 
-async function send(options: SendOptions, terminal: Terminal): Promise<ExitCode> {
+async function send(
+  options: InstanceOptions & { readonly input: string; readonly id?: string; readonly wait?: boolean },
+  terminal: Terminal,
+): Promise<ExitCode> {
   const [{ reachSwarm }, { readInput }, { callerTrace }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../read-input.ts'),

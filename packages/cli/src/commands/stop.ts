@@ -1,11 +1,10 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { addBundleOptions, type BundleOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { InvalidArgumentError } from 'commander';
+import type { BundleOptions } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
-import type { Terminal } from '../terminal.ts';
 
-export function addStopCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addStopCommand(program: GdnCommand): void {
+  program
     .command('stop')
     .summary('stop a running swarm')
     .description(
@@ -16,16 +15,15 @@ export function addStopCommand(program: Command, terminal: Terminal, finish: (co
       '--grace <seconds>',
       'the time that running turns may take (default: the setting of the swarm, else 30)',
       readSeconds,
-    );
-  addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn stop --bundle my-swarm --grace 5')
-    .action(async (options: BundleOptions & { readonly grace?: number }) => {
+    )
+    .bundleOptions()
+    .examples('gdn stop --bundle my-swarm --grace 5')
+    .runs(async (options: BundleOptions & { readonly grace?: number }, terminal) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
       const swarm = await reachSwarm(options, 'There is nothing to stop.');
       await swarm.stop(options.grace === undefined ? {} : { graceMs: options.grace * 1_000 });
       if (options.json === true) printJson({ stopped: true }, terminal);
       else terminal.print('Stopped.\n');
-      finish(exitCodes.ok);
     });
 }
 

@@ -1,15 +1,9 @@
-import type { Command } from 'commander';
-import { addBundleOptions, bundleFolder, type BundleOptions, numberUpTo } from '../common-options.ts';
-import type { ExitCode } from '../exit-codes.ts';
-import type { Terminal } from '../terminal.ts';
+import { bundleFolder, type BundleOptions, numberUpTo } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 
-interface StudioCommandOptions extends BundleOptions {
-  readonly port?: number;
-  readonly host?: string;
-  readonly open: boolean;
-}
+type StudioOptions = BundleOptions & { readonly port?: number; readonly host?: string; readonly open: boolean };
 
-export function addStudioCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addStudioCommand(program: GdnCommand): void {
   const command = program
     .command('studio')
     .argument('[folder]', 'the folder of the bundle to open first')
@@ -22,10 +16,10 @@ export function addStudioCommand(program: Command, terminal: Terminal, finish: (
     )
     .option('--port <number>', 'the port (default: a free one)', numberUpTo(65_535))
     .option('--host <address>', 'only 127.0.0.1 and localhost: Studio listens on this machine only')
-    .option('--no-open', 'print the link without starting a browser');
-  addBundleOptions(command)
-    .addHelpText('after', '\nExamples:\n  $ gdn studio\n  $ gdn studio my-swarm --port 4100 --no-open')
-    .action(async (folder: string | undefined, { port, host, open, ...options }: StudioCommandOptions) => {
+    .option('--no-open', 'print the link without starting a browser')
+    .bundleOptions()
+    .examples('gdn studio', 'gdn studio my-swarm --port 4100 --no-open')
+    .runs(async ({ port, host, open, ...options }: StudioOptions, terminal, folder?: string) => {
       if (host !== undefined && !loopback.includes(host)) {
         const reason = 'Studio listens on this machine only; from another one, use an SSH tunnel';
         command.error(`option '--host <address>' argument '${host}' is invalid. ${reason}.`);
@@ -33,7 +27,7 @@ export function addStudioCommand(program: Command, terminal: Terminal, finish: (
       const { runStudio } = await import('../studio/run-studio.ts');
       const bundle = folder === undefined ? options.bundle : bundleFolder(folder, options);
       const named = { ...options, ...(bundle === undefined ? {} : { bundle }) };
-      finish(await runStudio({ ...named, ...(port === undefined ? {} : { port }), opensBrowser: open }, terminal));
+      return runStudio({ ...named, ...(port === undefined ? {} : { port }), opensBrowser: open }, terminal);
     });
 }
 

@@ -1,14 +1,10 @@
-import { type Command, Option } from 'commander';
-import { addBundleOptions, type InstanceOptions, numberUpTo } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { Option } from 'commander';
+import { type InstanceOptions, numberUpTo } from '../common-options.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface TraceOptions extends InstanceOptions {
-  readonly diff?: boolean;
-  readonly mermaid?: boolean;
-  readonly last?: number;
-}
+type TraceOptions = InstanceOptions & { readonly diff?: boolean; readonly mermaid?: boolean; readonly last?: number };
 
 const description =
   'Shows the own time, the changes and the outcome of every layer of a turn, in called ' +
@@ -16,13 +12,7 @@ const description =
   'beginning of one, as `gdn run --json` and `gdn send --json` print it. `last` is the latest turn that no other ' +
   'agent asked for. The swarm does not have to run.';
 
-const examples = `
-Examples:
-  $ gdn trace --bundle my-swarm
-  $ gdn trace last --bundle my-swarm
-  $ gdn trace 1f3a9c2b --bundle my-swarm --diff`;
-
-export function addTraceCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
+export function addTraceCommand(program: GdnCommand): void {
   const command = program
     .command('trace')
     .argument('[id]', 'a turn or a trace, or the beginning of its id; `last`')
@@ -32,19 +22,21 @@ export function addTraceCommand(program: Command, terminal: Terminal, finish: (c
     .addOption(new Option('--mermaid', 'a sequence diagram, as text for Mermaid').conflicts(['diff', 'json']))
     .option('--agent <name>', 'without an id: only turns of this agent')
     .option('--instance <key>', 'without an id: only turns of this conversation')
-    .option('--last <number>', 'without an id: the number of turns (default: 20)', numberUpTo(MOST));
-  addBundleOptions(command)
-    .addHelpText('after', examples)
-    .action(async (id: string | undefined, options: TraceOptions) => {
+    .option('--last <number>', 'without an id: the number of turns (default: 20)', numberUpTo(MOST))
+    .bundleOptions()
+    .examples(
+      'gdn trace --bundle my-swarm',
+      'gdn trace last --bundle my-swarm',
+      'gdn trace 1f3a9c2b --bundle my-swarm --diff',
+    )
+    .runs((options: TraceOptions, terminal, id?: string) => {
       refuseMixture(command, id, options);
-      if (id === undefined) await list(options, terminal);
-      else await show(id, options, terminal);
-      finish(exitCodes.ok);
+      return id === undefined ? list(options, terminal) : show(id, options, terminal);
     });
 }
 
 /** Rejects an option that would have no effect here. */
-function refuseMixture(command: Command, id: string | undefined, options: TraceOptions): void {
+function refuseMixture(command: GdnCommand, id: string | undefined, options: TraceOptions): void {
   const given = (names: readonly (keyof TraceOptions)[]) => names.find((name) => options[name] !== undefined);
   const forList = id === undefined ? undefined : given(['agent', 'instance', 'last']);
   if (forList !== undefined) command.error(`option '--${forList}' is for the list of turns: name no id with it`);

@@ -1,11 +1,11 @@
-import type { Command } from 'commander';
-import { addBundleOptions, bundleFolder, type BundleOptions } from '../common-options.ts';
+import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 
-export function addValidateCommand(program: Command, terminal: Terminal, finish: (code: ExitCode) => void): void {
-  const command = program
+export function addValidateCommand(program: GdnCommand): void {
+  program
     .command('validate')
     .argument('[folder]', 'the folder of the bundle (default: the current one)')
     .summary('check a bundle without running it')
@@ -13,25 +13,24 @@ export function addValidateCommand(program: Command, terminal: Terminal, finish:
       'Reads every YAML file of a bundle and lists all errors: the place, the problem, and the fix. The bundle is ' +
         'not run, so a tool of `defineTool` is listed as "schema in code" and is checked when an agent starts. Exits with ' +
         '4 when there is an error; warnings do not change the exit code.',
-    );
-  addBundleOptions(command)
-    .addHelpText('after', '\nExample:\n  $ gdn validate my-swarm')
-    .action(async (argument: string | undefined, options: BundleOptions) => {
-      finish(await validate(bundleFolder(argument, options), options.json === true, terminal));
-    });
+    )
+    .bundleOptions()
+    .examples('gdn validate my-swarm')
+    .runs(validate);
 }
 
-async function validate(folder: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
+async function validate(options: BundleOptions, terminal: Terminal, argument?: string): Promise<ExitCode> {
   const [{ readBundle }, { countProblems, printProblems }] = await Promise.all([
     import('../bundle/open-bundle.ts'),
     import('../bundle/print-problems.ts'),
   ]);
+  const folder = bundleFolder(argument, options);
   const bundle = await readBundle(folder);
   const { valid, errors, warnings, resources } = bundle;
   const schemaInCode = resources.flatMap((each) =>
     each.kind === 'Tool' && each.resource.spec.exports === undefined ? [each.identity] : [],
   );
-  if (json) {
+  if (options.json === true) {
     printJson({ valid, errors, warnings, ...(schemaInCode.length > 0 && { schemaInCode }) }, terminal);
   } else {
     printProblems(bundle, folder, terminal);
