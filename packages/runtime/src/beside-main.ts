@@ -21,9 +21,9 @@ let dropped = 0;
 const calls: Readonly<Record<BesideCallName, () => Promise<(argument: never) => unknown>>> = {
   replayRecording: async () => (await import('./replay-recording.ts')).replayStored,
   scanModule: async () => {
-    const { moduleScanner } = await import('./config/bundle/files/scan-module.ts');
-    const scan = moduleScanner();
-    return ({ file, root }: { file: string; root: string }) => scan(file, root);
+    const { ModuleScanner } = await import('./config/bundle/files/scan-module.ts');
+    const scanner = new ModuleScanner();
+    return ({ file, root }: { file: string; root: string }) => scanner.scan(file, root);
   },
   startSwarm: async () => start,
 };

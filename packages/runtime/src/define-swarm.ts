@@ -7,7 +7,7 @@ import { API_VERSION } from './config/api-version.ts';
 import type { ResourceKind, ResourceOf } from './config/bundle/kinds/resource-schemas.ts';
 import type { SourceDocument } from './config/bundle/place.ts';
 import { resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
-import type { Environment } from './config/bundle/values.ts';
+import type { Environment } from './config/variable-name.ts';
 import type { SwarmPlan } from './config/swarm-plan.ts';
 import { copyJsonObject, isPlainObject, NotJson } from './json/copy-json.ts';
 import { defined } from './json/defined.ts';

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '@goondan/types';
+import type { Environment } from './variable-name.ts';
 
 /**
  * The operator's settings for spans: where to send them and what to include. JSON, because agent processes get them
@@ -24,8 +25,6 @@ export interface SwarmTelemetry {
   /** Decides whether the trace of an input from outside is exported, and adds the decision to the input. */
   readonly sample: (event: AgentEvent) => AgentEvent;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const endpointVariables = {
   traces: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',

@@ -1,4 +1,6 @@
-/** The environment variables that a resource may declare for its process. */
+/** Environment variables: their values, and the names that a resource may declare for its process. */
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables that decide how a process runs, or that identify it; a resource must not set them. */
 const reserved = /^(?:GOONDAN_|BUN_|LD_|DYLD_|NODE_OPTIONS$|NODE_CHANNEL)/;

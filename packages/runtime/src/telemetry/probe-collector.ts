@@ -4,7 +4,8 @@
  */
 import { systemClock } from '../ports/clock.ts';
 import type { PostOutcome } from './post-spans.ts';
-import { type Environment, namesCollector, showEndpoint } from '../config/telemetry-settings.ts';
+import { namesCollector, showEndpoint } from '../config/telemetry-settings.ts';
+import type { Environment } from '../config/variable-name.ts';
 
 export interface CollectorProbe {
   /** The endpoint, without parts that may be a key; absent when no spans are exported. */

@@ -1,6 +1,7 @@
 /** Reads from OpenTelemetry's environment variables which traces the operator wants. Pure. */
 import type { Sampler } from './sample-event.ts';
-import { type Environment, valueOf } from '../config/telemetry-settings.ts';
+import { valueOf } from '../config/telemetry-settings.ts';
+import type { Environment } from '../config/variable-name.ts';
 
 const NAME = 'OTEL_TRACES_SAMPLER';
 const SHARE = 'OTEL_TRACES_SAMPLER_ARG';

@@ -4,7 +4,8 @@
  */
 import { readSampler } from './read-sampler.ts';
 import type { Sampler } from './sample-event.ts';
-import { endpointVariables, type Environment, type TelemetrySettings, valueOf } from '../config/telemetry-settings.ts';
+import { endpointVariables, type TelemetrySettings, valueOf } from '../config/telemetry-settings.ts';
+import type { Environment } from '../config/variable-name.ts';
 
 export interface ReadSettings {
   /** Undefined when no spans are exported. */

@@ -1,5 +1,7 @@
 /** The problems of a bundle: in the form in which checks find them, and in the form in which they are shown. */
 import { type CodePlace, errorCatalogue, type ErrorCode } from '@goondan/types';
+import type { ReferringResource } from './bundle.ts';
+import type { Path } from './place.ts';
 
 export interface BundleProblem extends CodePlace {
   readonly code: ErrorCode;
@@ -16,31 +18,44 @@ export interface Finding {
   readonly problem: BundleProblem;
 }
 
-export interface FindingDetails {
-  readonly resource?: string | undefined;
-  /** When absent, the suggestion of the error catalogue is used. */
-  readonly suggestion?: string | undefined;
+/** Make a finding at a place. `suggestion`: the one of the error catalogue when absent. `resource`: `Kind/name`. */
+export const errorAt = findingAt('error');
+export const warningAt = findingAt('warning');
+
+/** Make a finding about a resource, at the value to which `path` leads, or at the key of that value. */
+export const errorIn = findingIn(errorAt);
+export const warningIn = findingIn(warningAt);
+
+function findingAt(severity: Finding['severity']) {
+  return (
+    { file, line, column }: CodePlace,
+    code: ErrorCode,
+    message: string,
+    suggestion = errorCatalogue[code].suggestion,
+    resource?: string,
+  ): Finding => ({
+    severity,
+    problem: {
+      code,
+      message: printable(message),
+      file: printable(file),
+      line,
+      column,
+      ...(resource === undefined ? {} : { resource: printable(resource) }),
+      suggestion: printable(suggestion),
+    },
+  });
 }
 
-export function errorAt(place: CodePlace, code: ErrorCode, message: string, details: FindingDetails = {}): Finding {
-  return { severity: 'error', problem: problemAt(place, code, message, details) };
-}
-
-export function warningAt(place: CodePlace, code: ErrorCode, message: string, details: FindingDetails = {}): Finding {
-  return { severity: 'warning', problem: problemAt(place, code, message, details) };
-}
-
-function problemAt({ file, line, column }: CodePlace, code: ErrorCode, message: string, details: FindingDetails) {
-  const { resource, suggestion = errorCatalogue[code].suggestion } = details;
-  return {
-    code,
-    message: printable(message),
-    file: printable(file),
-    line,
-    column,
-    ...(resource === undefined ? {} : { resource: printable(resource) }),
-    suggestion: printable(suggestion),
-  };
+function findingIn(at: ReturnType<typeof findingAt>) {
+  return (
+    { document, identity }: Pick<ReferringResource, 'document' | 'identity'>,
+    path: Path,
+    code: ErrorCode,
+    message: string,
+    suggestion?: string,
+    part?: 'key' | 'value',
+  ): Finding => at(document.placeOf(path, part), code, message, suggestion, identity);
 }
 
 const LONGEST = 500;

@@ -3,17 +3,12 @@ import type { Bundle } from './bundle.ts';
 import { resourcesOf } from './find-resource.ts';
 import { listReferences, parseReference } from './references.ts';
 
-export interface PackageUse extends CodePlace {
-  /** `Kind/name` of the resource that refers to the package. */
-  readonly resource: string;
-}
-
 /**
- * Lists the places where the bundle itself names an npm package, in the order of its files. Unreadable documents are
- * skipped.
+ * Lists the places where the bundle itself names an npm package, in the order of its files, each with `Kind/name` of
+ * the resource that does so. Unreadable documents are skipped.
  */
-export function findPackageUses({ scope }: Pick<Bundle, 'scope'>, name: string): PackageUse[] {
-  const uses: PackageUse[] = [];
+export function findPackageUses({ scope }: Pick<Bundle, 'scope'>, name: string) {
+  const uses: (CodePlace & { readonly resource: string })[] = [];
   for (const loaded of scope.resources) {
     for (const { written, path } of listReferences(loaded)) {
       if (parseReference(written)?.package !== name) continue;

@@ -7,7 +7,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import type { Bundle } from './bundle.ts';
-import type { Environment } from './values.ts';
+import type { Environment } from '../variable-name.ts';
 
 /**
  * Reads `goondan.yaml` and the other YAML files of a folder, and the packages they refer to. `environment`: the

@@ -1,8 +1,9 @@
 /** Opens a folder of resources: parses its documents, inspects their files, and opens the packages they refer to. */
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { ErrorCode } from '@goondan/types';
 import type { LoadedResource, ReferringResource, Scope } from './bundle.ts';
-import { errorAt, type Finding } from './bundle-problem.ts';
+import { errorIn, type Finding } from './bundle-problem.ts';
 import { findBundlePackage, packageNamePattern } from './files/find-package.ts';
 import { inspectFiles } from './files/inspect-files.ts';
 import { BUNDLE_FILE, readFolder } from './files/read-folder.ts';
@@ -15,14 +16,11 @@ import { findReferences, listReferring, parseReference, type ReferenceUse } from
 /** The maximum number of packages that one bundle may use, directly and through other packages. */
 const MOST_PACKAGES = 100;
 
-export interface OpenedScopes {
-  /** The first scope is the bundle's own. Each folder occurs once. */
-  readonly scopes: readonly Scope[];
-  readonly findings: readonly Finding[];
-}
-
-/** Opens a bundle and its packages. `folder`: a real path. `documents`: the documents of the bundle itself. */
-export async function openScopes(folder: string, documents: readonly SourceDocument[]): Promise<OpenedScopes> {
+/**
+ * Opens a bundle and its packages. `folder`: a real path. `documents`: the documents of the bundle itself. The first
+ * scope is the bundle's own, and each folder occurs once.
+ */
+export async function openScopes(folder: string, documents: readonly SourceDocument[]) {
   const scanner = openScanner();
   try {
     return await openAll(folder, documents, scanner);
@@ -31,14 +29,12 @@ export async function openScopes(folder: string, documents: readonly SourceDocum
   }
 }
 
-async function openAll(folder: string, documents: readonly SourceDocument[], scanner: Scanner): Promise<OpenedScopes> {
+async function openAll(folder: string, documents: readonly SourceDocument[], scanner: Scanner) {
   const findings: Finding[] = [];
-  const scopes = new Map<string, MutableScope>();
-  const root = await openScope({ folder, documents }, scanner, findings);
-  scopes.set(folder, root);
+  const scopes = new Map([[folder, await openScope({ folder }, documents, scanner, findings)]]);
   // The loop adds to the map while iterating it, because packages refer to packages.
   for (const scope of scopes.values()) {
-    for (const { name, finding } of packagesOf(scope)) {
+    for (const [name, finding] of packagesOf(scope)) {
       const found = findBundlePackage(scope.folder, name);
       if (found === undefined || !existsSync(join(found.folder, BUNDLE_FILE))) {
         findings.push(finding('E_PACKAGE_MISSING', found === undefined ? 'is not installed' : `has no ${BUNDLE_FILE}`));
@@ -52,11 +48,7 @@ async function openAll(folder: string, documents: readonly SourceDocument[], sca
         }
         const contents = await readFolder(found.folder, relative(folder, found.path));
         findings.push(...contents.findings);
-        target = await openScope(
-          { folder: found.folder, package: name, documents: contents.documents },
-          scanner,
-          findings,
-        );
+        target = await openScope({ folder: found.folder, package: name }, contents.documents, scanner, findings);
         scopes.set(found.folder, target);
       }
       scope.packages.set(name, target);
@@ -65,21 +57,12 @@ async function openAll(folder: string, documents: readonly SourceDocument[], sca
   return { scopes: [...scopes.values()], findings };
 }
 
-interface MutableScope extends Scope {
-  readonly packages: Map<string, Scope>;
-}
-
-interface ScopeSource {
-  readonly folder: string;
-  readonly package?: string;
-  readonly documents: readonly SourceDocument[];
-}
-
 async function openScope(
-  { documents, ...home }: ScopeSource,
+  home: Pick<Scope, 'folder' | 'package'>,
+  documents: readonly SourceDocument[],
   scanner: Scanner,
   findings: Finding[],
-): Promise<MutableScope> {
+) {
   const declared = new Set<string>();
   const resources: LoadedResource[] = [];
   const broken: ReferringResource[] = [];
@@ -91,7 +74,7 @@ async function openScope(
     if (document.isBroken) continue;
     const { resource, issues } = parseResource(document.value);
     for (const { code, path, part, message, suggestion } of issues) {
-      findings.push(errorAt(document.placeOf(path, part), code, message, { resource: identity, suggestion }));
+      findings.push(errorIn({ document, identity }, path, code, message, suggestion, part));
     }
     if (resource === undefined) {
       broken.push({ identity, document, references: referencesIn(document) });
@@ -107,13 +90,12 @@ async function openScope(
       resource,
       document,
     } as LoadedResource;
-    const { loaded, findings: found } = await inspectFiles(plain, scanner);
-    findings.push(...found);
-    resources.push(loaded);
+    resources.push(await inspectFiles(plain, scanner, findings));
   }
   // The first resource of a name counts; the check of names reports the second.
   const byIdentity = new Map(resources.toReversed().map((loaded) => [loaded.identity, loaded]));
-  return { ...home, resources, broken, byIdentity, declared, isIncomplete, packages: new Map() };
+  const packages = new Map<string, Scope>();
+  return { ...home, resources, broken, byIdentity, declared, isIncomplete, packages };
 }
 
 /** Returns `Kind/name` of a document, if it has both, even if the document is broken. */
@@ -127,27 +109,20 @@ function referencesIn({ value }: SourceDocument): ReferenceUse[] {
   return isPlainObject(value) && isResourceKind(value.kind) ? findReferences(value.kind, value.spec) : [];
 }
 
-interface PackageUse {
-  readonly name: string;
-  readonly finding: (code: 'E_PACKAGE_MISSING' | 'E_BUNDLE_LIMIT', problem: string) => Finding;
-}
-
 /**
- * Lists each package once, at the first reference that names it. Invalid package names are reported with the
- * references.
+ * Lists each package once, with a function that reports a problem of it at the first reference that names it. Invalid
+ * package names are reported with the references.
  */
-function packagesOf(scope: Scope): PackageUse[] {
-  const uses = new Map<string, PackageUse>();
-  for (const { identity, document, references } of listReferring(scope)) {
-    for (const { written, path } of references) {
+function packagesOf(scope: Scope) {
+  const uses = new Map<string, (code: ErrorCode, problem: string) => Finding>();
+  for (const referring of listReferring(scope)) {
+    for (const { written, path } of referring.references) {
       const name = parseReference(written)?.package;
       if (name === undefined || uses.has(name) || !packageNamePattern.test(name)) continue;
-      const place = document.placeOf([...path, 'package']);
-      uses.set(name, {
-        name,
-        finding: (code, problem) => errorAt(place, code, `The package "${name}" ${problem}.`, { resource: identity }),
+      uses.set(name, (code, problem) => {
+        return errorIn(referring, [...path, 'package'], code, `The package "${name}" ${problem}.`);
       });
     }
   }
-  return [...uses.values()];
+  return uses;
 }

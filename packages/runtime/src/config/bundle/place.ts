@@ -22,3 +22,14 @@ export function pathText(path: Path): string {
     .join('')
     .replace(/^\./, '');
 }
+
+/** Returns the value to which a path leads; `undefined` when there is none. */
+export function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    // Safe: `key` is an own key of an object or a list.
+    value = (value as Record<string | number, unknown>)[key];
+  }
+  return value;
+}

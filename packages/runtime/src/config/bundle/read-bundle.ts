@@ -7,13 +7,13 @@ import { errorAt, type BundleProblem, type Finding } from './bundle-problem.ts';
 import { checkScopes, MOST_PROBLEMS } from './check/check-scopes.ts';
 import { findPreload } from './files/find-preload.ts';
 import { readEnvironmentFile } from './files/read-environment-file.ts';
-import type { FolderContents } from './files/read-folder.ts';
+import type { readFolder } from './files/read-folder.ts';
 import { openScopes } from './open-scope.ts';
-import type { Environment } from './values.ts';
+import type { Environment } from '../variable-name.ts';
 
 /** `folder` is a real path. */
 export async function readBundle(
-  source: FolderContents & { readonly folder: string },
+  source: { readonly folder: string } & Awaited<ReturnType<typeof readFolder>>,
   environment: Environment,
 ): Promise<Bundle> {
   const { folder, documents } = source;

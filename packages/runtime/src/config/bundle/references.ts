@@ -7,13 +7,6 @@ import { isPlainObject } from '../../json/copy-json.ts';
 import type { ReferringResource, LoadedResource, Scope } from './bundle.ts';
 import type { Path } from './place.ts';
 
-export interface Reference {
-  readonly kind: string;
-  readonly name: string;
-  /** The npm package; absent for the scope that contains the reference. */
-  readonly package?: string;
-}
-
 /** A reference, its path, and the expected kind. */
 export interface ReferenceUse {
   readonly path: Path;
@@ -22,11 +15,8 @@ export interface ReferenceUse {
 }
 
 /** Returns `undefined` when the text is not `Kind/name`. */
-export function parseReference(written: WrittenReference): Reference | undefined {
-  if (typeof written !== 'string') {
-    const { kind, name, package: from } = written;
-    return { kind, name, ...(from === undefined ? {} : { package: from }) };
-  }
+export function parseReference(written: WrittenReference): Exclude<WrittenReference, string> | undefined {
+  if (typeof written !== 'string') return written;
   const [, kind, name] = /^([A-Za-z]+)\/([^/]+)$/.exec(written) ?? [];
   return kind === undefined || name === undefined ? undefined : { kind, name };
 }
@@ -78,10 +68,9 @@ export function listReferences({ kind, resource }: LoadedResource): ReferenceUse
  * skipped.
  */
 export function findReferences(kind: ResourceKind, spec: unknown): ReferenceUse[] {
-  return referencePlaces[kind].flatMap(({ expects, steps, isItem = false, provider }) => {
+  return referencePlaces[kind].flatMap(({ expects, steps, provider }) => {
     if (provider !== undefined && (!isPlainObject(spec) || spec.provider !== provider)) return [];
-    return findPlaces(spec, steps, ['spec']).flatMap((found) => {
-      const { value, path } = isItem ? unwrapItem(found) : found;
+    return findPlaces(spec, steps, ['spec']).flatMap(({ value, path }) => {
       if (!isWrittenReference(value) || (expects === 'Model' && parseModelName(value) !== undefined)) return [];
       return [{ kind: expects, written: value, path }];
     });
@@ -90,28 +79,27 @@ export function findReferences(kind: ResourceKind, spec: unknown): ReferenceUse[
 
 interface ReferencePlace {
   readonly expects: ResourceKind;
-  /** The path from the spec to the reference; `EACH` stands for each item of a list. */
-  readonly steps: readonly (string | typeof EACH)[];
-  /** True when the value is a `ListItem`. */
-  readonly isItem?: true;
+  /** The path from the spec to the reference. */
+  readonly steps: readonly (string | typeof EACH | typeof ITEM)[];
   /** If set, the field is a reference only for this provider. */
   readonly provider?: string;
 }
 
 const EACH = Symbol('each of a list');
+const ITEM = Symbol('the reference of a `ListItem`');
 
 const referencePlaces: Readonly<Record<ResourceKind, readonly ReferencePlace[]>> = {
   Model: [{ expects: 'Model', steps: ['options', 'upstream'], provider: 'cassette' }],
   Agent: [
     { expects: 'Model', steps: ['modelConfig', 'modelRef'] },
     { expects: 'Model', steps: ['modelConfig', 'models', EACH] },
-    { expects: 'Tool', steps: ['tools', EACH], isItem: true },
-    { expects: 'Extension', steps: ['extensions', EACH], isItem: true },
+    { expects: 'Tool', steps: ['tools', EACH, ITEM] },
+    { expects: 'Extension', steps: ['extensions', EACH, ITEM] },
   ],
   Swarm: [
     { expects: 'Agent', steps: ['entryAgent'] },
-    { expects: 'Agent', steps: ['agents', EACH], isItem: true },
-    { expects: 'Extension', steps: ['extensions', EACH], isItem: true },
+    { expects: 'Agent', steps: ['agents', EACH, ITEM] },
+    { expects: 'Extension', steps: ['extensions', EACH, ITEM] },
   ],
   Connection: [
     { expects: 'Connector', steps: ['connectorRef'] },
@@ -124,22 +112,19 @@ const referencePlaces: Readonly<Record<ResourceKind, readonly ReferencePlace[]>>
   Package: [],
 };
 
-interface Found {
-  readonly value: unknown;
-  readonly path: Path;
-}
-
-function findPlaces(value: unknown, [step, ...rest]: ReferencePlace['steps'], path: Path): Found[] {
+function findPlaces(
+  value: unknown,
+  [step, ...rest]: ReferencePlace['steps'],
+  path: Path,
+): { readonly value: unknown; readonly path: Path }[] {
   if (step === undefined) return [{ value, path }];
   if (step === EACH) {
     if (!Array.isArray(value)) return [];
     return value.flatMap((item: unknown, index) => findPlaces(item, rest, [...path, index]));
   }
-  return isPlainObject(value) && Object.hasOwn(value, step) ? findPlaces(value[step], rest, [...path, step]) : [];
-}
-
-function unwrapItem({ value, path }: Found): Found {
-  return isPlainObject(value) && 'ref' in value ? { value: value.ref, path: [...path, 'ref'] } : { value, path };
+  const key = step === ITEM ? 'ref' : step;
+  if (isPlainObject(value) && Object.hasOwn(value, key)) return findPlaces(value[key], rest, [...path, key]);
+  return step === ITEM ? findPlaces(value, rest, path) : [];
 }
 
 /** An object with a mistyped key is not accepted, because it would refer to something else. */
@@ -151,14 +136,6 @@ function isWrittenReference(value: unknown): value is WrittenReference {
 }
 
 /** Lists the documents of a scope that may contain references: its resources, and its broken documents. */
-export function listReferring({
-  resources,
-  broken,
-}: Pick<Scope, 'resources' | 'broken'>): readonly ReferringResource[] {
-  const whole = resources.map((loaded) => ({
-    identity: loaded.identity,
-    document: loaded.document,
-    references: listReferences(loaded),
-  }));
-  return [...whole, ...broken];
+export function listReferring({ resources, broken }: Scope): readonly ReferringResource[] {
+  return [...resources.map((loaded) => ({ ...loaded, references: listReferences(loaded) })), ...broken];
 }

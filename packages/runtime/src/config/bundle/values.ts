@@ -1,19 +1,12 @@
 /** Values that a bundle takes from the environment: where they are written, and how they are looked up. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
-import { providerVariables, type ProviderVariables } from '../provider-variables.ts';
+import { providerOf } from '../provider-variables.ts';
+import type { Environment } from '../variable-name.ts';
 import type { LoadedResource } from './bundle.ts';
 import type { ValueSource } from './kinds/fields.ts';
 import type { Path } from './place.ts';
 import { configOf, type ListItem, parseModelName } from './references.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A variable that a resource needs, and the path of the field that names it. */
-export interface VariableUse {
-  readonly path: Path;
-  readonly variable: string;
-}
 
 /** Looks up a variable, first in the environment, then in the bundle's `.env`. An empty variable counts as not set. */
 export function lookUp(variable: string, environment: Environment, environmentFile: Environment): string | undefined {
@@ -24,11 +17,6 @@ function own(environment: Environment, variable: string): string | undefined {
   return Object.hasOwn(environment, variable) ? environment[variable] : undefined;
 }
 
-export function providerOf(provider: string): ProviderVariables | undefined {
-  const known: Readonly<Record<string, ProviderVariables>> = providerVariables;
-  return Object.hasOwn(known, provider) ? known[provider] : undefined;
-}
-
 /** Lists each `valueFrom` of a config that is not exactly `{ env: NAME }`. */
 export function listMalformedValues(loaded: LoadedResource): Path[] {
   return configsOf(loaded).flatMap(({ path, config }) =>
@@ -36,8 +24,9 @@ export function listMalformedValues(loaded: LoadedResource): Path[] {
   );
 }
 
-export function listVariables(loaded: LoadedResource): VariableUse[] {
-  const uses: VariableUse[] = [];
+/** Lists the variables that a resource needs, each with the path of the field that names it. */
+export function listVariables(loaded: LoadedResource) {
+  const uses: { path: Path; variable: string }[] = [];
   const add = (source: ValueSource | undefined, ...path: Path) => {
     if (typeof source === 'object' && 'valueFrom' in source) {
       uses.push({ variable: source.valueFrom.env, path: ['spec', ...path, 'valueFrom', 'env'] });
@@ -105,13 +94,8 @@ function configsOf({ kind, resource }: LoadedResource): { path: Path; config: Js
   return [...ofItems('extensions', resource.spec.extensions), ...ofItems('tools', resource.spec.tools)];
 }
 
-interface FoundValue {
-  readonly path: Path;
-  /** The name of the variable; absent when the `valueFrom` is malformed. */
-  readonly variable?: string | undefined;
-}
-
-function* walkConfig(value: JsonValue, path: Path): Generator<FoundValue> {
+/** Finds each `valueFrom`. `variable`: its name; undefined when the `valueFrom` is malformed. */
+function* walkConfig(value: JsonValue, path: Path): Generator<{ path: Path; variable: string | undefined }> {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* walkConfig(item, [...path, index]);
   } else if (isPlainObject(value)) {

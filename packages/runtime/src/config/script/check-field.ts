@@ -1,10 +1,8 @@
 /** The checks of a script. Each function takes an unchecked value and returns it with its type. */
 import { GoondanError, type JsonObject } from '@goondan/types';
-import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { copyJsonObject, isPlainObject, NotJson, type PlainObject } from '../../json/copy-json.ts';
 import { showJson } from '../../json/show-json.ts';
 import { closestName } from '../closest-name.ts';
-
-export type UncheckedObject = Readonly<Record<string, unknown>>;
 
 /** Makes the error of every check. `where`: the path of the field, such as `script[2].fail.times`. */
 export function scriptError(where: string, problem: string, options: { suggestion?: string; cause?: unknown } = {}) {
@@ -12,7 +10,7 @@ export function scriptError(where: string, problem: string, options: { suggestio
 }
 
 /** Checks that a value is an object that has only these keys. */
-export function checkObject(value: unknown, where: string, knownKeys: readonly string[]): UncheckedObject {
+export function checkObject(value: unknown, where: string, knownKeys: readonly string[]): PlainObject {
   if (!isPlainObject(value)) throw expected('an object', value, where);
   for (const key of Object.keys(value)) {
     if (!knownKeys.includes(key)) throw unknownKeyError(where, key, knownKeys);

@@ -13,10 +13,10 @@ import {
   checkObject,
   checkString,
   scriptError,
-  type UncheckedObject,
 } from './check-field.ts';
+import type { PlainObject } from '../../json/copy-json.ts';
 import { closestName } from '../closest-name.ts';
-import type { AnswerAction, FailAction, Rule, RuleAction, RuleCondition, Script } from './script.ts';
+import type { AnswerAction, FailAction, Rule, Script } from './script.ts';
 
 /** Placeholders with a fixed meaning; a named group must not have these names. */
 const reservedNames = ['input', 'result'];
@@ -36,7 +36,7 @@ export function checkRule(value: unknown, where: string): Rule {
   return { condition: checkCondition(written, where), action: checkAction(written, where) };
 }
 
-function checkCondition(written: UncheckedObject, where: string): RuleCondition {
+function checkCondition(written: PlainObject, where: string): Rule['condition'] {
   if (written.when !== undefined && written.afterTool !== undefined) {
     throw scriptError(where, 'has both `when` and `afterTool`, which never match the same message', {
       suggestion: 'Write two rules.',
@@ -67,7 +67,7 @@ function parsePattern(source: string, where: string): RegExp {
   }
 }
 
-function checkAction(written: UncheckedObject, where: string): RuleAction {
+function checkAction(written: PlainObject, where: string): Rule['action'] {
   const actions = ['say', 'call', 'calls', 'fail'].filter((name) => written[name] !== undefined);
   if (actions.length === 0) throw scriptError(where, 'does nothing: it needs `say`, `call`, `calls` or `fail`');
   if (actions.includes('fail') && actions.length > 1) throw clashError(where, actions);
@@ -82,13 +82,13 @@ function clashError(where: string, actions: readonly string[]): Error {
   });
 }
 
-function checkAnswer(written: UncheckedObject, where: string): AnswerAction {
+function checkAnswer(written: PlainObject, where: string): AnswerAction {
   const calls = checkCalls(written, where);
   if (written.say === undefined) return { type: 'answer', calls };
   return { type: 'answer', say: checkString(written.say, `${where}.say`), calls };
 }
 
-function checkCalls(written: UncheckedObject, where: string): AnswerAction['calls'] {
+function checkCalls(written: PlainObject, where: string): AnswerAction['calls'] {
   if (written.call !== undefined) return [checkCall(written.call, `${where}.call`)];
   if (written.calls === undefined) return [];
   return checkList(written.calls, `${where}.calls`).map((call, index) => checkCall(call, `${where}.calls[${index}]`));

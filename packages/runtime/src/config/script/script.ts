@@ -53,16 +53,12 @@ export interface Script {
 }
 
 export interface Rule {
-  readonly condition: RuleCondition;
-  readonly action: RuleAction;
+  readonly condition:
+    | { readonly type: 'user-text'; readonly pattern: RegExp }
+    | { readonly type: 'tool-result'; readonly toolName: string }
+    | { readonly type: 'always' };
+  readonly action: AnswerAction | FailAction;
 }
-
-export type RuleCondition =
-  | { readonly type: 'user-text'; readonly pattern: RegExp }
-  | { readonly type: 'tool-result'; readonly toolName: string }
-  | { readonly type: 'always' };
-
-export type RuleAction = AnswerAction | FailAction;
 
 export interface AnswerAction {
   readonly type: 'answer';

@@ -1,7 +1,7 @@
 /** Finds the rule that matches a message. Pure: the number of failures of each rule is an argument. */
 import type { ModelMessage } from '@goondan/types';
 import { readText, readToolResult } from './read-message.ts';
-import type { Rule, RuleCondition } from '../../../config/script/script.ts';
+import type { Rule } from '../../../config/script/script.ts';
 
 export interface RuleMatch {
   readonly rule: Rule;
@@ -23,7 +23,10 @@ export function matchRule(
   return undefined;
 }
 
-function matchCondition(condition: RuleCondition, newest: ModelMessage | undefined): RuleMatch['groups'] | undefined {
+function matchCondition(
+  condition: Rule['condition'],
+  newest: ModelMessage | undefined,
+): RuleMatch['groups'] | undefined {
   switch (condition.type) {
     case 'always':
       return {};

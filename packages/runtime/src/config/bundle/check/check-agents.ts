@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { showJson } from '../../../json/show-json.ts';
 import { meansAgentTools } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { errorAt, type Finding } from '../bundle-problem.ts';
+import { errorIn, type Finding } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { configOf, listedAs, type ListItem, newNameOf, parseReference, referenceOf } from '../references.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
@@ -20,12 +20,9 @@ export function* checkAgents(scope: Scope): Generator<Finding> {
     yield* checkModelNames(loaded);
     yield* checkEnvironment(loaded, environment);
     if (workdir === undefined || isFolder(resolve(loaded.folder, workdir))) continue;
-    const place = loaded.document.placeOf(['spec', 'workdir']);
+    const message = `spec.workdir: there is no folder "${workdir}".`;
     const suggestion = 'Create the folder, or name another; the path is relative to the folder of the bundle.';
-    yield errorAt(place, 'E_RESOURCE_INVALID', `spec.workdir: there is no folder "${workdir}".`, {
-      resource: loaded.identity,
-      suggestion,
-    });
+    yield errorIn(loaded, ['spec', 'workdir'], 'E_RESOURCE_INVALID', message, suggestion);
   }
 }
 
@@ -34,7 +31,7 @@ export function* checkAgents(scope: Scope): Generator<Finding> {
  * each other's tools.
  */
 export function* checkListedOnce(
-  { document, identity }: LoadedResourceOf<'Agent' | 'Swarm'>,
+  loaded: LoadedResourceOf<'Agent' | 'Swarm'>,
   field: string,
   items: readonly ListItem[] = [],
 ): Generator<Finding> {
@@ -42,39 +39,32 @@ export function* checkListedOnce(
   for (const [index, item] of items.entries()) {
     const name = listedAs(item);
     if (name === undefined) continue;
-    if (seen.has(name))
-      yield errorAt(document.placeOf(['spec', field, index]), 'E_REF_TWICE', `spec.${field} lists ${name} twice.`, {
-        resource: identity,
-      });
+    if (seen.has(name)) {
+      yield errorIn(loaded, ['spec', field, index], 'E_REF_TWICE', `spec.${field} lists ${name} twice.`);
+    }
     seen.add(name);
   }
 }
 
 /** Checks the names that `as` gives. */
 export function* checkNewNames(
-  { document, identity }: LoadedResourceOf<'Agent' | 'Swarm'>,
+  loaded: LoadedResourceOf<'Agent' | 'Swarm'>,
   items: readonly ListItem[] = [],
 ): Generator<Finding> {
   for (const [index, item] of items.entries()) {
     const name = newNameOf(item);
     if (name === undefined || resourceNamePattern.test(name)) continue;
-    const place = document.placeOf(['spec', 'extensions', index, 'as']);
-    yield errorAt(place, 'E_RESOURCE_NAME', `${showJson(name)} is not a name for an extension.`, {
-      resource: identity,
-    });
+    const message = `${showJson(name)} is not a name for an extension.`;
+    yield errorIn(loaded, ['spec', 'extensions', index, 'as'], 'E_RESOURCE_NAME', message);
   }
 }
 
 /** Rejects a config for `Tool/agents`, which has no settings and would silently ignore it. */
-function* checkAgentTools(
-  scope: Scope,
-  { document, identity, resource }: LoadedResourceOf<'Agent'>,
-): Generator<Finding> {
-  for (const [index, item] of (resource.spec.tools ?? []).entries()) {
+function* checkAgentTools(scope: Scope, loaded: LoadedResourceOf<'Agent'>): Generator<Finding> {
+  for (const [index, item] of (loaded.resource.spec.tools ?? []).entries()) {
     if (!meansAgentTools(scope, referenceOf(item)) || Object.keys(configOf(item)).length === 0) continue;
-    const place = document.placeOf(['spec', 'tools', index, 'config'], 'key');
-    const suggestion = 'Leave `config` out.';
-    yield errorAt(place, 'E_TOOL_CONFIG', 'Tool/agents takes no config.', { resource: identity, suggestion });
+    const path = ['spec', 'tools', index, 'config'];
+    yield errorIn(loaded, path, 'E_TOOL_CONFIG', 'Tool/agents takes no config.', 'Leave `config` out.', 'key');
   }
 }
 
@@ -82,17 +72,15 @@ function* checkAgentTools(
  * Rejects two models of the same name, one from this bundle and one from a package, because an agent finds its models
  * by name only.
  */
-function* checkModelNames({ document, identity, resource }: LoadedResourceOf<'Agent'>): Generator<Finding> {
-  const { modelRef, models = [] } = resource.spec.modelConfig;
+function* checkModelNames(loaded: LoadedResourceOf<'Agent'>): Generator<Finding> {
+  const { modelRef, models = [] } = loaded.resource.spec.modelConfig;
   const homes = new Map<string, string | undefined>();
   for (const [index, written] of [modelRef, ...models].entries()) {
     const { name, package: home } = parseReference(written) ?? {};
     if (name === undefined) continue;
     if (homes.has(name) && homes.get(name) !== home) {
-      const place = document.placeOf(['spec', 'modelConfig', 'models', index - 1]);
-      yield errorAt(place, 'E_REF_TWICE', `spec.modelConfig names two different Model/${name}.`, {
-        resource: identity,
-      });
+      const path = ['spec', 'modelConfig', 'models', index - 1];
+      yield errorIn(loaded, path, 'E_REF_TWICE', `spec.modelConfig names two different Model/${name}.`);
     }
     homes.set(name, home);
   }
@@ -100,17 +88,14 @@ function* checkModelNames({ document, identity, resource }: LoadedResourceOf<'Ag
 
 /** Rejects environment variables that only the runtime may set. */
 export function* checkEnvironment(
-  { document, identity }: LoadedResourceOf<'Agent' | 'Connection'>,
+  loaded: LoadedResourceOf<'Agent' | 'Connection'>,
   environment: Readonly<Record<string, unknown>> = {},
 ): Generator<Finding> {
   for (const name of Object.keys(environment)) {
     const problem = findVariableProblem(name);
     if (problem === undefined) continue;
     const message = `spec.environment: ${problem}.`;
-    yield errorAt(document.placeOf(['spec', 'environment', name], 'key'), 'E_RESOURCE_INVALID', message, {
-      resource: identity,
-      suggestion: 'Use another name.',
-    });
+    yield errorIn(loaded, ['spec', 'environment', name], 'E_RESOURCE_INVALID', message, 'Use another name.', 'key');
   }
 }
 

@@ -1,44 +1,39 @@
 /**
- * Checks the config of extensions and tools against the schema that their resource declares, for every resource that
- * lists them.
+ * Checks the config of extensions, tools and connectors against the schema that their resource declares, for every
+ * resource that uses them.
  */
-import type { CodePlace, ErrorCode, JsonObject } from '@goondan/types';
+import type { CodePlace, JsonObject } from '@goondan/types';
 import type { SchemaCheck } from '../../../json/json-schema.ts';
 import { mergeConfig } from '../../merge-config.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
+import { type Path, valueAt } from '../place.ts';
 import { configOf, type ListItem, referenceOf } from '../references.ts';
-import { type CompileCheck, findConfigProblems, readConfigSchema, toPath, valueAt } from './config-schema.ts';
-
-/** Kinds that get a config from the resource that lists them. */
-type ConfiguredKind = 'Extension' | 'Tool';
-type Configured = LoadedResourceOf<ConfiguredKind>;
-
-const codes = { Extension: 'E_EXT_CONFIG', Tool: 'E_TOOL_CONFIG' } as const satisfies Record<ConfiguredKind, ErrorCode>;
+import { configErrors, findConfigProblems, readConfigSchema, toPath } from './config-schema.ts';
 
 export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const checks = new Map<Configured, CompileCheck>();
-  for (const loaded of scopes.flatMap((scope) => [...resourcesOf(scope, 'Extension'), ...resourcesOf(scope, 'Tool')])) {
-    const found = readConfigSchema(loaded, codes[loaded.kind]);
+  const checks = new Map<Use['used'], () => Promise<SchemaCheck | undefined>>();
+  const kinds = ['Extension', 'Tool', 'Connector'] as const;
+  for (const loaded of scopes.flatMap((scope) => kinds.flatMap((kind) => resourcesOf(scope, kind)))) {
+    const found = readConfigSchema(loaded);
     if (typeof found === 'function') checks.set(loaded, found);
     else if (found !== undefined) findings.push(found);
   }
   for (const use of scopes.flatMap((scope) => [...listUses(scope)])) {
-    const check = await checks.get(use.listed)?.();
+    const check = await checks.get(use.used)?.();
     if (check !== undefined) findings.push(...checkUse(check, use));
   }
   return findings;
 }
 
-/** An item of a list, and the config in that item. */
+/** A resource with a config for another resource, which has a config of its own below it. */
 interface Use {
-  readonly user: LoadedResourceOf<'Agent' | 'Swarm'>;
-  readonly field: 'extensions' | 'tools';
-  readonly index: number;
-  readonly listed: Configured;
-  readonly over: JsonObject;
+  readonly user: LoadedResourceOf<'Agent' | 'Swarm' | 'Connection'>;
+  readonly path: Path;
+  readonly config: JsonObject;
+  readonly used: LoadedResourceOf<keyof typeof configErrors>;
 }
 
 function* listUses(scope: Scope): Generator<Use> {
@@ -49,35 +44,45 @@ function* listUses(scope: Scope): Generator<Use> {
   for (const swarm of resourcesOf(scope, 'Swarm')) {
     yield* usesOf(scope, swarm, 'extensions', swarm.resource.spec.extensions);
   }
+  for (const connection of resourcesOf(scope, 'Connection')) {
+    const { connectorRef, config = {} } = connection.resource.spec;
+    const used = findResource(scope, 'Connector', connectorRef)?.loaded;
+    if (used !== undefined) yield { user: connection, path: ['spec', 'config'], config, used };
+  }
 }
 
 function* usesOf(
   scope: Scope,
   user: Use['user'],
-  field: Use['field'],
+  field: 'extensions' | 'tools',
   items: readonly ListItem[] = [],
 ): Generator<Use> {
   for (const [index, item] of items.entries()) {
-    const listed = findResource(scope, field === 'tools' ? 'Tool' : 'Extension', referenceOf(item))?.loaded;
-    if (listed !== undefined) yield { user, field, index, listed, over: configOf(item) };
+    const used = findResource(scope, field === 'tools' ? 'Tool' : 'Extension', referenceOf(item))?.loaded;
+    if (used !== undefined) yield { user, path: ['spec', field, index, 'config'], config: configOf(item), used };
   }
 }
 
 function checkUse(check: SchemaCheck, use: Use): Finding[] {
-  const { listed, user } = use;
-  return findConfigProblems(check, mergeConfig(listed.resource.spec.config ?? {}, use.over)).map(
-    ({ path, message }) => {
-      const text = `The config of ${listed.identity} does not fit: ${message}.`;
-      return errorAt(placeOf(use, path), codes[listed.kind], text, { resource: user.identity });
-    },
-  );
+  const { used, user, config } = use;
+  return findConfigProblems(check, mergeConfig(ownConfig(use), config)).map(({ path, message }) => {
+    const text =
+      used.kind === 'Connector'
+        ? `The config does not fit ${used.identity}: ${message}.`
+        : `The config of ${used.identity} does not fit: ${message}.`;
+    return errorAt(placeOf(use, path), configErrors[used.kind], text, undefined, user.identity);
+  });
 }
 
-/** Returns the place where the effective value is written: in the list item, or in the listed resource itself. */
-function placeOf({ user, field, index, listed, over }: Use, keys: readonly string[]): CodePlace {
-  const own = listed.resource.spec.config ?? {};
-  if (valueAt(over, keys) === undefined && keys.length > 0 && valueAt(own, keys) !== undefined) {
-    return listed.document.placeOf(['spec', 'config', ...toPath(own, keys)]);
+/** Returns the place where the effective value is written: in the user, or in the used resource itself. */
+function placeOf(use: Use, keys: readonly string[]): CodePlace {
+  const own = ownConfig(use);
+  if (valueAt(use.config, keys) === undefined && keys.length > 0 && valueAt(own, keys) !== undefined) {
+    return use.used.document.placeOf(['spec', 'config', ...toPath(own, keys)]);
   }
-  return user.document.placeOf(['spec', field, index, 'config', ...toPath(over, keys)]);
+  return use.user.document.placeOf([...use.path, ...toPath(use.config, keys)]);
+}
+
+function ownConfig({ used: { resource } }: Use): JsonObject {
+  return resource.kind === 'Connector' ? {} : (resource.spec.config ?? {});
 }

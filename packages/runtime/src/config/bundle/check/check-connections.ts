@@ -4,14 +4,11 @@
  */
 import { closestName } from '../../closest-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { errorAt, type Finding, suggestName } from '../bundle-problem.ts';
+import { errorIn, type Finding, suggestName } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
 import { declaredSwarms, swarmOf } from '../swarm-of.ts';
-import type { Path } from '../place.ts';
 import { referenceOf } from '../references.ts';
 import { checkEnvironment } from './check-agents.ts';
-
-type LoadedConnection = LoadedResourceOf<'Connection'>;
 
 export function* checkConnections(scope: Scope): Generator<Finding> {
   for (const loaded of resourcesOf(scope, 'Connection')) {
@@ -22,17 +19,17 @@ export function* checkConnections(scope: Scope): Generator<Finding> {
   }
 }
 
-function* checkSwarm(scope: Scope, loaded: LoadedConnection): Generator<Finding> {
+function* checkSwarm(scope: Scope, loaded: LoadedResourceOf<'Connection'>): Generator<Finding> {
   const swarms = declaredSwarms(scope);
   if (loaded.resource.spec.swarmRef !== undefined || swarms.length === 1 || scope.isIncomplete) return;
   const message =
     swarms.length === 0
       ? 'spec.swarmRef is missing, and there is no Swarm.'
       : 'spec.swarmRef is missing, and there is more than one Swarm.';
-  yield refuse(loaded, ['spec', 'swarmRef'], 'E_REF_MISSING', message, suggestName(undefined, swarms));
+  yield errorIn(loaded, ['spec', 'swarmRef'], 'E_REF_MISSING', message, suggestName(undefined, swarms));
 }
 
-function* checkEvents(scope: Scope, loaded: LoadedConnection): Generator<Finding> {
+function* checkEvents(scope: Scope, loaded: LoadedResourceOf<'Connection'>): Generator<Finding> {
   const { connectorRef, ingress } = loaded.resource.spec;
   const connector = findResource(scope, 'Connector', connectorRef)?.loaded;
   const events = connector?.resource.spec.events?.map((event) => (typeof event === 'string' ? event : event.name));
@@ -41,11 +38,11 @@ function* checkEvents(scope: Scope, loaded: LoadedConnection): Generator<Finding
     if (match?.event === undefined || events.includes(match.event)) continue;
     const message = `${connector.identity} has no event "${match.event}".`;
     const path = ['spec', 'ingress', 'rules', index, 'match', 'event'];
-    yield refuse(loaded, path, 'E_REF_MISSING', message, suggestName(closestName(match.event, events), events));
+    yield errorIn(loaded, path, 'E_REF_MISSING', message, suggestName(closestName(match.event, events), events));
   }
 }
 
-function* checkRoutes(scope: Scope, loaded: LoadedConnection): Generator<Finding> {
+function* checkRoutes(scope: Scope, loaded: LoadedResourceOf<'Connection'>): Generator<Finding> {
   const swarm = swarmOf(scope, loaded);
   const agents = swarm?.loaded.resource.spec.agents.map(
     (item) => findResource(swarm.scope, 'Agent', referenceOf(item))?.loaded,
@@ -54,37 +51,17 @@ function* checkRoutes(scope: Scope, loaded: LoadedConnection): Generator<Finding
     const path = ['spec', 'ingress', 'rules', index, 'route'];
     if (route.instanceKey !== undefined && route.instanceKeyProperty !== undefined) {
       const message = 'A route has instanceKey or instanceKeyProperty, not both.';
-      yield refuse(loaded, [...path, 'instanceKeyProperty'], 'E_RESOURCE_INVALID', message, 'Keep one of them.');
+      yield errorIn(loaded, [...path, 'instanceKeyProperty'], 'E_RESOURCE_INVALID', message, 'Keep one of them.');
     }
     if (route.instanceKeyPrefix !== undefined && route.instanceKeyProperty === undefined) {
       const message = 'instanceKeyPrefix goes before the value of instanceKeyProperty, which is missing.';
-      yield refuse(
-        loaded,
-        [...path, 'instanceKeyPrefix'],
-        'E_RESOURCE_INVALID',
-        message,
-        'Add instanceKeyProperty, or write the whole instanceKey.',
-      );
+      const suggestion = 'Add instanceKeyProperty, or write the whole instanceKey.';
+      yield errorIn(loaded, [...path, 'instanceKeyPrefix'], 'E_RESOURCE_INVALID', message, suggestion);
     }
     const agent = route.agentRef === undefined ? undefined : findResource(scope, 'Agent', route.agentRef)?.loaded;
     if (agent === undefined || agents === undefined || agents.includes(agent)) continue;
     const message = `${agent.identity} is not one of the agents of ${swarm?.loaded.identity ?? 'the swarm'}.`;
-    yield refuse(
-      loaded,
-      [...path, 'agentRef'],
-      'E_REF_MISSING',
-      message,
-      'Add it to the swarm, or name another agent.',
-    );
+    const suggestion = 'Add it to the swarm, or name another agent.';
+    yield errorIn(loaded, [...path, 'agentRef'], 'E_REF_MISSING', message, suggestion);
   }
-}
-
-function refuse(
-  { document, identity }: LoadedConnection,
-  path: Path,
-  code: 'E_REF_MISSING' | 'E_RESOURCE_INVALID',
-  message: string,
-  suggestion: string | undefined,
-): Finding {
-  return errorAt(document.placeOf(path), code, message, { resource: identity, suggestion });
 }

@@ -5,10 +5,8 @@
 import { GoondanError } from '@goondan/types';
 import { checkRule } from '../../script/check-script.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { errorAt, type Finding } from '../bundle-problem.ts';
+import { errorIn, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
-
-type LoadedModel = LoadedResourceOf<'Model'>;
 
 export function* checkModels(scope: Scope): Generator<Finding> {
   for (const loaded of resourcesOf(scope, 'Model')) {
@@ -18,33 +16,31 @@ export function* checkModels(scope: Scope): Generator<Finding> {
   }
 }
 
-function* checkEndpoint({ resource: { spec }, document, identity }: LoadedModel): Generator<Finding> {
+function* checkEndpoint(loaded: LoadedResourceOf<'Model'>): Generator<Finding> {
+  const { spec } = loaded.resource;
   const endpoint = 'endpoint' in spec ? spec.endpoint : undefined;
   const written = typeof endpoint === 'object' && 'value' in endpoint ? endpoint.value : endpoint;
   if (typeof written !== 'string' || (URL.canParse(written) && /^https?:$/.test(new URL(written).protocol))) return;
-  const place = document.placeOf(['spec', 'endpoint']);
+  const message = 'spec.endpoint is not an http(s) URL.';
   const suggestion = 'Write the full URL, for example http://localhost:11434/v1.';
-  yield errorAt(place, 'E_RESOURCE_INVALID', `spec.endpoint is not an http(s) URL.`, {
-    resource: identity,
-    suggestion,
-  });
+  yield errorIn(loaded, ['spec', 'endpoint'], 'E_RESOURCE_INVALID', message, suggestion);
 }
 
-function* checkScript({ resource: { spec }, document, identity }: LoadedModel): Generator<Finding> {
+function* checkScript(loaded: LoadedResourceOf<'Model'>): Generator<Finding> {
+  const { spec } = loaded.resource;
   if (spec.provider !== 'scripted') return;
   for (const [index, rule] of spec.options.script.entries()) {
     try {
       checkRule(rule, `script[${index}]`);
     } catch (error) {
       if (!GoondanError.is(error)) throw error;
-      const place = document.placeOf(['spec', 'options', 'script', index]);
-      yield errorAt(place, error.code, error.message, { resource: identity, suggestion: error.suggestion });
+      yield errorIn(loaded, ['spec', 'options', 'script', index], error.code, error.message, error.suggestion);
     }
   }
 }
 
 /** Follows a recording to the model that it records. */
-function* checkUpstream(scope: Scope, first: LoadedModel): Generator<Finding> {
+function* checkUpstream(scope: Scope, first: LoadedResourceOf<'Model'>): Generator<Finding> {
   const chain = [first.identity];
   let [home, model] = [scope, first];
   while (model.resource.spec.provider === 'cassette') {
@@ -53,10 +49,8 @@ function* checkUpstream(scope: Scope, first: LoadedModel): Generator<Finding> {
     if (next === undefined) return;
     chain.push(next.loaded.identity);
     if (next.loaded === first) {
-      const place = first.document.placeOf(['spec', 'options', 'upstream']);
-      yield errorAt(place, 'E_REF_CYCLE', `A model would record itself: ${chain.join(' → ')}.`, {
-        resource: first.identity,
-      });
+      const message = `A model would record itself: ${chain.join(' → ')}.`;
+      yield errorIn(first, ['spec', 'options', 'upstream'], 'E_REF_CYCLE', message);
       return;
     }
     // A cycle is reported by the models that are part of it, not by a model that only leads into it.

@@ -4,17 +4,17 @@
  */
 import { relative } from 'node:path';
 import type { Scope } from '../bundle.ts';
-import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
+import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { findBundlePackage } from '../files/find-package.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { listReferring, parseReference } from '../references.ts';
 
 export function* checkPackages(scope: Scope): Generator<Finding> {
-  for (const { resource, document, identity } of resourcesOf(scope, 'Package')) {
-    for (const [index, { name }] of (resource.spec.dependencies ?? []).entries()) {
+  for (const loaded of resourcesOf(scope, 'Package')) {
+    for (const [index, { name }] of (loaded.resource.spec.dependencies ?? []).entries()) {
       if (findBundlePackage(scope.folder, name) !== undefined) continue;
-      const place = document.placeOf(['spec', 'dependencies', index, 'name']);
-      yield warningAt(place, 'E_PACKAGE_MISSING', `The package "${name}" is not installed.`, { resource: identity });
+      const path = ['spec', 'dependencies', index, 'name'];
+      yield warningIn(loaded, path, 'E_PACKAGE_MISSING', `The package "${name}" is not installed.`);
     }
   }
   yield* checkCircle(scope);
@@ -22,15 +22,15 @@ export function* checkPackages(scope: Scope): Generator<Finding> {
 
 /** Reports a cycle at the reference that begins it. */
 function* checkCircle(scope: Scope): Generator<Finding> {
-  for (const { identity, document, references } of listReferring(scope)) {
-    for (const { written, path } of references) {
+  for (const referring of listReferring(scope)) {
+    for (const { written, path } of referring.references) {
       const name = parseReference(written)?.package;
       const target = name === undefined ? undefined : scope.packages.get(name);
       const way = target === undefined ? undefined : findWay(target, scope);
       if (way === undefined) continue;
       const names = way.map((each) => each.package ?? (relative(scope.folder, each.folder) || 'this bundle'));
       const message = `Packages refer to each other in a circle: ${names.join(' → ')}.`;
-      yield errorAt(document.placeOf([...path, 'package']), 'E_REF_CYCLE', message, { resource: identity });
+      yield errorIn(referring, [...path, 'package'], 'E_REF_CYCLE', message);
       return;
     }
   }

@@ -3,33 +3,30 @@ import { showJson } from '../../../json/show-json.ts';
 import { closestName } from '../../closest-name.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 import type { Scope } from '../bundle.ts';
-import { errorAt, type Finding, suggestName } from '../bundle-problem.ts';
+import { errorIn, type Finding, suggestName } from '../bundle-problem.ts';
 import { packageNamePattern } from '../files/find-package.ts';
 import { findResource } from '../find-resource.ts';
+import type { Issue } from '../kinds/describe-issues.ts';
 import type { WrittenReference } from '../kinds/fields.ts';
 import { isResourceKind, resourceKinds } from '../kinds/parse-resource.ts';
-import type { SourceDocument } from '../place.ts';
-import { listReferring, parseReference, type Reference, type ReferenceUse } from '../references.ts';
+import { listReferring, parseReference, type ReferenceUse } from '../references.ts';
 import { meansAgentTools } from '../agent-tools.ts';
 
 export function* checkReferences(scope: Scope): Generator<Finding> {
-  for (const { identity, document, references } of listReferring(scope)) {
-    for (const use of references) {
+  for (const referring of listReferring(scope)) {
+    for (const use of referring.references) {
       const problem = findProblem(scope, use);
       if (problem === undefined) continue;
-      const { code, message, suggestion } = problem;
-      yield errorAt(placeOf(document, use), code, message, { resource: identity, suggestion });
+      const path = typeof use.written === 'string' ? use.path : [...use.path, 'name'];
+      yield errorIn(referring, path, problem.code, problem.message, problem.suggestion);
     }
   }
 }
 
-interface ReferenceProblem {
-  readonly code: 'E_REF_INVALID' | 'E_REF_KIND' | 'E_REF_MISSING';
-  readonly message: string;
-  readonly suggestion?: string | undefined;
-}
-
-function findProblem(scope: Scope, { written, kind }: ReferenceUse): ReferenceProblem | undefined {
+function findProblem(
+  scope: Scope,
+  { written, kind }: ReferenceUse,
+): Pick<Issue, 'code' | 'message' | 'suggestion'> | undefined {
   const reference = parseReference(written);
   if (reference === undefined || !isResourceKind(reference.kind)) return malformed(written, kind);
   if (reference.package !== undefined && !packageNamePattern.test(reference.package)) {
@@ -43,7 +40,7 @@ function findProblem(scope: Scope, { written, kind }: ReferenceUse): ReferencePr
   return findMissing(scope, kind, reference);
 }
 
-function malformed(written: WrittenReference, kind: string): ReferenceProblem {
+function malformed(written: WrittenReference, kind: string): ReturnType<typeof findProblem> {
   const shown = typeof written === 'string' ? written : `${written.kind}/${written.name}`;
   const [before = '', after = ''] = shown.split('/');
   const likely =
@@ -57,7 +54,11 @@ function malformed(written: WrittenReference, kind: string): ReferenceProblem {
   };
 }
 
-function findMissing(scope: Scope, kind: string, { name, package: from }: Reference): ReferenceProblem | undefined {
+function findMissing(
+  scope: Scope,
+  kind: string,
+  { name, package: from }: Exclude<WrittenReference, string>,
+): ReturnType<typeof findProblem> {
   const home = from === undefined ? scope : scope.packages.get(from);
   // The check of packages reports a missing package.
   if (home === undefined) return undefined;
@@ -75,10 +76,6 @@ function suggestIn(home: Scope, kind: string, name: string): string | undefined 
   const known = names.map((identity) => identity.slice(kind.length + 1));
   const meant = closestName(name, known);
   return suggestName(meant === undefined ? undefined : `${kind}/${meant}`, names);
-}
-
-function placeOf(document: SourceDocument, { written, path }: ReferenceUse) {
-  return document.placeOf(typeof written === 'string' ? path : [...path, 'name']);
 }
 
 function withArticle(kind: string): string {

@@ -1,10 +1,9 @@
 /** Runs all checks that need the whole bundle. */
 import type { Bundle, Scope } from '../bundle.ts';
 import type { Finding } from '../bundle-problem.ts';
-import type { Environment } from '../values.ts';
+import type { Environment } from '../../variable-name.ts';
 import { checkAgents } from './check-agents.ts';
 import { checkConfigs } from './check-configs.ts';
-import { checkConnectionConfigs } from './check-connection-configs.ts';
 import { checkConnections } from './check-connections.ts';
 import { checkModels } from './check-models.ts';
 import { checkNames } from './check-names.ts';
@@ -26,7 +25,7 @@ export async function checkScopes(
 ): Promise<Finding[]> {
   const findings = scopes.flatMap((scope) => checks.flatMap((check) => [...takeFirst(check(scope))]));
   for (const scope of scopes) findings.push(...checkTools(scope));
-  findings.push(...(await checkConfigs(scopes)), ...(await checkConnectionConfigs(scopes)));
+  findings.push(...(await checkConfigs(scopes)));
   findings.push(...takeFirst(checkValues(scopes, environment, environmentFile)));
   return findings;
 }

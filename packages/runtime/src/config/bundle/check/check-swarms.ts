@@ -3,7 +3,7 @@
  * listed by one of its agents.
  */
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { errorAt, type Finding } from '../bundle-problem.ts';
+import { errorIn, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
 import { listedAs, referenceOf } from '../references.ts';
 import { checkListedOnce, checkNewNames } from './check-agents.ts';
@@ -19,30 +19,27 @@ export function* checkSwarms(scope: Scope): Generator<Finding> {
   }
 }
 
-function* checkEntryAgent(
-  scope: Scope,
-  { resource, document, identity }: LoadedResourceOf<'Swarm'>,
-): Generator<Finding> {
-  const { entryAgent, agents } = resource.spec;
+function* checkEntryAgent(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generator<Finding> {
+  const { entryAgent, agents } = loaded.resource.spec;
   const entry = findResource(scope, 'Agent', entryAgent);
   if (entry === undefined) return;
   const listed = agents.map((item) => findResource(scope, 'Agent', referenceOf(item))?.loaded);
   if (listed.includes(entry.loaded)) return;
   const message = `The entry agent ${entry.loaded.identity} is not in spec.agents.`;
   const suggestion = 'Add it to spec.agents, or name one of those.';
-  yield errorAt(document.placeOf(['spec', 'entryAgent']), 'E_REF_MISSING', message, { resource: identity, suggestion });
+  yield errorIn(loaded, ['spec', 'entryAgent'], 'E_REF_MISSING', message, suggestion);
 }
 
 /** Rejects an extension that the swarm and its agent both list, because the two would share one state. */
-function* checkTiers(scope: Scope, { resource, document, identity }: LoadedResourceOf<'Swarm'>): Generator<Finding> {
-  const { agents, extensions = [] } = resource.spec;
+function* checkTiers(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generator<Finding> {
+  const { agents, extensions = [] } = loaded.resource.spec;
   for (const [index, item] of extensions.entries()) {
     const name = listedAs(item);
     for (const agent of agents) {
       const found = findResource(scope, 'Agent', referenceOf(agent))?.loaded;
       if (!found?.resource.spec.extensions?.some((own) => listedAs(own) === name)) continue;
       const message = `${found.identity} lists ${name ?? ''} too; the swarm gives it to all its agents.`;
-      yield errorAt(document.placeOf(['spec', 'extensions', index]), 'E_REF_TWICE', message, { resource: identity });
+      yield errorIn(loaded, ['spec', 'extensions', index], 'E_REF_TWICE', message);
     }
   }
 }

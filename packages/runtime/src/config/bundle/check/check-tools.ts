@@ -1,44 +1,35 @@
 /** Checks the exports of a Tool: each name is used once and accepted by every provider, and schemas are valid. */
 import type { Scope } from '../bundle.ts';
-import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
+import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { findSchemaProblem } from '../../../json/find-schema-problem.ts';
 import { findSizeProblem } from '../../../json/json-schema.ts';
 import { isExportName, isToolName } from '../../tool-name.ts';
 
-export function checkTools(scope: Scope): Finding[] {
-  const findings: Finding[] = [];
-  for (const { name, identity, resource, document } of resourcesOf(scope, 'Tool')) {
+export function* checkTools(scope: Scope): Generator<Finding> {
+  for (const loaded of resourcesOf(scope, 'Tool')) {
     const seen = new Set<string>();
-    for (const [index, each] of (resource.spec.exports ?? []).entries()) {
+    for (const [index, { name, parameters = {} }] of (loaded.resource.spec.exports ?? []).entries()) {
       const path = ['spec', 'exports', index];
-      const place = document.placeOf([...path, 'name']);
-      const full = `${name}__${each.name}`;
-      if (!isExportName(each.name) || !isToolName(full)) {
-        findings.push(
-          errorAt(place, 'E_TOOL_NAME', whyNoName(full, each.name), { resource: identity, suggestion: rename }),
-        );
-      } else if (seen.has(each.name)) {
-        findings.push(
-          errorAt(place, 'E_REF_TWICE', `The export "${each.name}" is there twice.`, { resource: identity }),
-        );
+      const full = `${loaded.name}__${name}`;
+      if (!isExportName(name) || !isToolName(full)) {
+        yield errorIn(loaded, [...path, 'name'], 'E_TOOL_NAME', whyNoName(full, name), rename);
+      } else if (seen.has(name)) {
+        yield errorIn(loaded, [...path, 'name'], 'E_REF_TWICE', `The export "${name}" is there twice.`);
       }
-      seen.add(each.name);
-      const tooLarge = findSizeProblem(each.parameters ?? {}, `tool "${full}"`);
+      seen.add(name);
+      const tooLarge = findSizeProblem(parameters, `tool "${full}"`);
       if (tooLarge !== undefined) {
-        const at = document.placeOf([...path, 'parameters']);
         const message = `${tooLarge.message} The tool is not offered.`;
-        findings.push(warningAt(at, 'E_SCHEMA_SIZE', message, { resource: identity }));
+        yield warningIn(loaded, [...path, 'parameters'], 'E_SCHEMA_SIZE', message);
       }
-      const problem = findSchemaProblem(each.parameters ?? {});
+      const problem = findSchemaProblem(parameters);
       if (problem !== undefined) {
-        const at = document.placeOf([...path, 'parameters', ...problem.path]);
         const message = `The parameters of "${full}" are not a JSON Schema: ${problem.message}.`;
-        findings.push(errorAt(at, 'E_TOOL_SCHEMA', message, { resource: identity }));
+        yield errorIn(loaded, [...path, 'parameters', ...problem.path], 'E_TOOL_SCHEMA', message);
       }
     }
   }
-  return findings;
 }
 
 const rename = 'Use lower-case letters, digits, - and single _.';

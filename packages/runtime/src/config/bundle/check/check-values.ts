@@ -3,10 +3,11 @@
  * warning here.
  */
 import type { Bundle, LoadedResource, Scope } from '../bundle.ts';
-import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
+import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { findResource } from '../find-resource.ts';
 import { listReferences } from '../references.ts';
-import { type Environment, listMalformedValues, listVariables, lookUp } from '../values.ts';
+import type { Environment } from '../../variable-name.ts';
+import { listMalformedValues, listVariables, lookUp } from '../values.ts';
 
 export function* checkValues(
   scopes: readonly Scope[],
@@ -14,17 +15,13 @@ export function* checkValues(
   environmentFile: Bundle['environmentFile'],
 ): Generator<Finding> {
   for (const loaded of listUsed(scopes)) {
-    const { document, identity } = loaded;
     for (const path of listMalformedValues(loaded)) {
       const message = 'valueFrom must be exactly { env: NAME }, alone in its object.';
-      yield errorAt(document.placeOf([...path, 'valueFrom'], 'key'), 'E_RESOURCE_INVALID', message, {
-        resource: identity,
-      });
+      yield errorIn(loaded, [...path, 'valueFrom'], 'E_RESOURCE_INVALID', message, undefined, 'key');
     }
     for (const { variable, path } of listVariables(loaded)) {
       if (lookUp(variable, environment, environmentFile) !== undefined) continue;
-      const message = `The environment variable ${variable} is not set.`;
-      yield warningAt(document.placeOf(path), 'E_ENV_MISSING', message, { resource: identity });
+      yield warningIn(loaded, path, 'E_ENV_MISSING', `The environment variable ${variable} is not set.`);
     }
   }
 }

@@ -4,39 +4,41 @@
  * The bundle may not be trusted yet, so nothing is run that could take forever: texts are not matched against patterns.
  * Schemas that refer to themselves are checked only in the process that runs the part, which checks everything again.
  */
-import type { ErrorCode, JsonObject, JsonSchema, JsonValue } from '@goondan/types';
+import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import { findSchemaProblem, type SchemaProblem } from '../../../json/find-schema-problem.ts';
 import { compileSchema, type SchemaCheck } from '../../../json/json-schema.ts';
 import type { LoadedResourceOf } from '../bundle.ts';
-import { errorAt, type Finding } from '../bundle-problem.ts';
-import type { Path } from '../place.ts';
+import { errorIn, type Finding } from '../bundle-problem.ts';
+import { type Path, valueAt } from '../place.ts';
 import { fillConfig } from '../values.ts';
 
-type Part = LoadedResourceOf<'Extension' | 'Tool' | 'Connector'>;
+/** The code of a config that does not fit, by the kind of resource that declares the schema. */
+export const configErrors = {
+  Extension: 'E_EXT_CONFIG',
+  Tool: 'E_TOOL_CONFIG',
+  Connector: 'E_CONNECTOR_CONFIG',
+} as const;
 
 /**
- * Compiles the schema when called, because most parts of a library are never used. Resolves with `undefined` for a
- * schema that cannot be checked here.
+ * Returns a function that compiles the schema when called, because most parts of a library are never used. It resolves
+ * with `undefined` for a schema that cannot be checked here. Returns `undefined` when the part declares no schema, or
+ * one that cannot be checked here.
  */
-export type CompileCheck = () => Promise<SchemaCheck | undefined>;
-
-/** Returns `undefined` when the part declares no schema, or one that cannot be checked here. */
 export function readConfigSchema(
-  { resource, document, identity }: Part,
-  code: ErrorCode,
-): CompileCheck | Finding | undefined {
-  const { configSchema } = resource.spec;
+  loaded: LoadedResourceOf<keyof typeof configErrors>,
+): (() => Promise<SchemaCheck | undefined>) | Finding | undefined {
+  const { configSchema } = loaded.resource.spec;
   if (configSchema === undefined) return undefined;
   const problem = findSchemaProblem(configSchema);
   if (problem === undefined) {
     const harmless = toHarmless(configSchema);
     // If a schema does not compile for another reason, the process that runs the part reports it.
-    return harmless && (() => compileSchema(harmless, identity).catch(() => undefined));
+    return harmless && (() => compileSchema(harmless, loaded.identity).catch(() => undefined));
   }
-  const place = document.placeOf(['spec', 'configSchema', ...problem.path]);
+  const path = ['spec', 'configSchema', ...problem.path];
   const message = `spec.configSchema is not a JSON Schema: ${problem.message}.`;
-  return errorAt(place, code, message, { resource: identity, suggestion: 'Correct the schema.' });
+  return errorIn(loaded, path, configErrors[loaded.kind], message, 'Correct the schema.');
 }
 
 /** Lists the problems of a config. Values from the environment are unknown here and are not checked. */
@@ -51,22 +53,12 @@ export function findConfigProblems(check: SchemaCheck, config: JsonObject): read
 
 /** Converts the validator's path, in which every step is a text: indexes of lists become numbers. */
 export function toPath(root: JsonValue, keys: readonly string[]): Path {
-  let value: JsonValue | undefined = root;
+  let value: unknown = root;
   return keys.map((key) => {
     const step = Array.isArray(value) ? Number(key) : key;
-    value = valueAt(value ?? null, [key]);
+    value = valueAt(value, [key]);
     return step;
   });
-}
-
-export function valueAt(root: JsonValue, keys: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = root;
-  for (const key of keys) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    // Safe: `key` is an own key of an object or a list.
-    value = (value as JsonObject)[key];
-  }
-  return value;
 }
 
 const tooClever = ['$ref', '$dynamicRef', '$recursiveRef', 'patternProperties'];

@@ -7,7 +7,7 @@ import { extname } from 'node:path';
 import { type ErrorCode, GoondanError } from '@goondan/types';
 import { resolveEntry } from '../../resolve-entry.ts';
 import type { LoadedResource } from '../bundle.ts';
-import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
+import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import type { Path } from '../place.ts';
 import type { Scanner } from './open-scanner.ts';
 import { moduleLoaders } from './scan-module.ts';
@@ -15,107 +15,105 @@ import { readTextFile, refusalText } from './text-file.ts';
 
 const LARGEST_PROMPT = 1024 * 1024;
 
-export interface InspectedFiles {
-  /** The resource, completed with the contents of its files. */
-  readonly loaded: LoadedResource;
-  readonly findings: readonly Finding[];
-}
-
-export async function inspectFiles(loaded: LoadedResource, scanner: Scanner): Promise<InspectedFiles> {
+/** Returns the resource, completed with the contents of its files, and adds their problems to `findings`. */
+export async function inspectFiles(
+  loaded: LoadedResource,
+  scanner: Scanner,
+  findings: Finding[],
+): Promise<LoadedResource> {
   switch (loaded.kind) {
     case 'Tool':
-      return inspectEntry(loaded, loaded.resource.spec.entry, 'E_TOOL_LOAD', scanner);
     case 'Extension':
-      return inspectEntry(loaded, loaded.resource.spec.entry, 'E_EXT_LOAD', scanner);
     case 'Connector':
-      return inspectEntry(loaded, loaded.resource.spec.entry, 'E_CONNECTOR_LOAD', scanner);
+      return inspectEntry(loaded, scanner, findings);
     case 'Agent':
-      return inspectPrompt(loaded);
+      return inspectPrompt(loaded, findings);
     case 'Model':
-      return inspectCassette(loaded);
+      findings.push(...(await inspectCassette(loaded)));
+      return loaded;
     case 'Swarm':
     case 'Connection':
     case 'Package':
-      return { loaded, findings: [] };
+      return loaded;
   }
 }
+
+const loadErrors = { Tool: 'E_TOOL_LOAD', Extension: 'E_EXT_LOAD', Connector: 'E_CONNECTOR_LOAD' } as const;
 
 async function inspectEntry(
-  loaded: LoadedResource,
-  entry: string,
-  code: ErrorCode,
+  loaded: LoadedResource & { kind: keyof typeof loadErrors },
   scanner: Scanner,
-): Promise<InspectedFiles> {
+  findings: Finding[],
+): Promise<LoadedResource> {
   const path: Path = ['spec', 'entry'];
+  const { entry } = loaded.resource.spec;
+  const code = loadErrors[loaded.kind];
   const found = await findFile(loaded, entry, path, code);
-  if (typeof found !== 'string') return { loaded, findings: [found] };
+  if (typeof found !== 'string') {
+    findings.push(found);
+    return loaded;
+  }
   if (!Object.hasOwn(moduleLoaders, extname(found))) {
-    return { loaded, findings: [refuse(loaded, path, code, `"${entry}" is not a TypeScript or JavaScript module.`)] };
+    findings.push(errorIn(loaded, path, code, `"${entry}" is not a TypeScript or JavaScript module.`));
+    return loaded;
   }
   const { digest, problems } = await scanner.scan(found, loaded.folder);
-  const findings = problems.map(({ type, file, text, isOptional }) => {
-    if (type === 'syntax') return refuse(loaded, path, code, `${file} does not parse: ${text}.`);
-    const report = isOptional ? warningAt : errorAt;
-    const [kind, message]: [ErrorCode, string] =
-      type === 'limit'
-        ? ['E_BUNDLE_LIMIT', `"${entry}" ${text}.`]
-        : [
-            'E_IMPORT_MISSING',
-            `${file} imports "${text}", which is not ${text.startsWith('.') ? 'there' : 'installed'}.`,
-          ];
-    return report(loaded.document.placeOf(path), kind, message, { resource: loaded.identity });
-  });
-  return { loaded: { ...loaded, digest }, findings };
+  for (const { type, file, text, isOptional } of problems) {
+    const report = isOptional ? warningIn : errorIn;
+    if (type === 'syntax') findings.push(report(loaded, path, code, `${file} does not parse: ${text}.`));
+    else if (type === 'limit') findings.push(report(loaded, path, 'E_BUNDLE_LIMIT', `"${entry}" ${text}.`));
+    else {
+      const message = `${file} imports "${text}", which is not ${text.startsWith('.') ? 'there' : 'installed'}.`;
+      findings.push(report(loaded, path, 'E_IMPORT_MISSING', message));
+    }
+  }
+  return { ...loaded, digest };
 }
 
-async function inspectPrompt(loaded: LoadedResource & { kind: 'Agent' }): Promise<InspectedFiles> {
+async function inspectPrompt(loaded: LoadedResource & { kind: 'Agent' }, findings: Finding[]): Promise<LoadedResource> {
   const { prompt } = loaded.resource.spec;
-  if (prompt?.systemRef === undefined) return { loaded, findings: [] };
+  if (prompt?.systemRef === undefined) return loaded;
   const path: Path = ['spec', 'prompt', 'systemRef'];
   if (prompt.system !== undefined) {
     const message = 'spec.prompt has both system and systemRef.';
-    const suggestion = 'Keep one of them.';
-    const place = loaded.document.placeOf(path, 'key');
-    return {
-      loaded,
-      findings: [errorAt(place, 'E_RESOURCE_INVALID', message, { resource: loaded.identity, suggestion })],
-    };
+    findings.push(errorIn(loaded, path, 'E_RESOURCE_INVALID', message, 'Keep one of them.', 'key'));
+    return loaded;
   }
   const found = await findFile(loaded, prompt.systemRef, path, 'E_PROMPT_FILE');
-  if (typeof found !== 'string') return { loaded, findings: [found] };
+  if (typeof found !== 'string') {
+    findings.push(found);
+    return loaded;
+  }
   const read = readTextFile(found, LARGEST_PROMPT);
-  if (read.type === 'text') return { loaded: { ...loaded, prompt: read.text }, findings: [] };
+  if (read.type === 'text') return { ...loaded, prompt: read.text };
   const why = read.type === 'refused' ? refusalText(read.reason, LARGEST_PROMPT) : 'is not UTF-8 text';
-  return { loaded, findings: [refuse(loaded, path, 'E_PROMPT_FILE', `"${prompt.systemRef}" ${why}.`)] };
+  findings.push(errorIn(loaded, path, 'E_PROMPT_FILE', `"${prompt.systemRef}" ${why}.`));
+  return loaded;
 }
 
-async function inspectCassette(loaded: LoadedResource & { kind: 'Model' }): Promise<InspectedFiles> {
+async function inspectCassette(loaded: LoadedResource & { kind: 'Model' }): Promise<Finding[]> {
   const { spec } = loaded.resource;
-  if (spec.provider !== 'cassette') return { loaded, findings: [] };
+  if (spec.provider !== 'cassette') return [];
   const { mode, file, upstream } = spec.options;
   const found = await findFile(loaded, file, ['spec', 'options', 'file'], 'E_CASSETTE_FILE');
   const isNew = mode === 'record' && typeof found !== 'string' && found.problem.code === 'E_CASSETTE_FILE';
   const findings = typeof found === 'string' || isNew ? [] : [found];
   if (mode === 'record' && upstream === undefined) {
     const message = 'spec.options.upstream is missing; it must name the model to record.';
-    findings.push(refuse(loaded, ['spec', 'options', 'upstream'], 'E_RESOURCE_INVALID', message));
+    findings.push(errorIn(loaded, ['spec', 'options', 'upstream'], 'E_RESOURCE_INVALID', message));
   }
-  return { loaded, findings };
+  return findings;
 }
 
 /** Returns the real path of a file, which must be inside the folder of the resource. */
 async function findFile(loaded: LoadedResource, name: string, path: Path, code: ErrorCode): Promise<string | Finding> {
   try {
     const file = await resolveEntry(loaded.folder, name, path.join('.'));
-    if (file === undefined) return refuse(loaded, path, code, `There is no file "${name}".`);
-    if (!statSync(file).isFile()) return refuse(loaded, path, code, `"${name}" is not a regular file.`);
+    if (file === undefined) return errorIn(loaded, path, code, `There is no file "${name}".`);
+    if (!statSync(file).isFile()) return errorIn(loaded, path, code, `"${name}" is not a regular file.`);
     return file;
   } catch (error) {
-    if (GoondanError.is(error)) return refuse(loaded, path, error.code, error.message, error.suggestion);
-    return refuse(loaded, path, code, `"${name}" cannot be read.`);
+    if (GoondanError.is(error)) return errorIn(loaded, path, error.code, error.message, error.suggestion);
+    return errorIn(loaded, path, code, `"${name}" cannot be read.`);
   }
-}
-
-function refuse(loaded: LoadedResource, path: Path, code: ErrorCode, message: string, suggestion?: string): Finding {
-  return errorAt(loaded.document.placeOf(path), code, message, { resource: loaded.identity, suggestion });
 }

@@ -1,6 +1,6 @@
 import { type BunBeside, startBunBeside } from '../../../ipc/bun-beside.ts';
 import { isBun } from '../../../ports/is-bun.ts';
-import { type ModuleScan, moduleScanner } from './scan-module.ts';
+import { type ModuleScan, ModuleScanner } from './scan-module.ts';
 
 /** Scans the modules of one bundle. */
 export interface Scanner {
@@ -11,7 +11,10 @@ export interface Scanner {
 
 /** Opens a scanner. Bun parses modules; under Node, a Bun process is started for the first module. */
 export function openScanner(): Scanner {
-  if (isBun) return { scan: moduleScanner(), end: async () => undefined };
+  if (isBun) {
+    const scanner = new ModuleScanner();
+    return { scan: (file, root) => scanner.scan(file, root), end: async () => undefined };
+  }
   let beside: Promise<BunBeside> | undefined;
   return {
     async scan(file, root) {

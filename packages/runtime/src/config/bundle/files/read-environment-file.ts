@@ -2,44 +2,26 @@
  * Reads the `.env` of a bundle, because Bun's own reading is disabled. The file only provides declared values: it never
  * overrides the environment, and cannot set variables that decide how programs run or where requests go.
  */
-import { GoondanError } from '@goondan/types';
-import { resolveEntry } from '../../resolve-entry.ts';
 import { variableNamePattern } from '../../variable-name.ts';
 import { type Finding, warningAt } from '../bundle-problem.ts';
-import { readTextFile, refusalText } from './text-file.ts';
+import { readTextFileIn, refusalText } from './text-file.ts';
 
 const FILE = '.env';
 const LARGEST = 1024 * 1024;
 
 const refused = /^(?:PATH$|LD_|DYLD_|NODE_|BUN_|GOONDAN_)|_(?:BASE_URL|PROXY)$/i;
 
-export interface EnvironmentFile {
-  readonly values: Readonly<Record<string, string>>;
-  readonly findings: readonly Finding[];
-}
-
-export async function readEnvironmentFile(folder: string): Promise<EnvironmentFile> {
-  const text = await readText(folder);
-  if (typeof text !== 'string') return { values: {}, findings: text };
-  return parseEnvironmentFile(text);
-}
-
-async function readText(folder: string): Promise<string | Finding[]> {
-  let problem: string;
-  try {
-    const path = await resolveEntry(folder, FILE, 'The file');
-    const read = path === undefined ? undefined : readTextFile(path, LARGEST);
-    if (read === undefined || read.type === 'missing') return [];
-    if (read.type === 'text') return read.text;
-    problem = read.type === 'refused' ? refusalText(read.reason, LARGEST) : 'is not UTF-8';
-  } catch (error) {
-    problem = GoondanError.is(error) ? 'is a link that leads out of the bundle' : 'cannot be read';
-  }
-  return [warningAt({ file: FILE, line: 1, column: 1 }, 'E_ENV_FILE', `${FILE} ${problem}; it was left out.`)];
+export async function readEnvironmentFile(folder: string) {
+  const read = await readTextFileIn(folder, FILE, LARGEST);
+  if (read.type === 'missing') return { values: {}, findings: [] };
+  if (read.type === 'text') return parseEnvironmentFile(read.text);
+  const problem = read.type === 'refused' ? refusalText(read.reason, LARGEST) : 'is not UTF-8';
+  const place = { file: FILE, line: 1, column: 1 };
+  return { values: {}, findings: [warningAt(place, 'E_ENV_FILE', `${FILE} ${problem}; it was left out.`)] };
 }
 
 /** Parses `NAME=value` lines, with `export`, quotes and comments as in shells. Variables in values are not expanded. */
-export function parseEnvironmentFile(text: string): EnvironmentFile {
+export function parseEnvironmentFile(text: string) {
   const values: Record<string, string> = {};
   const findings: Finding[] = [];
   for (const [index, line] of text

@@ -4,27 +4,20 @@
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { GoondanError } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
-import { resolveEntry } from '../../resolve-entry.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import { isResourceKind } from '../kinds/parse-resource.ts';
 import type { SourceDocument } from '../place.ts';
 import { yamlLimits } from '../yaml/limits.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
-import { readTextFile, refusalText } from './text-file.ts';
+import { readTextFileIn, refusalText, type TextFile } from './text-file.ts';
 
 export const BUNDLE_FILE = 'goondan.yaml';
 
 const MOST_FILES = 100;
 
-export interface FolderContents {
-  readonly documents: readonly SourceDocument[];
-  readonly findings: readonly Finding[];
-}
-
 /** Reads the files. `shownAs`: the name of the folder in problems; '' for the bundle's own folder. */
-export async function readFolder(folder: string, shownAs: string): Promise<FolderContents> {
+export async function readFolder(folder: string, shownAs: string) {
   const names = listYamlFiles(folder);
   if (names === undefined) {
     const file = join(shownAs, BUNDLE_FILE);
@@ -68,10 +61,10 @@ function isLeftAlone(name: string): boolean {
   return name.startsWith('.') || /-lock\.ya?ml$/.test(name);
 }
 
-async function readFile(folder: string, name: string, file: string): Promise<FolderContents> {
-  const text = await readInside(folder, name, file);
-  if (typeof text !== 'string') return { documents: [unreadable(file)], findings: [text] };
-  const { documents, findings } = readYaml(text, file);
+async function readFile(folder: string, name: string, file: string) {
+  const read = await readTextFileIn(folder, name, yamlLimits.bytes);
+  if (read.type !== 'text') return { documents: [unreadable(file)], findings: [refuse(file, read)] };
+  const { documents, findings } = readYaml(read.text, file);
   if (name === BUNDLE_FILE || findings.length > 0 || documents.length === 0 || documents.some(isOurs)) {
     return { documents, findings };
   }
@@ -79,22 +72,23 @@ async function readFile(folder: string, name: string, file: string): Promise<Fol
   return { documents: [], findings: [warningAt(startOf(file), 'E_BUNDLE_FILE', message)] };
 }
 
-async function readInside(folder: string, name: string, file: string): Promise<string | Finding> {
-  try {
-    const path = await resolveEntry(folder, name, 'The file');
-    const read = path === undefined ? undefined : readTextFile(path, yamlLimits.bytes);
-    if (read?.type === 'text') return read.text;
-    if (read?.type === 'bytes')
+const refusalCodes = {
+  size: 'E_YAML_LIMIT',
+  outside: 'E_PATH_OUTSIDE',
+  kind: 'E_BUNDLE_FILE',
+  access: 'E_BUNDLE_FILE',
+} as const;
+
+function refuse(file: string, read: Exclude<TextFile, { type: 'text' }>): Finding {
+  switch (read.type) {
+    case 'missing':
+      return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} is a link to a missing file.`);
+    case 'bytes':
       return errorAt({ file, ...read }, 'E_YAML_SYNTAX', 'The file is not UTF-8 from here on.');
-    if (read?.type === 'refused') {
-      const code = read.reason === 'size' ? 'E_YAML_LIMIT' : 'E_BUNDLE_FILE';
-      return errorAt(startOf(file), code, `${file} ${refusalText(read.reason, yamlLimits.bytes)}.`);
-    }
-  } catch (error) {
-    if (!GoondanError.is(error)) return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} cannot be read.`);
-    return errorAt(startOf(file), error.code, `${file} is a link that leads out of the bundle.`);
+    case 'refused':
+      const text = refusalText(read.reason, yamlLimits.bytes);
+      return errorAt(startOf(file), refusalCodes[read.reason], `${file} ${text}.`);
   }
-  return errorAt(startOf(file), 'E_BUNDLE_FILE', `${file} is a link to a missing file.`);
 }
 
 /** Returns true if a document is a resource of this runtime, or clearly meant to be one. */

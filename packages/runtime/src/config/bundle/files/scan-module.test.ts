@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryBundle } from '../../../testing/temporary-bundle.ts';
-import { moduleScanner } from './scan-module.ts';
+import { ModuleScanner } from './scan-module.ts';
 
 function scan(folder: string, entry = 'a.ts') {
-  return moduleScanner()(join(folder, entry), folder);
+  return new ModuleScanner().scan(join(folder, entry), folder);
 }
 
 function problemsOf(files: Record<string, string>, entry = 'a.ts'): string[] {
@@ -39,11 +39,11 @@ describe('the imports of a module', () => {
   test('R-04 a file that two modules import is read once, and its problems are those of both', () => {
     const shared = `import './shared.ts';`;
     using bundle = temporaryBundle({ 'a.ts': shared, 'b.ts': shared, 'shared.ts': `import 'nowhere';` });
-    const scanned = moduleScanner();
-    const first = scanned(join(bundle.folder, 'a.ts'), bundle.folder);
+    const scanner = new ModuleScanner();
+    const first = scanner.scan(join(bundle.folder, 'a.ts'), bundle.folder);
     expect(first.problems).toMatchObject([{ type: 'missing', file: 'shared.ts', text: 'nowhere' }]);
     writeFileSync(join(bundle.folder, 'shared.ts'), '');
-    const second = scanned(join(bundle.folder, 'b.ts'), bundle.folder);
+    const second = scanner.scan(join(bundle.folder, 'b.ts'), bundle.folder);
     expect(second.problems).toEqual(first.problems);
     expect(second.digest).not.toBe(first.digest);
   });
@@ -55,10 +55,10 @@ describe('the imports of a module', () => {
       'a.ts': `import './inner/shared.ts';`,
       'b.ts': `import 'nowhere';`,
     });
-    const scanned = moduleScanner();
+    const scanner = new ModuleScanner();
     const inner = join(bundle.folder, 'inner');
-    expect(scanned(join(inner, 'a.ts'), inner).problems).toEqual([]);
-    const { problems } = scanned(join(bundle.folder, 'a.ts'), bundle.folder);
+    expect(scanner.scan(join(inner, 'a.ts'), inner).problems).toEqual([]);
+    const { problems } = scanner.scan(join(bundle.folder, 'a.ts'), bundle.folder);
     expect(problems).toMatchObject([{ type: 'missing', file: 'b.ts', text: 'nowhere' }]);
   });
 
@@ -99,11 +99,11 @@ describe('the imports of a module', () => {
       'out.ts': `import 'elsewhere';`,
     };
     using bundle = temporaryBundle(files);
-    const { problems } = moduleScanner()(join(bundle.folder, 'in/a.ts'), join(bundle.folder, 'in'));
+    const { problems } = new ModuleScanner().scan(join(bundle.folder, 'in/a.ts'), join(bundle.folder, 'in'));
     expect(problems).toMatchObject([{ file: 'b.ts', text: 'nowhere' }]);
     symlinkSync('../out.ts', join(bundle.folder, 'in/link.ts'));
     writeFileSync(join(bundle.folder, 'in/b.ts'), `import './link';`);
-    expect(moduleScanner()(join(bundle.folder, 'in/a.ts'), join(bundle.folder, 'in')).problems).toEqual([]);
+    expect(new ModuleScanner().scan(join(bundle.folder, 'in/a.ts'), join(bundle.folder, 'in')).problems).toEqual([]);
   });
 
   test("R-04 imports that a tsconfig.json defines, and the package's own name, are not checked", () => {

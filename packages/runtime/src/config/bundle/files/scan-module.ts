@@ -29,10 +29,8 @@ export interface ImportProblem {
 const MOST_FILES = 2_000;
 const MOST_BYTES = 5 * 1024 * 1024;
 
-type Loader = 'ts' | 'tsx' | 'jsx';
-
 /** Bun's loader by file extension. Any other file is data without imports. */
-export const moduleLoaders: Readonly<Record<string, Loader>> = {
+export const moduleLoaders: Readonly<Record<string, Bun.JavaScriptLoader>> = {
   '.ts': 'ts',
   '.mts': 'ts',
   '.cts': 'ts',
@@ -47,92 +45,84 @@ export const moduleLoaders: Readonly<Record<string, Loader>> = {
 const providedPackages: readonly string[] = ['@goondan/types', '@goondan/core', 'bun'];
 
 /**
- * Creates the scanner of one bundle. It scans each module once, and limits the number of files of all modules together.
- * It needs Bun; `openScanner` works everywhere.
+ * The scanner of one bundle. It scans each module once, and limits the number of files of all modules together. It needs
+ * Bun; `openScanner` works everywhere.
  */
-export function moduleScanner(): (file: string, root: string) => ModuleScan {
-  const scans = new Map<string, ModuleScan>();
-  const shared: Shared = { budget: MOST_FILES, files: new Map(), transpilers: new Map() };
-  return (file, root) => {
-    const scan = scans.get(file) ?? scanModule(file, root, shared);
-    scans.set(file, scan);
-    return scan;
-  };
-}
+export class ModuleScanner {
+  readonly #scans = new Map<string, ModuleScan>();
+  readonly #files = new Map<string, ScannedFile>();
+  readonly #transpilers = new Map<Bun.JavaScriptLoader, Bun.Transpiler>();
+  #filesLeft = MOST_FILES;
 
-/** The state that all modules of a bundle share. */
-interface Shared {
-  /** The number of files that may still be scanned. */
-  budget: number;
-  readonly files: Map<string, ScannedFile | undefined>;
-  readonly transpilers: Map<Loader, Bun.Transpiler>;
+  scan(file: string, root: string): ModuleScan {
+    const scan = this.#scans.get(file) ?? this.#scanModule(file, root);
+    this.#scans.set(file, scan);
+    return scan;
+  }
+
+  #scanModule(file: string, root: string): ModuleScan {
+    const problems: ImportProblem[] = [];
+    const hashes = new Map<string, string>();
+    const waiting = [file];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (hashes.has(next)) continue;
+      if (this.#filesLeft === 0) {
+        const text = `is not looked at: all modules together have more than ${MOST_FILES} files`;
+        problems.push({ type: 'limit', file: relative(root, next), text, isOptional: true });
+        break;
+      }
+      this.#filesLeft -= 1;
+      const scanned = this.#scanFile(next, root);
+      hashes.set(next, scanned.hash);
+      problems.push(...scanned.problems);
+      waiting.push(...scanned.imports);
+    }
+    const hashed = [...hashes].map(([path, hash]) => `${relative(root, path)} ${hash}`).toSorted();
+    return { digest: sha256(hashed.join('\n')), problems };
+  }
+
+  /** Reads a file once for each root, however many modules import it. */
+  #scanFile(file: string, root: string): ScannedFile {
+    const key = `${root}\0${file}`;
+    const known = this.#files.get(key);
+    if (known !== undefined) return known;
+    const scanned = this.#readImports(file, root);
+    this.#files.set(key, scanned);
+    return scanned;
+  }
+
+  #readImports(file: string, root: string): ScannedFile {
+    const shown = relative(root, file);
+    const code = readCode(file);
+    if (code === undefined) return { hash: '', imports: [], problems: [syntaxProblem(shown, 'it cannot be read')] };
+    const hash = sha256(code);
+    const loader = moduleLoaders[extname(file)];
+    if (loader === undefined || typeof code === 'string') return { hash, imports: [], problems: [] };
+    const imports: string[] = [];
+    const problems: ImportProblem[] = [];
+    for (const { path, kind } of scanCode(code, this.#transpilerOf(loader), shown, problems)) {
+      const found = locate(path, file, root);
+      if (typeof found === 'object') imports.push(found.file);
+      else if (found === 'missing') {
+        problems.push({ type: 'missing', file: shown, text: path, isOptional: kind !== 'import-statement' });
+      }
+    }
+    return { hash, imports, problems };
+  }
+
+  #transpilerOf(loader: Bun.JavaScriptLoader): Bun.Transpiler {
+    // Type-only imports are removed when the module runs, so they are left out here, too.
+    const transpiler = this.#transpilers.get(loader) ?? new Bun.Transpiler({ loader, trimUnusedImports: true });
+    this.#transpilers.set(loader, transpiler);
+    return transpiler;
+  }
 }
 
 interface ScannedFile {
   readonly hash: string;
-  readonly found: readonly (Scanned & { readonly target?: Located })[];
-}
-
-function scanModule(file: string, root: string, shared: Shared): ModuleScan {
-  const problems: ImportProblem[] = [];
-  const hashes = new Map<string, string>();
-  const waiting = [file];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (hashes.has(next)) continue;
-    const shown = relative(root, next);
-    if (shared.budget === 0) {
-      const text = `is not looked at: all modules together have more than ${MOST_FILES} files`;
-      problems.push({ type: 'limit', file: shown, text, isOptional: true });
-      break;
-    }
-    shared.budget -= 1;
-    const scanned = scanFile(next, root, shared);
-    if (scanned === undefined) {
-      problems.push({ type: 'syntax', file: shown, text: 'it cannot be read', isOptional: false });
-      continue;
-    }
-    hashes.set(next, scanned.hash);
-    for (const found of scanned.found) {
-      if (found.type === 'syntax') {
-        problems.push({ type: 'syntax', file: `${shown}${found.at}`, text: found.message, isOptional: false });
-        continue;
-      }
-      const { target = 'elsewhere' } = found;
-      if (target === 'elsewhere') continue;
-      if (target !== 'missing') waiting.push(target.file);
-      else problems.push({ type: 'missing', file: shown, text: found.specifier, isOptional: found.isOptional });
-    }
-  }
-  const hashed = [...hashes].map(([path, hash]) => `${relative(root, path)} ${hash}`).toSorted();
-  return { digest: sha256(hashed.join('\n')), problems };
-}
-
-/** Reads a file once, however many modules import it. `undefined` when it cannot be read. */
-function scanFile(file: string, root: string, { files, transpilers }: Shared): ScannedFile | undefined {
-  const key = `${root}\0${file}`;
-  const known = files.get(key);
-  if (known !== undefined || files.has(key)) return known;
-  const code = readCode(file);
-  const loader = moduleLoaders[extname(file)];
-  const found =
-    loader === undefined || code === undefined || typeof code === 'string'
-      ? []
-      : scanCode(code, transpilerOf(loader, transpilers));
-  const scanned =
-    code === undefined ? undefined : { hash: sha256(code), found: found.map((each) => withTarget(each, file, root)) };
-  files.set(key, scanned);
-  return scanned;
-}
-
-function transpilerOf(loader: Loader, transpilers: Shared['transpilers']): Bun.Transpiler {
-  // Type-only imports are removed when the module runs, so they are left out here, too.
-  const transpiler = transpilers.get(loader) ?? new Bun.Transpiler({ loader, trimUnusedImports: true });
-  transpilers.set(loader, transpiler);
-  return transpiler;
-}
-
-function withTarget(found: Scanned, file: string, root: string): ScannedFile['found'][number] {
-  return found.type === 'syntax' ? found : { ...found, target: locate(found.specifier, file, root) };
+  /** The imported files of the same folder. */
+  readonly imports: readonly string[];
+  readonly problems: readonly ImportProblem[];
 }
 
 /** Returns the code of a file. For a file larger than `MOST_BYTES`, returns its size and date instead. */
@@ -145,31 +135,25 @@ function readCode(file: string): Buffer | string | undefined {
   }
 }
 
-type Scanned =
-  | { readonly type: 'import'; readonly specifier: string; readonly isOptional: boolean }
-  | { readonly type: 'syntax'; readonly message: string; readonly at: string };
-
-function scanCode(code: Buffer, transpiler: Bun.Transpiler): Scanned[] {
+function scanCode(code: Buffer, transpiler: Bun.Transpiler, shown: string, problems: ImportProblem[]): Bun.Import[] {
   try {
-    const imports = transpiler.scanImports(code);
-    return imports.map(({ path, kind }) => ({
-      type: 'import',
-      specifier: path,
-      isOptional: kind !== 'import-statement',
-    }));
+    return transpiler.scanImports(code);
   } catch (error) {
     const first: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
     const position = readField(first, 'position');
     const [line, column] = [readField(position, 'line'), readField(position, 'column')];
     const at = typeof line === 'number' && typeof column === 'number' ? `:${line}:${column}` : '';
-    return [{ type: 'syntax', message: String(readField(first, 'message')), at }];
+    problems.push(syntaxProblem(`${shown}${at}`, String(readField(first, 'message'))));
+    return [];
   }
 }
 
-type Located = { readonly file: string } | 'missing' | 'elsewhere';
+function syntaxProblem(file: string, text: string): ImportProblem {
+  return { type: 'syntax', file, text, isOptional: false };
+}
 
 /** Finds the file of an import, if it is in the folder. */
-function locate(specifier: string, from: string, root: string): Located {
+function locate(specifier: string, from: string, root: string): { readonly file: string } | 'missing' | 'elsewhere' {
   if (specifier.startsWith('.')) return locateFile(join(dirname(from), specifier), root);
   // An absolute path, an import of its own `package.json`, or something other than a file.
   if (/^(?:\/|#|node:|bun:|data:|file:)/.test(specifier) || isBuiltin(specifier)) return 'elsewhere';
@@ -185,7 +169,7 @@ const endings = [
   ...Object.keys(moduleLoaders).map((end) => `/index${end}`),
 ];
 
-function locateFile(path: string, root: string): Located {
+function locateFile(path: string, root: string): ReturnType<typeof locate> {
   // TypeScript allows importing a file by the name of its compiled form.
   const asSource = path.replace(/\.(c|m)?js(x?)$/, '.$1ts$2');
   for (const candidate of [...endings.map((ending) => path + ending), asSource]) {

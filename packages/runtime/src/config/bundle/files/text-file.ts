@@ -3,14 +3,26 @@
  * bundle may be hostile.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { GoondanError } from '@goondan/types';
+import { resolveEntry } from '../../resolve-entry.ts';
 
 export type TextFile =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'missing' }
   /** The file exists, but was not read for this reason. */
-  | { readonly type: 'refused'; readonly reason: 'size' | 'kind' | 'access' }
+  | { readonly type: 'refused'; readonly reason: 'size' | 'kind' | 'access' | 'outside' }
   /** The file is not text; the first invalid byte is at this place. */
   | { readonly type: 'bytes'; readonly line: number; readonly column: number };
+
+/** Reads a file of a folder. A link that leads out of the folder is not followed. */
+export async function readTextFileIn(folder: string, name: string, mostBytes: number): Promise<TextFile> {
+  try {
+    const path = await resolveEntry(folder, name, 'The file');
+    return path === undefined ? { type: 'missing' } : readTextFile(path, mostBytes);
+  } catch (error) {
+    return { type: 'refused', reason: GoondanError.is(error) ? 'outside' : 'access' };
+  }
+}
 
 export function readTextFile(path: string, mostBytes: number): TextFile {
   const bytes = readBytes(path, mostBytes);
@@ -51,7 +63,7 @@ function readBytes(path: string, mostBytes: number): Uint8Array | TextFile {
 }
 
 /** Describes why a file was not read, as text to follow the name of the file. */
-export function refusalText(reason: 'size' | 'kind' | 'access', mostBytes: number): string {
+export function refusalText(reason: (TextFile & { type: 'refused' })['reason'], mostBytes: number): string {
   switch (reason) {
     case 'size':
       return `is larger than ${mostBytes / (1024 * 1024)} MB`;
@@ -59,5 +71,7 @@ export function refusalText(reason: 'size' | 'kind' | 'access', mostBytes: numbe
       return 'is not a regular file';
     case 'access':
       return 'cannot be read';
+    case 'outside':
+      return 'is a link that leads out of the bundle';
   }
 }

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { showJson } from '../../../json/show-json.ts';
 import { closestName } from '../../closest-name.ts';
 import { suggestName } from '../bundle-problem.ts';
-import { type Path, pathText } from '../place.ts';
+import { type Path, pathText, valueAt } from '../place.ts';
 
 export interface Issue {
   readonly code: ErrorCode;
@@ -16,9 +16,10 @@ export interface Issue {
   readonly part: 'key' | 'value';
   readonly message: string;
   readonly suggestion?: string | undefined;
+  readonly isMissing?: boolean;
+  /** The path that an unknown key should probably have. */
+  readonly meantPath?: string | undefined;
 }
-
-type RawIssue = z.core.$ZodIssue;
 
 /**
  * Adds the known keys to an issue about unknown keys, because the library does not list them. Pass it to the parser.
@@ -30,20 +31,14 @@ export function carryKnownKeys(issue: z.core.$ZodRawIssue): string | undefined {
   return Object.keys(shape ?? {}).join(',');
 }
 
-export function describeIssues(issues: readonly RawIssue[], value: unknown): Issue[] {
+export function describeIssues(issues: readonly z.core.$ZodIssue[], value: unknown): Issue[] {
   const described = issues.flatMap((issue) => [...describe(issue, [], value)]);
   // A mistyped key is reported once, not as an unknown key and a missing one.
   const meant = new Set(described.flatMap(({ meantPath }) => meantPath ?? []));
   return described.filter(({ path, isMissing }) => !(isMissing && meant.has(pathText(path))));
 }
 
-interface DescribedIssue extends Issue {
-  readonly isMissing?: boolean;
-  /** The path that an unknown key should probably have. */
-  readonly meantPath?: string | undefined;
-}
-
-function* describe(issue: RawIssue, before: Path, root: unknown): Generator<DescribedIssue> {
+function* describe(issue: z.core.$ZodIssue, before: Path, root: unknown): Generator<Issue> {
   // Safe: keys of JSON are texts and numbers.
   const path: Path = [...before, ...(issue.path as (string | number)[])];
   if (issue.code === 'unrecognized_keys') {
@@ -75,11 +70,11 @@ function* describe(issue: RawIssue, before: Path, root: unknown): Generator<Desc
   yield { ...plain(path, message), ...(meant === undefined ? {} : { suggestion: suggestName(meant, []) }) };
 }
 
-function plain(path: Path, message: string): DescribedIssue {
+function plain(path: Path, message: string): Issue {
   return { code: 'E_RESOURCE_INVALID', path, part: 'value', message };
 }
 
-function describeUnknownKey(parent: Path, key: string, known: readonly string[]): DescribedIssue {
+function describeUnknownKey(parent: Path, key: string, known: readonly string[]): Issue {
   const path = [...parent, key];
   const meant = closestName(key, known);
   return {
@@ -93,7 +88,7 @@ function describeUnknownKey(parent: Path, key: string, known: readonly string[])
 }
 
 /** Returns the issues of the form that fits best; `undefined` when no form accepts the type of the value. */
-function chooseForm(forms: readonly (readonly RawIssue[])[]): readonly RawIssue[] | undefined {
+function chooseForm(forms: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | undefined {
   const ofItsType = forms.filter(
     (issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
   );
@@ -101,7 +96,7 @@ function chooseForm(forms: readonly (readonly RawIssue[])[]): readonly RawIssue[
 }
 
 /** Weighs issues: issues at the top of a value say more about which form was meant than issues inside it. */
-function distance(issues: readonly RawIssue[]): number {
+function distance(issues: readonly z.core.$ZodIssue[]): number {
   const weights = issues.map((issue) => {
     if (issue.code === 'unrecognized_keys') return issue.path.length === 0 ? 10 * issue.keys.length : 1;
     return issue.path.length <= 1 ? 3 : 1;
@@ -109,14 +104,8 @@ function distance(issues: readonly RawIssue[]): number {
   return weights.reduce((sum, weight) => sum + weight, 0);
 }
 
-interface Wanted {
-  readonly text: string;
-  /** The allowed names, if there are only a few. */
-  readonly names?: readonly string[];
-}
-
-/** Describes the expected value. */
-function wantedBy(issue: RawIssue): Wanted | undefined {
+/** Describes the expected value. `names`: the allowed names, if there are only a few. */
+function wantedBy(issue: z.core.$ZodIssue): { text: string; names?: readonly string[] } | undefined {
   switch (issue.code) {
     case 'invalid_type':
       return { text: typeWords[issue.expected] ?? `a ${issue.expected}` };
@@ -146,11 +135,11 @@ const typeWords: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-function oneOf(names: readonly string[]): Wanted {
+function oneOf(names: readonly string[]) {
   return { text: names.length === 1 ? names.join() : `one of ${names.join(', ')}`, names };
 }
 
-function formsOf(forms: readonly (readonly RawIssue[])[]): string {
+function formsOf(forms: readonly (readonly z.core.$ZodIssue[])[]): string {
   const words = forms.flatMap((issues) => issues.flatMap((issue) => wantedBy(issue)?.text ?? []));
   return [...new Set(words)].join(' or ') || 'something else';
 }
@@ -163,14 +152,4 @@ function atLeast(origin: string, least: number, isInclusive: boolean): string {
 
 function nameOf(path: Path): string {
   return path.length === 0 ? 'The document' : pathText(path);
-}
-
-function valueAt(root: unknown, path: Path): unknown {
-  let value = root;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    // Safe: `key` is an own key of an object.
-    value = (value as Record<string | number, unknown>)[key];
-  }
-  return value;
 }

@@ -6,19 +6,14 @@ import { API_VERSION } from '../../api-version.ts';
 import { closestName } from '../../closest-name.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 import { suggestName } from '../bundle-problem.ts';
-import type { Path } from '../place.ts';
+import { type Path, valueAt } from '../place.ts';
 import { carryKnownKeys, describeIssues, type Issue } from './describe-issues.ts';
-import { type Resource, type ResourceKind, resourceSchemas } from './resource-schemas.ts';
+import { type ResourceKind, type ResourceOf, resourceSchemas } from './resource-schemas.ts';
 
 export const resourceKinds = Object.keys(resourceSchemas) as readonly ResourceKind[];
 
-export interface ParsedResource {
-  /** The resource. If only its name is wrong or it has unknown keys, it is present too, without those keys. */
-  readonly resource?: Resource;
-  readonly issues: readonly Issue[];
-}
-
-export function parseResource(value: JsonValue): ParsedResource {
+/** Parses a document. If only its name is wrong or it has unknown keys, it is a resource, too, without those keys. */
+export function parseResource(value: JsonValue): { resource?: ResourceOf; issues: readonly Issue[] } {
   if (!isPlainObject(value)) return { issues: [notAnObject] };
   const { kind } = value;
   if (!isResourceKind(kind)) return { issues: [kindIssue(kind)] };
@@ -33,7 +28,7 @@ export function parseResource(value: JsonValue): ParsedResource {
   return { issues, ...(resource === undefined ? {} : { resource }) };
 }
 
-function parseAs(kind: ResourceKind, value: JsonObject): ParsedResource {
+function parseAs(kind: ResourceKind, value: JsonObject): ReturnType<typeof parseResource> {
   const { data, error } = resourceSchemas[kind].safeParse(value, { error: carryKnownKeys });
   if (data !== undefined) return { resource: data, issues: [] };
   return { issues: describeIssues(error?.issues ?? [], value) };
@@ -43,10 +38,8 @@ function parseAs(kind: ResourceKind, value: JsonObject): ParsedResource {
 function withoutPaths(value: JsonObject, paths: readonly Path[]): JsonObject {
   const copy = copyJsonObject(value);
   for (const path of paths) {
-    let parent: unknown = copy;
     // Safe: the path was found in this value.
-    for (const key of path.slice(0, -1)) parent = (parent as Record<string | number, unknown>)[key];
-    delete (parent as JsonObject)[String(path.at(-1))];
+    delete (valueAt(copy, path.slice(0, -1)) as JsonObject)[String(path.at(-1))];
   }
   return copy;
 }

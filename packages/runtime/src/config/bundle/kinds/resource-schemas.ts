@@ -20,9 +20,6 @@ export const resourceSchemas = {
   Package: packageResource,
 } as const;
 
-type Schemas = typeof resourceSchemas;
-
-export type ResourceKind = keyof Schemas;
-/** A resource as it is written in a document. */
-export type ResourceOf<Kind extends ResourceKind> = z.output<Schemas[Kind]>;
-export type Resource = { [Kind in ResourceKind]: ResourceOf<Kind> }[ResourceKind];
+export type ResourceKind = keyof typeof resourceSchemas;
+/** A resource as it is written in a document, of this kind or of any. */
+export type ResourceOf<Kind extends ResourceKind = ResourceKind> = z.output<(typeof resourceSchemas)[Kind]>;

@@ -30,7 +30,7 @@ export function declaredAgents(
     agents: loaded.resource.spec.agents.flatMap((item) => {
       const found = findResource(scope, 'Agent', referenceOf(item));
       if (found === undefined) return [];
-      return [resolveAgent(found, { swarm: { scope, loaded }, values: values.another(), workdir: workdir ?? folder })];
+      return [resolveAgent(found, { scope, loaded }, values.another(), workdir ?? folder)];
     }),
   });
 }

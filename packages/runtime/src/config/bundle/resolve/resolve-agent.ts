@@ -7,21 +7,18 @@ import type { DeclaredTool } from '../../declared-tool.ts';
 import { meansAgentTools } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { findResource, type FoundResource } from '../find-resource.ts';
-import { configOf, newNameOf, referenceOf } from '../references.ts';
-import type { ResourceOf } from '../kinds/resource-schemas.ts';
+import { configOf, type ListItem, newNameOf, referenceOf } from '../references.ts';
 import { resolveModels } from './resolve-models.ts';
 import type { ValueReader } from './value-reader.ts';
 
-export interface AgentSurroundings {
-  readonly swarm: FoundResource<'Swarm'>;
-  readonly values: ValueReader;
-  /** The working folder of an agent that does not name one. */
-  readonly workdir: string;
-}
-
-export function resolveAgent({ scope, loaded }: FoundResource<'Agent'>, around: AgentSurroundings): DeclaredAgent {
+/** Resolves an agent of a swarm. `workdir`: the working folder of an agent that does not name one. */
+export function resolveAgent(
+  { scope, loaded }: FoundResource<'Agent'>,
+  swarm: FoundResource<'Swarm'>,
+  values: ValueReader,
+  workdir: string,
+): DeclaredAgent {
   const { spec } = loaded.resource;
-  const { values, swarm } = around;
   const own = spec.extensions ?? [];
   const ofSwarm = swarm.loaded.resource.spec.extensions ?? [];
   const extensions = [
@@ -42,18 +39,15 @@ export function resolveAgent({ scope, loaded }: FoundResource<'Agent'>, around: 
     extensions: extensions.filter((extension) => extension !== undefined),
     policy: spec.policy && defined(spec.policy),
     bundleFolder: loaded.folder,
-    workdir: spec.workdir === undefined ? around.workdir : resolve(loaded.folder, spec.workdir),
+    workdir: spec.workdir === undefined ? workdir : resolve(loaded.folder, spec.workdir),
     environment,
     secrets: [...values.secrets],
   });
 }
 
-type ExtensionItem = NonNullable<ResourceOf<'Agent'>['spec']['extensions']>[number];
-type ToolItem = NonNullable<ResourceOf<'Agent'>['spec']['tools']>[number];
-
 function resolveExtension(
   scope: Scope,
-  item: ExtensionItem,
+  item: ListItem,
   tier: Tier,
   values: ValueReader,
 ): DeclaredExtension | undefined {
@@ -77,7 +71,7 @@ function resolveExtension(
 /** An Extension whose annotation has the value `hook` is placed inside all others, wherever it is listed. */
 const TIER = 'goondan.ai/tier';
 
-function resolveTool(scope: Scope, item: ToolItem, values: ValueReader): DeclaredTool[] {
+function resolveTool(scope: Scope, item: ListItem, values: ValueReader): DeclaredTool[] {
   const found: LoadedResourceOf<'Tool'> | undefined = findResource(scope, 'Tool', referenceOf(item))?.loaded;
   if (found === undefined) return [];
   const { entry, exports = [], config = {}, configSchema, errorMessageLimit } = found.resource.spec;

@@ -35,9 +35,10 @@ export function resolveConnection(
   });
 }
 
-type WrittenRule = ResourceOf<'Connection'>['spec']['ingress']['rules'][number];
-
-function toRule({ match, route: { agentRef, ...route } }: WrittenRule): IngressRule {
+function toRule({
+  match,
+  route: { agentRef, ...route },
+}: ResourceOf<'Connection'>['spec']['ingress']['rules'][number]): IngressRule {
   const name = agentRef === undefined ? undefined : parseReference(agentRef)?.name;
   return defined({
     match: match && defined(match),

@@ -6,7 +6,7 @@ import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { findResource } from '../find-resource.ts';
 import type { WrittenReference } from '../kinds/fields.ts';
 import { parseModelName } from '../references.ts';
-import { providerOf } from '../values.ts';
+import { providerOf } from '../../provider-variables.ts';
 import type { ValueReader } from './value-reader.ts';
 
 export function resolveModels(scope: Scope, agent: LoadedResourceOf<'Agent'>, values: ValueReader) {

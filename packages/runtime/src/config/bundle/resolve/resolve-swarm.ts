@@ -11,7 +11,7 @@ import { suggestName } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
 import { parseReference, referenceOf } from '../references.ts';
 import { swarmOf } from '../swarm-of.ts';
-import type { Environment } from '../values.ts';
+import type { Environment } from '../../variable-name.ts';
 import { resolveAgent } from './resolve-agent.ts';
 import { resolveConnection } from './resolve-connection.ts';
 import { ValueReader } from './value-reader.ts';
@@ -50,7 +50,6 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
   if (!bundle.valid) throw invalid(bundle);
   const { scope } = bundle;
   const loaded = chooseSwarm(bundle, wanted);
-  const swarm = { scope, loaded };
   const { entryAgent, agents, policy, workspace } = loaded.resource.spec;
   const values = new ValueReader(environment, bundle.environmentFile);
   const secrets = new Set<string>();
@@ -60,9 +59,9 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
     entryAgent: parseReference(entryAgent)?.name,
     agents: agents.flatMap((item) => {
       const found = findResource(scope, 'Agent', referenceOf(item));
-      const around = { swarm, values: values.another(), workdir: workdir ?? bundle.folder };
-      const agent = found && resolveAgent(found, around);
-      return agent === undefined ? [] : [keepSecrets(agent, around.values)];
+      if (found === undefined) return [];
+      const own = values.another();
+      return [keepSecrets(resolveAgent(found, { scope, loaded }, own, workdir ?? bundle.folder), own)];
     }),
     connections: resourcesOf(scope, 'Connection')
       .filter((connection) => connections && swarmOf(scope, connection)?.loaded === loaded)

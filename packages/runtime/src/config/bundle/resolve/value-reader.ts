@@ -7,7 +7,8 @@ import { mergeConfig } from '../../merge-config.ts';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import type { ValueSource } from '../kinds/fields.ts';
 import type { Path } from '../place.ts';
-import { type Environment, fillConfig, lookUp } from '../values.ts';
+import type { Environment } from '../../variable-name.ts';
+import { fillConfig, lookUp } from '../values.ts';
 
 export class ValueReader {
   /** Every value that this reader found. */

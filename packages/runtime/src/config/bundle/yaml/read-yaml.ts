@@ -6,7 +6,7 @@ import { Composer, type Document, LineCounter } from 'yaml';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import type { SourceDocument } from '../place.ts';
 import { offsetOf, type PositionTree } from './position-tree.ts';
-import { newYamlBudget, toJsonValue, type YamlBudget, type YamlFault } from './to-json-value.ts';
+import { YamlConverter, type YamlFault } from './to-json-value.ts';
 import { tokenize } from './tokenize.ts';
 
 /** YAML 1.2. Keys must be texts, which our own code checks. */
@@ -25,7 +25,7 @@ export function readYaml(text: string, file: string) {
   const lines = new LineCounter();
   const findings: Finding[] = [];
   const report = ({ code, offset, message, suggestion }: YamlFault) =>
-    void findings.push(errorAt(placeAt(offset), code, message, { suggestion }));
+    void findings.push(errorAt(placeAt(offset), code, message, suggestion));
 
   const { tokens, refusal } = tokenize(text, lines);
   if (refusal !== undefined) report({ code: 'E_YAML_LIMIT', ...refusal });
@@ -33,9 +33,9 @@ export function readYaml(text: string, file: string) {
     if (token.type === 'directive') report(directiveFault(token.offset));
   }
   const documents: SourceDocument[] = [];
-  const budget = newYamlBudget();
+  const converter = new YamlConverter();
   for (const document of new Composer(composing).compose(tokens)) {
-    const read = readDocument(document, budget);
+    const read = readDocument(document, converter);
     read.faults.forEach(report);
     // A document between two separators may be empty.
     if (read.value !== null || read.faults.length > 0) {
@@ -56,11 +56,11 @@ export function readYaml(text: string, file: string) {
   }
 }
 
-function readDocument(document: Document.Parsed, budget: YamlBudget) {
+function readDocument(document: Document.Parsed, converter: YamlConverter) {
   const syntax = [...document.errors, ...document.warnings].map(({ pos, message }): YamlFault => {
     return { code: 'E_YAML_SYNTAX', offset: pos[0], message: `${message.replace(/[.\s]+$/, '')}.` };
   });
-  const { value, positions, faults } = toJsonValue(document, budget);
+  const { value, positions, faults } = converter.toJsonValue(document);
   return { value, positions, faults: [...firstOfEachPlace(syntax), ...faults] };
 }
 

@@ -18,27 +18,6 @@ export interface YamlFault {
   readonly suggestion?: string;
 }
 
-/** The remaining limits for all documents of one file. */
-export interface YamlBudget {
-  aliases: number;
-  values: number;
-}
-
-export function newYamlBudget(): YamlBudget {
-  return { aliases: yamlLimits.aliases, values: yamlLimits.values };
-}
-
-export function toJsonValue(document: Document.Parsed, budget: YamlBudget) {
-  const conversion = new Conversion(budget);
-  try {
-    const { value, positions } = conversion.convert(document.contents, 0, document.range[0]);
-    return { value, positions, faults: conversion.faults };
-  } catch (error) {
-    if (!(error instanceof LimitReached)) throw error;
-    return { value: null, positions: { value: document.range[0] }, faults: conversion.faults };
-  }
-}
-
 const forbiddenKeys: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 /** Ends the conversion. The fault was already added to the list. */
@@ -53,17 +32,29 @@ interface Converted {
   readonly height: number;
 }
 
-class Conversion {
-  readonly faults: YamlFault[] = [];
+/** Converts the documents of one file, which share its limits. */
+export class YamlConverter {
+  /** The faults of the current document. */
+  #faults: YamlFault[] = [];
   /** Values by anchor; `open` while the anchor's value is still being read. */
   readonly #anchors = new Map<string, Converted | 'open'>();
-  readonly #budget: YamlBudget;
+  #aliasesLeft: number = yamlLimits.aliases;
+  #valuesLeft: number = yamlLimits.values;
 
-  constructor(budget: YamlBudget) {
-    this.#budget = budget;
+  toJsonValue(document: Document.Parsed) {
+    const faults: YamlFault[] = [];
+    this.#faults = faults;
+    this.#anchors.clear();
+    try {
+      const { value, positions } = this.#convert(document.contents, 0, document.range[0]);
+      return { value, positions, faults };
+    } catch (error) {
+      if (!(error instanceof LimitReached)) throw error;
+      return { value: null, positions: { value: document.range[0] }, faults };
+    }
   }
 
-  convert(node: unknown, depth: number, parentOffset: number): Converted {
+  #convert(node: unknown, depth: number, parentOffset: number): Converted {
     if (isAlias(node)) return this.#follow(node.source, depth, node.range?.[0] ?? parentOffset);
     const anchor = anchorOf(node);
     if (anchor !== undefined) this.#anchors.set(anchor, 'open');
@@ -88,7 +79,7 @@ class Conversion {
     let height = 0;
     for (const pair of node.items) {
       const [key, keyOffset] = this.#readKey(pair, value, offset);
-      const converted = this.convert(pair.value, depth + 1, keyOffset);
+      const converted = this.#convert(pair.value, depth + 1, keyOffset);
       size += converted.size;
       height = Math.max(height, converted.height);
       if (key === undefined) continue;
@@ -105,7 +96,7 @@ class Conversion {
     let size = 1;
     let height = 0;
     for (const item of node.items) {
-      const converted = this.convert(item, depth + 1, offset);
+      const converted = this.#convert(item, depth + 1, offset);
       size += converted.size;
       height = Math.max(height, converted.height);
       children.set(value.length, converted.positions);
@@ -118,7 +109,7 @@ class Conversion {
   #readKey({ key }: Pair, siblings: JsonObject, parentOffset: number): [key: string | undefined, offset: number] {
     const offset = isScalar(key) || isAlias(key) ? (key.range?.[0] ?? parentOffset) : parentOffset;
     const refuse = (message: string, suggestion?: string): [undefined, number] => {
-      this.faults.push({ code: 'E_YAML_KEY', offset, message, ...(suggestion === undefined ? {} : { suggestion }) });
+      this.#faults.push({ code: 'E_YAML_KEY', offset, message, ...(suggestion === undefined ? {} : { suggestion }) });
       return [undefined, offset];
     };
     const name: unknown = isScalar(key) ? key.value : undefined;
@@ -134,7 +125,7 @@ class Conversion {
     if (value === null || value === undefined) return null;
     if (typeof value === 'string' || typeof value === 'boolean') return value;
     if (typeof value === 'number' && Number.isFinite(value)) return value;
-    this.faults.push({
+    this.#faults.push({
       code: 'E_YAML_SYNTAX',
       offset,
       message: `${typeof value === 'number' ? value : 'This'} is not a value that a resource can have.`,
@@ -144,12 +135,12 @@ class Conversion {
   }
 
   #follow(name: string, depth: number, offset: number): Converted {
-    this.#budget.aliases -= 1;
-    if (this.#budget.aliases < 0) throw this.#limit(offset, `The file has more than ${yamlLimits.aliases} aliases.`);
+    this.#aliasesLeft -= 1;
+    if (this.#aliasesLeft < 0) throw this.#limit(offset, `The file has more than ${yamlLimits.aliases} aliases.`);
     const target = this.#anchors.get(name);
     if (target === undefined || target === 'open') {
       const message = target === 'open' ? `The alias *${name} is part of itself.` : `There is no anchor &${name}.`;
-      this.faults.push({ code: 'E_YAML_SYNTAX', offset, message });
+      this.#faults.push({ code: 'E_YAML_SYNTAX', offset, message });
       return { value: null, positions: { value: offset }, size: 1, height: 0 };
     }
     this.#spend(target.size, offset);
@@ -164,8 +155,8 @@ class Conversion {
   }
 
   #spend(values: number, offset: number): void {
-    this.#budget.values -= values;
-    if (this.#budget.values >= 0) return;
+    this.#valuesLeft -= values;
+    if (this.#valuesLeft >= 0) return;
     throw this.#limit(offset, `The file has more than ${yamlLimits.values} values, aliases written out.`);
   }
 
@@ -174,7 +165,7 @@ class Conversion {
   }
 
   #limit(offset: number, message: string): LimitReached {
-    this.faults.push({ code: 'E_YAML_LIMIT', offset, message });
+    this.#faults.push({ code: 'E_YAML_LIMIT', offset, message });
     return new LimitReached(message);
   }
 }

@@ -5,16 +5,11 @@
 import { type CST, Lexer, type LineCounter, Parser } from 'yaml';
 import { yamlLimits } from './limits.ts';
 
-export interface Tokens {
-  readonly tokens: readonly CST.Token[];
-  /** The reason why parsing stopped before the end. */
-  readonly refusal?: { readonly offset: number; readonly message: string };
-}
-
 /** Room for the parser's own stack entries around the values. The exact depth is checked later, on the result. */
 const SLACK = 8;
 
-export function tokenize(text: string, lines: LineCounter): Tokens {
+/** Parses the text. `refusal`: the reason why parsing stopped before the end. */
+export function tokenize(text: string, lines: LineCounter) {
   const parser = new Parser(lines.addNewLine);
   const tokens: CST.Token[] = [];
   let documents = 0;
@@ -33,7 +28,7 @@ export function tokenize(text: string, lines: LineCounter): Tokens {
   for (const token of parser.end()) {
     if (isOneTooMany(token)) return stop(token.offset, `more than ${yamlLimits.documents} documents`);
   }
-  return { tokens };
+  return { tokens, refusal: undefined };
 
   /** Keeps the token and counts documents. Returns true if there are too many. */
   function isOneTooMany(token: CST.Token): boolean {
@@ -42,7 +37,7 @@ export function tokenize(text: string, lines: LineCounter): Tokens {
     return documents > yamlLimits.documents;
   }
 
-  function stop(offset: number, what: string): Tokens {
+  function stop(offset: number, what: string) {
     return { tokens: [], refusal: { offset, message: `The file has ${what}.` } };
   }
 }
