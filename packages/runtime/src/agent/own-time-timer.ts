@@ -4,14 +4,11 @@
  */
 import type { Clock } from '../ports/clock.ts';
 
-/** Pauses and resumes the timer. Pauses nest: each `pause` needs its own `resume`. */
-export interface Pausable {
-  pause(): void;
-  resume(): void;
-}
-
-/** Runs `action` once, after `ms` of own time since `start`. Does nothing after `stop`. */
-export class OwnTimeTimer implements Pausable {
+/**
+ * Runs `action` once, after `ms` of own time since `start`. Does nothing after `stop`. Pauses nest: each `pause` needs
+ * its own `resume`.
+ */
+export class OwnTimeTimer {
   private callOff: (() => void) | undefined;
   private countingSince = 0;
   private remaining: number;

@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import { manualClock } from '../testing/index.ts';
-import { type Bounds, withDeadline } from './with-deadline.ts';
+import { withDeadline } from './with-deadline.ts';
 
 const late = new GoondanError('E_TOOL_TIMEOUT', 'too slow');
 
 function open() {
   const clock = manualClock();
   const controller = new AbortController();
-  const bounds: Bounds = { clock, timeoutMs: 100, whenLate: () => late, signal: controller.signal };
-  return { clock, controller, bounds };
+  const turn = { clock, signal: controller.signal };
+  const run = (action: Parameters<typeof withDeadline>[3]) => withDeadline(turn, 100, () => late, action);
+  return { clock, controller, run };
 }
 
 /** Returns the result or the error as a value. */
@@ -22,27 +23,27 @@ async function outcome(promise: Promise<unknown>): Promise<unknown> {
 
 describe('foreign code within bounds', () => {
   test('gives its value when it returns in time, and leaves no timer behind', async () => {
-    const { clock, bounds } = open();
-    expect(await withDeadline(bounds, () => 'sync')).toBe('sync');
-    expect(await withDeadline(bounds, async () => 'async')).toBe('async');
+    const { clock, run } = open();
+    expect(await run(() => 'sync')).toBe('sync');
+    expect(await run(async () => 'async')).toBe('async');
     expect(clock.pending).toBe(0);
   });
 
   test('gives its error when it throws, sync or async', async () => {
-    const { clock, bounds } = open();
+    const { clock, run } = open();
     const error = new Error('broken');
-    const sync = withDeadline(bounds, () => {
+    const sync = run(() => {
       throw error;
     });
     expect(await outcome(sync)).toEqual({ error });
-    expect(await outcome(withDeadline(bounds, () => Promise.reject(error)))).toEqual({ error });
+    expect(await outcome(run(() => Promise.reject(error)))).toEqual({ error });
     expect(clock.pending).toBe(0);
   });
 
   test('gives the timeout error at once when it is late, and its signal has the same reason', async () => {
-    const { clock, bounds } = open();
+    const { clock, run } = open();
     const signals: AbortSignal[] = [];
-    const waiting = outcome(withDeadline(bounds, (signal) => new Promise(() => signals.push(signal))));
+    const waiting = outcome(run((signal) => new Promise(() => signals.push(signal))));
     await clock.advance(99);
     expect(signals[0]?.aborted).toBe(false);
     await clock.advance(1);
@@ -51,10 +52,10 @@ describe('foreign code within bounds', () => {
   });
 
   test('gives the reason at once when it is aborted, and so does its signal', async () => {
-    const { clock, controller, bounds } = open();
+    const { clock, controller, run } = open();
     const reason = new GoondanError('E_CANCELLED', 'enough');
     const signals: AbortSignal[] = [];
-    const waiting = outcome(withDeadline(bounds, (signal) => new Promise(() => signals.push(signal))));
+    const waiting = outcome(run((signal) => new Promise(() => signals.push(signal))));
     controller.abort(reason);
     expect(await waiting).toEqual({ error: reason });
     expect(signals[0]?.reason).toBe(reason);
@@ -62,10 +63,10 @@ describe('foreign code within bounds', () => {
   });
 
   test('does not start when the signal is already aborted', async () => {
-    const { controller, bounds } = open();
+    const { controller, run } = open();
     controller.abort(new Error('before'));
     let begun = false;
-    const never = withDeadline(bounds, () => {
+    const never = run(() => {
       begun = true;
     });
     expect(await outcome(never)).toEqual({ error: new Error('before') });
@@ -73,12 +74,12 @@ describe('foreign code within bounds', () => {
   });
 
   test('gives its own error when it aborts and throws at once, and nothing is left unhandled', async () => {
-    const { controller, bounds } = open();
+    const { controller, run } = open();
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', note);
     const error = new Error('broken');
-    const both = withDeadline(bounds, () => {
+    const both = run(() => {
       controller.abort(new Error('aborted'));
       throw error;
     });
@@ -89,9 +90,9 @@ describe('foreign code within bounds', () => {
   });
 
   test('has no effect when it continues after its deadline', async () => {
-    const { clock, bounds } = open();
+    const { clock, run } = open();
     const action = Promise.withResolvers<string>();
-    const waiting = outcome(withDeadline(bounds, () => action.promise));
+    const waiting = outcome(run(() => action.promise));
     await clock.advance(100);
     action.reject(new Error('too late to matter'));
     expect(await waiting).toEqual({ error: late });

@@ -47,7 +47,7 @@ export function inProcessEngine(clock: Clock): InProcessEngine {
       calls.push({ to, event });
       const bound: RequestBound = timeout ?? { ms: defaultPolicy.turnTimeoutMs, field: 'turnTimeoutMs' };
       const whenLate = () => new GoondanError('E_AGENT_TIMEOUT', `Agent "${to.agentName}" ${describeLate(bound)}.`);
-      return withDeadline({ clock, timeoutMs: bound.ms, whenLate, signal }, (inner) => handler(event, inner));
+      return withDeadline({ clock, signal }, bound.ms, whenLate, (inner) => handler(event, inner));
     },
   };
 }

@@ -20,7 +20,7 @@ import { snapshotJson } from '../../json/snapshot-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import { type Effect, valueOfOutcome } from '../turn-state/effects.ts';
-import type { RunningTurn, TurnIdentity } from '../turn-state/running-turn.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 /** The layer or the tool call that calls another agent. */
 export interface Asker {
@@ -106,7 +106,7 @@ function list(turn: RunningTurn, asker: Asker): Promise<readonly AgentInstance[]
 }
 
 function effectOf(
-  turn: TurnIdentity,
+  turn: RunningTurn,
   key: string,
   call: 'request' | 'send',
   { input, metadata, ...params }: AgentSend,
@@ -116,7 +116,7 @@ function effectOf(
   return { key, kind: 'agent', asked };
 }
 
-function addressOf({ agent }: TurnIdentity, params: AgentSend) {
+function addressOf({ agent }: RunningTurn, params: AgentSend) {
   return { agentName: params.target, instanceKey: params.instanceKey ?? agent.address.instanceKey };
 }
 
@@ -124,7 +124,7 @@ function addressOf({ agent }: TurnIdentity, params: AgentSend) {
  * Makes the event of a call. Its id is built from the turn and the effect, so that a call repeated after a crash has
  * the same event id.
  */
-function eventOf({ agent, event, turnId }: TurnIdentity, asker: Asker, key: string, params: AgentSend): AgentEvent {
+function eventOf({ agent, event, turnId }: RunningTurn, asker: Asker, key: string, params: AgentSend): AgentEvent {
   return {
     id: `${turnId}:${key}`,
     type: 'agent.message',

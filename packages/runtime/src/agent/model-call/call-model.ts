@@ -1,87 +1,71 @@
 /** The only way to call a model: runs the model chain and then the model, and records the result as an effect. */
-import { GoondanError, type JsonValue, type ModelDelta, type ModelReply } from '@goondan/types';
+import { GoondanError, type JsonValue, type ModelReply } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
-import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
-import type { SpanIds } from '../../trace/span-id.ts';
 import { valueOfOutcome } from '../turn-state/effects.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
 import { previewArguments } from '../tool-call/preview-call.ts';
 import { runChain } from '../pipeline/run-chain.ts';
-import { refuseWhenOver, type RunningTurn, type TurnIdentity, watch } from '../turn-state/running-turn.ts';
+import { refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
 import { withDeadline } from '../with-deadline.ts';
 import { type ModelCall, ModelContext } from './model-context.ts';
 import type { ModelRequest } from '../model/model-port.ts';
 
-export interface ModelAsk {
-  readonly call: ModelCall;
-  /** The key of the effect. */
-  readonly key: string;
-  readonly parent: ChainSpan | undefined;
-  /** The span ids of this call. */
-  readonly spanIds: SpanIds;
-  onDelta(delta: ModelDelta): void;
-  /** Called when a layer returned the reply without calling the model. */
-  readonly onAnswered?: (extension: string) => void;
-}
-
-export async function callModel(turn: RunningTurn, ask: ModelAsk): Promise<ModelReply> {
+export async function callModel(turn: RunningTurn, call: ModelCall): Promise<ModelReply> {
   refuseWhenOver(turn);
-  const { call, key } = ask;
-  const span = watch(
-    turn,
+  const { key, step, extension } = call;
+  const { mask } = turn.agent;
+  const span = turn.observer?.chain(
     {
       kind: 'model',
       label: call.modelRef,
       id: key,
       effect: key,
-      mask: turn.agent.mask,
-      spanIds: ask.spanIds,
+      mask,
+      spanIds: (step ?? turn).spanIds.inside(key),
       isRepeated: turn.effects.isRecorded(key),
       inspect: () => inspect(call),
       shared: call.messages,
       // Only a call by a layer shows its input, because a step sends the conversation.
-      ...(call.extension === undefined
-        ? {}
-        : { input: () => previewArguments(call.messages.at(-1)?.content, turn.agent.mask) }),
+      ...(extension === undefined ? {} : { input: () => previewArguments(call.messages.at(-1)?.content, mask) }),
     },
-    ask.parent,
+    (step ?? turn).span,
   );
   return runChain<ModelReply>(turn, {
     kind: 'model',
     span,
     contextFor: (asking, next) => new ModelContext(turn, call, asking, next),
-    core: () => recordedOrAsked(turn, ask),
+    core: () => recordedOrAsked(turn, call),
     problemWith: problemWithModelReply,
-    answered: ask.onAnswered,
+    answered: (by) => {
+      if (step !== undefined && extension === undefined) step.repliedBy = by;
+    },
   });
 }
 
-async function recordedOrAsked(turn: RunningTurn, ask: ModelAsk): Promise<ModelReply> {
-  const recorded = turn.effects.recorded(ask.key);
+async function recordedOrAsked(turn: RunningTurn, call: ModelCall): Promise<ModelReply> {
+  const { key, extension } = call;
+  const recorded = turn.effects.recorded(key);
   // Safe: only checked replies are recorded.
   if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ModelReply;
-  const request = requestOf(turn, ask.call);
+  const request = requestOf(turn, call);
   let watched: AskedModel | undefined;
-  const asked = () => {
-    const { extension } = ask.call;
-    return (watched = { ...keep(request), extension, idOf: turn.conversation.idsOfShown() });
-  };
+  const asked = () => (watched = { ...keep(request), extension, idOf: turn.conversation.idsOfShown() });
   const onSent = (told: SentRequest) => {
     if (watched !== undefined) watched.sent = digestBody(told);
   };
-  const reply = await turn.effects.perform({ key: ask.key, kind: 'model', asked }, () =>
-    turn.agent.activity.effect(() => askModel(turn, ask, { ...request, onSent })),
+  const reply = await turn.effects.perform({ key, kind: 'model', asked }, () =>
+    turn.agent.activity.effect(() => askModel(turn, call, { ...request, onSent })),
   );
-  turn.effects.record(ask.key, 'model', { ok: true, value: reply as unknown as JsonValue });
+  turn.effects.record(key, 'model', { ok: true, value: reply as unknown as JsonValue });
   return reply;
 }
 
 /** Builds the request that the model receives. */
-function requestOf({ agent }: TurnIdentity, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
+function requestOf({ agent }: RunningTurn, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
   return {
     modelRef,
     params,
@@ -107,22 +91,22 @@ function digestBody({ body, ...sent }: SentRequest): NonNullable<AskedModel['sen
 
 async function askModel(
   turn: RunningTurn,
-  ask: ModelAsk,
+  { step, extension }: ModelCall,
   { modelRef, ...request }: ReturnType<typeof requestOf> & Pick<ModelRequest, 'onSent'>,
 ): Promise<ModelReply> {
-  const { agent, signal, turnId } = turn;
+  const { agent, turnId } = turn;
   const model = await agent.models.open(modelRef);
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
-  const reply: unknown = await withDeadline({ clock: turn.clock, timeoutMs, whenLate, signal }, (inner) =>
+  const reply: unknown = await withDeadline(turn, timeoutMs, whenLate, (inner) =>
     model.generate({
       ...request,
       signal: inner,
       turnId,
       onDelta: (delta) => {
-        // A model may keep writing after its deadline; those deltas are dropped.
-        if (!inner.aborted) ask.onDelta(delta);
+        // A call by a layer is not streamed. A model may keep writing after its deadline; those deltas are dropped.
+        if (step !== undefined && extension === undefined && !inner.aborted) turn.deltas.streaming(step, delta);
       },
     }),
   ).catch((error: unknown) => {

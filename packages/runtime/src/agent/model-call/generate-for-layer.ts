@@ -10,26 +10,19 @@ import { callModel } from './call-model.ts';
 
 export async function generateForLayer(ask: LayerAsk, request: GenerateRequest): Promise<ModelReply> {
   const { turn, step, scope, layer } = ask;
+  const { extension } = layer.layer;
   if (!Array.isArray(request?.messages)) {
-    throw new GoondanError(
-      'E_MODEL_REQUEST',
-      `Extension "${layer.layer.extension}": generate needs an array of messages.`,
-    );
+    throw new GoondanError('E_MODEL_REQUEST', `Extension "${extension}": generate needs an array of messages.`);
   }
-  const key = turn.effects.nextKey(scope, 'model');
   const reply = await callModel(turn, {
-    call: {
-      messages: request.messages,
-      tools: new ToolCatalog(request.tools ?? []),
-      params: { ...turn.agent.params, ...request.params },
-      modelRef: request.modelRef ?? turn.agent.modelRef,
-      stepIndex: step?.stepIndex ?? turn.stepCount,
-      extension: layer.layer.extension,
-    },
-    key,
-    parent: step?.span ?? turn.span,
-    spanIds: (step ?? turn).spanIds.inside(key),
-    onDelta: () => undefined,
+    key: turn.effects.nextKey(scope, 'model'),
+    step,
+    messages: request.messages,
+    tools: new ToolCatalog(request.tools ?? []),
+    params: { ...turn.agent.params, ...request.params },
+    modelRef: request.modelRef ?? turn.agent.modelRef,
+    stepIndex: step?.stepIndex ?? turn.stepCount,
+    extension,
   });
   addUsage(turn, reply.usage);
   return reply;

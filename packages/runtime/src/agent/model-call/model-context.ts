@@ -2,10 +2,15 @@ import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types'
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import { TurnLayerContext } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
+import type { RunningStep } from '../turn-state/running-step.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
-/** One model call on its way through the model chain. Layers may change all fields but the last two. */
+/** One model call on its way through the model chain. Layers may change only messages, tools, params and `modelRef`. */
 export interface ModelCall {
+  /** The key of the effect. */
+  readonly key: string;
+  /** The step of the call; undefined for a call by a turn layer. */
+  readonly step: RunningStep | undefined;
   /** Shared with the conversation; must not be changed. */
   readonly messages: readonly ModelMessage[];
   /** A copy for the layers, made when a layer first reads `messages`. */

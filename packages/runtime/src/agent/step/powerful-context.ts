@@ -8,13 +8,14 @@ import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
 import { TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
-const stepOf = Symbol('step');
+/** The key under which a context stores its step; a turn layer has none. */
+export const stepOf = Symbol('step');
 
 /** The base class of turn and step contexts. Each getter knows the layer that reads it. */
-export abstract class PowerfulContext extends TurnLayerContext {
-  readonly [stepOf]: RunningStep | undefined;
+export abstract class PowerfulContext<Step extends RunningStep | undefined> extends TurnLayerContext {
+  readonly [stepOf]: Step;
 
-  constructor(turn: RunningTurn, step: RunningStep | undefined, asking: AskingLayer, next: () => Promise<unknown>) {
+  constructor(turn: RunningTurn, step: Step, asking: AskingLayer, next: () => Promise<unknown>) {
     super(turn, asking, next);
     this[stepOf] = step;
   }
@@ -47,7 +48,7 @@ export abstract class PowerfulContext extends TurnLayerContext {
  * Returns the layer that uses this context. The keys of its effects contain the position in the turn and the extension,
  * so that a resumed turn finds recorded effects again.
  */
-function askOf(context: PowerfulContext): LayerAsk {
+function askOf(context: PowerfulContext<RunningStep | undefined>): LayerAsk {
   const turn = context[turnOf];
   const step = context[stepOf];
   const layer = context[askingLayer];

@@ -4,7 +4,7 @@ import { callModel } from '../model-call/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
 import { runChain } from '../pipeline/run-chain.ts';
-import { addUsage, type RunningTurn, watch } from '../turn-state/running-turn.ts';
+import { addUsage, type RunningTurn } from '../turn-state/running-turn.ts';
 import { runToolCalls, toToolCall } from './run-tool-calls.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 import { StepContext } from './step-context.ts';
@@ -23,7 +23,10 @@ export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
   const step: RunningStep = {
     stepId,
     stepIndex,
-    span: watch(turn, { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect, plan }, turn.span),
+    span: turn.observer?.chain(
+      { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect, plan },
+      turn.span,
+    ),
     spanIds,
     catalog: new ToolCatalog(turn.agent.tools.items()),
     modelRef: turn.agent.modelRef,
@@ -62,7 +65,7 @@ async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<
   const reply = await turn.conversation.show((messages) => askForReply(turn, step, messages));
   addUsage(turn, reply.usage);
   step.finishReason = reply.finishReason;
-  turn.deltas.modelFinished({ stepId: step.stepId, stepIndex: step.stepIndex }, reply);
+  turn.deltas.modelFinished(step, reply);
   const message = appendReply(turn, step, reply);
   // The reply is written to disk while the layers of its calls run, because one of them may wait for a person.
   turn.log.flushSoon();
@@ -85,25 +88,12 @@ async function askForReply(
   step: RunningStep,
   messages: readonly ModelMessage[],
 ): Promise<ModelReply> {
-  const call = {
-    messages,
-    tools: new ToolCatalog(step.catalog.items),
-    params: { ...turn.agent.params },
-    modelRef: turn.agent.modelRef,
-    stepIndex: step.stepIndex,
-    extension: undefined,
-  };
-  const key = `${step.stepIndex}/model`;
-  const reply = await callModel(turn, {
-    call,
-    key,
-    parent: step.span,
-    spanIds: step.spanIds.inside(key),
-    onAnswered: (extension) => {
-      step.repliedBy = extension;
-    },
-    onDelta: (delta) => turn.deltas.streaming({ stepId: step.stepId, stepIndex: step.stepIndex }, delta),
-  });
+  const { stepIndex } = step;
+  const { params, modelRef } = turn.agent;
+  const tools = new ToolCatalog(step.catalog.items);
+  const key = `${stepIndex}/model`;
+  const call = { key, step, messages, tools, params: { ...params }, modelRef, stepIndex, extension: undefined };
+  const reply = await callModel(turn, call);
   step.modelRef = call.modelRef;
   return reply;
 }

@@ -17,7 +17,11 @@ export async function runToolCalls(
   message: Message | undefined,
   cutPart: AssistantPart | undefined,
 ): Promise<ToolCallResult[]> {
-  const asks = parts.map((part) => askFor(step, part, message, part === cutPart));
+  const asks = parts.map((part): ToolCallAsk => {
+    const { toolCallId, toolName, input } = part;
+    const key = `${step.stepIndex}/call/${toolCallId}`;
+    return { toolCallId, toolName, input, isCut: part === cutPart, step, key, message };
+  });
   const results = new Map<ToolCallAsk, ToolCallResult>();
   const isParallel = (ask: ToolCallAsk) => turn.agent.tools.get(ask.toolName)?.parallel === true;
   await Promise.all(asks.filter(isParallel).map(async (ask) => results.set(ask, await runToolCall(turn, ask))));
@@ -30,25 +34,4 @@ export async function runToolCalls(
 /** Returns a call as the step's result shows it. Arguments that are not an object are shown as an empty object. */
 export function toToolCall(part: ToolCallPart): ToolCall {
   return { id: part.toolCallId, name: part.toolName, args: isPlainObject(part.input) ? part.input : {} };
-}
-
-function askFor(step: RunningStep, part: ToolCallPart, message: Message | undefined, isCut: boolean): ToolCallAsk {
-  const key = `${step.stepIndex}/call/${part.toolCallId}`;
-  return {
-    toolCallId: part.toolCallId,
-    toolName: part.toolName,
-    input: part.input,
-    isCut,
-    stepIndex: step.stepIndex,
-    stepId: step.stepId,
-    offered: step.catalog,
-    key,
-    message,
-    parent: step.span,
-    spanIds: step.spanIds.inside(key),
-    onAnswered: (extension) => void step.answeredBy.set(part.toolCallId, extension),
-    onStart: () => {
-      step.toolStarted = true;
-    },
-  };
 }

@@ -7,15 +7,11 @@ import {
   type ToolResultOutput,
   TRUNCATED,
 } from '@goondan/types';
-import type { TurnIdentity, TurnWriting } from '../turn-state/running-turn.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 
 /** Appends the reply and returns the stored message, or `undefined` when the reply is empty. */
-export function appendReply(
-  turn: TurnIdentity & TurnWriting,
-  step: RunningStep,
-  reply: ModelReply,
-): Message | undefined {
+export function appendReply(turn: RunningTurn, step: RunningStep, reply: ModelReply): Message | undefined {
   if (!reply.content.some(saysSomething)) return undefined;
   step.replyId = `${step.stepId}.reply`;
   const message: Message = {
@@ -34,12 +30,7 @@ export function appendReply(
   return turn.conversation.get(step.replyId);
 }
 
-export function appendToolResult(
-  turn: TurnIdentity & TurnWriting,
-  step: RunningStep,
-  result: ToolCallResult,
-  number: number,
-): void {
+export function appendToolResult(turn: RunningTurn, step: RunningStep, result: ToolCallResult, number: number): void {
   const { toolCallId, toolName } = result;
   const id = `${step.stepId}.result-${number}`;
   const message: Message = {
@@ -60,7 +51,7 @@ function by(extension: string | undefined): { readonly answeredBy?: string } {
   return extension === undefined ? {} : { answeredBy: extension };
 }
 
-function timeOf({ replay, agent }: TurnIdentity, messageId: string): Date {
+function timeOf({ replay, agent }: RunningTurn, messageId: string): Date {
   return replay?.timeOf(messageId) ?? agent.clock.now();
 }
 

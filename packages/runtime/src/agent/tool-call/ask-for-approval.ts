@@ -6,10 +6,10 @@ import { type ApprovalOutcome, type ApprovalRequest, GoondanError, type JsonValu
 import { defined } from '../../json/defined.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import { valueOfOutcome } from '../turn-state/effects.ts';
-import { previewArguments } from './preview-call.ts';
+import { previewCall } from './preview-call.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import { checkToolCall } from './check-tool-call.ts';
-import type { RunningTurn, TurnIdentity, TurnWriting } from '../turn-state/running-turn.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { ApprovalAnswer, ApprovalQuestion } from '../seams/approver.ts';
 
 const LONGEST_REASON = 1_000;
@@ -24,17 +24,17 @@ export async function askForApproval(
   // These two calls come first, before anything is awaited or thrown: from here on the handler is blocked, and requests
   // are numbered in order.
   const settle = call.approvals.open();
-  const key = turn.effects.nextKey(call.ask.key, 'approval');
+  const key = turn.effects.nextKey(call.key, 'approval');
   const { reason, expiresInMs } = checkRequest(request);
   // A call that cannot run must not be shown to a person.
-  const { input } = await checkToolCall(turn.agent.tools, call.ask, call.finalArguments());
+  const { input } = await checkToolCall(turn.agent.tools, call);
   const digest = digestJson(input);
   const recorded = recordedAnswer(turn, key, digest);
   if (recorded !== undefined) {
     settle(digest, recorded.decision);
     return recorded;
   }
-  const { toolCallId, toolName } = call.ask;
+  const { toolCallId, toolName } = call;
   const question = { key, turnId: turn.turnId, toolCallId, toolName, args: input, reason, expiresInMs };
   const { id, ...outcome } = await wait(turn, call, question);
   turn.effects.record(key, 'approval', { ok: true, value: { digest, ...outcome } });
@@ -51,7 +51,7 @@ async function wait(turn: RunningTurn, call: RunningToolCall, question: Approval
   turn.effects.intend(question.key, 'approval');
   // The call itself must be on disk first: after a crash, the model must not be called again and make a different call.
   await turn.log.flush();
-  agent.bus.tell('approval.asked', () => ({ ...named(turn, call), reason: question.reason }));
+  agent.bus.tell('approval.asked', () => ({ ...previewCall(turn, call), reason: question.reason }));
   clock.pause();
   try {
     const { key, toolName: tool, args, reason } = question;
@@ -59,7 +59,7 @@ async function wait(turn: RunningTurn, call: RunningToolCall, question: Approval
       { key, kind: 'approval', asked: () => ({ tool, args, reason }) },
       () => agent.activity.question(() => agent.approver.ask(question, signal)),
     );
-    agent.bus.tell('approval.decided', () => ({ ...named(turn, call), ...defined({ decision, by }) }));
+    agent.bus.tell('approval.decided', () => ({ ...previewCall(turn, call), ...defined({ decision, by }) }));
     return defined({ id, decision, by, note });
   } finally {
     clock.resume();
@@ -67,7 +67,7 @@ async function wait(turn: RunningTurn, call: RunningToolCall, question: Approval
 }
 
 /** Returns the answer given before a crash, if it was about the same arguments. */
-function recordedAnswer({ effects }: TurnWriting, key: string, digest: string): ApprovalOutcome | undefined {
+function recordedAnswer({ effects }: RunningTurn, key: string, digest: string): ApprovalOutcome | undefined {
   const recorded = effects.recorded(key);
   if (recorded === undefined) return undefined;
   // Safe: only this file writes these records.
@@ -75,16 +75,6 @@ function recordedAnswer({ effects }: TurnWriting, key: string, digest: string): 
     readonly digest: string;
   };
   return about === digest ? outcome : undefined;
-}
-
-function named(
-  { agent, turnId }: TurnIdentity,
-  { ask: { toolCallId, toolName, stepId, spanIds, input } }: RunningToolCall,
-) {
-  const { address, clock } = agent;
-  const args = previewArguments(input, agent.mask);
-  const timestamp = clock.now().toISOString();
-  return { toolCallId, toolName, args, stepId, turnId, agentName: address.agentName, timestamp, ...spanIds.fields };
 }
 
 function checkRequest(request: unknown): Required<ApprovalRequest> {

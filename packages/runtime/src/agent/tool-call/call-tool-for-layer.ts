@@ -6,23 +6,13 @@ import type { JsonObject, ToolCallResult } from '@goondan/types';
 import type { LayerAsk } from '../turn-state/running-step.ts';
 import { runToolCall } from './run-tool-call.ts';
 
-export function callToolForLayer(ask: LayerAsk, name: string, args: JsonObject): Promise<ToolCallResult> {
-  const { turn, step, scope } = ask;
+export function callToolForLayer(
+  { turn, step, scope }: LayerAsk,
+  toolName: string,
+  input: JsonObject,
+): Promise<ToolCallResult> {
   const key = turn.effects.nextKey(scope, 'tool');
-  return runToolCall(turn, {
-    // A resumed turn must make the same id again, as for every tool call.
-    toolCallId: `${turn.turnId}:${key}`,
-    toolName: name,
-    input: args,
-    stepIndex: step?.stepIndex ?? turn.stepCount,
-    stepId: step?.stepId ?? turn.turnId,
-    offered: step?.catalog,
-    key,
-    message: undefined,
-    parent: step?.span ?? turn.span,
-    spanIds: (step ?? turn).spanIds.inside(key),
-    onStart: () => {
-      if (step !== undefined) step.toolStarted = true;
-    },
-  });
+  // A resumed turn must make the same id again, as for every tool call.
+  const toolCallId = `${turn.turnId}:${key}`;
+  return runToolCall(turn, { toolCallId, toolName, input, step, key, message: undefined });
 }

@@ -2,27 +2,22 @@
  * Checks whether a call can run: the tool must be offered, and the arguments must match its schema. Throws an error
  * that the model can read.
  */
-import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
+import { GoondanError, type JsonObject, type JsonValue, type ToolCatalogItem } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { compileSchema } from '../../json/json-schema.ts';
-import type { ToolCallAsk } from './running-tool-call.ts';
+import type { RunningToolCall } from './running-tool-call.ts';
 import type { RegisteredTool, ToolRegistry } from '../tool/tool-registry.ts';
 
-/** Finds the tool and checks the arguments. The returned `input` is a copy for the handler. */
-export async function checkToolCall(
-  tools: ToolRegistry,
-  ask: ToolCallAsk,
-  args: JsonValue,
-): Promise<{ readonly tool: RegisteredTool; readonly input: JsonObject }> {
-  const tool = findTool(tools, ask);
-  return { tool, input: await checkArguments(tool, args) };
+/** Finds the tool and checks the final arguments. The returned `input` is a copy for the handler. */
+export async function checkToolCall(tools: ToolRegistry, call: RunningToolCall) {
+  const tool = findTool(tools, call);
+  return { tool, input: await checkArguments(tool, call.finalArguments()) };
 }
 
-function findTool(tools: ToolRegistry, ask: ToolCallAsk): RegisteredTool {
-  const { toolName, offered } = ask;
+function findTool(tools: ToolRegistry, { toolName, step }: RunningToolCall): RegisteredTool {
   const tool = tools.get(toolName);
-  if (tool !== undefined && (offered === undefined || offered.has(toolName))) return tool;
-  const choices = namesToChoose(tools, ask).join(', ') || 'none';
+  if (tool !== undefined && (step === undefined || step.catalog.has(toolName))) return tool;
+  const choices = namesToChoose(tools, step?.catalog.items ?? tools.items()).join(', ') || 'none';
   if (tool === undefined) {
     throw new GoondanError('E_TOOL_UNKNOWN', `There is no tool "${toolName}". Offered: ${choices}.`);
   }
@@ -30,8 +25,7 @@ function findTool(tools: ToolRegistry, ask: ToolCallAsk): RegisteredTool {
 }
 
 /** Returns the tool names to list in the error, without items that a layer added to the catalog without a handler. */
-function namesToChoose(tools: ToolRegistry, { offered }: ToolCallAsk): string[] {
-  const items = offered?.items ?? tools.items();
+function namesToChoose(tools: ToolRegistry, items: readonly ToolCatalogItem[]): string[] {
   return items.map(({ name }) => name).filter((name) => tools.get(name) !== undefined);
 }
 

@@ -12,32 +12,31 @@ import {
   type ToolContext,
 } from '@goondan/types';
 import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
-import { agentsApi } from '../agents-api/agents-api.ts';
+import { type Asker, agentsApi } from '../agents-api/agents-api.ts';
 import { valueOfOutcome } from '../turn-state/effects.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
-import { errorResult } from './error-result.ts';
-import { logFailedCall } from './log-failed-call.ts';
-import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
+import { errorResult, logFailedCall } from './error-result.ts';
+import type { RunningToolCall } from './running-tool-call.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
-import type { Pausable } from '../own-time-timer.ts';
+import type { OwnTimeTimer } from '../own-time-timer.ts';
 import { withDeadline } from '../with-deadline.ts';
 import { checkToolCall } from './check-tool-call.ts';
 import type { RegisteredTool } from '../tool/tool-registry.ts';
 
 export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Promise<ToolCallResult> {
-  const { ask } = call;
+  const { key, toolName } = call;
   try {
     // A tool that started before the crash counts as started, so its step must not be dropped.
-    if (turn.effects.wasBegun(ask.key)) ask.onStart();
-    const recorded = turn.effects.recorded(ask.key);
+    if (turn.effects.wasBegun(key)) noteStart(call);
+    const recorded = turn.effects.recorded(key);
     // Safe: only results are recorded under this key.
     if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ToolCallResult;
-    const { tool, input } = await checkToolCall(turn.agent.tools, ask, call.finalArguments());
+    const { tool, input } = await checkToolCall(turn.agent.tools, call);
     call.approvals.check(input);
-    if (turn.effects.isInterrupted(ask.key) && !tool.idempotent) throw interrupted(ask.toolName);
+    if (turn.effects.isInterrupted(key) && !tool.idempotent) throw interrupted(toolName);
     return await turn.agent.activity.effect(() => runHandler(turn, call, tool, input));
   } catch (error) {
-    return errorResult(turn.agent, ask, error, 'E_TOOL_FAILED');
+    return errorResult(turn.agent, call, error, 'E_TOOL_FAILED');
   }
 }
 
@@ -48,18 +47,16 @@ async function runHandler(
   input: JsonObject,
 ): Promise<ToolCallResult> {
   const { effects } = turn;
-  const { ask } = call;
-  effects.intend(ask.key, 'tool');
+  const { key, toolName } = call;
+  effects.intend(key, 'tool');
   // The intent must be on disk before anything happens outside, because after a crash it is all that is known about the
   // call.
   if (tool.effects !== 'none') await turn.log.flush();
-  ask.onStart();
+  noteStart(call);
   // Copied, because the handler may change its arguments.
-  const asked = () => ({ tool: ask.toolName, args: copyJsonObject(input) });
-  const result = await effects.perform({ key: ask.key, kind: 'tool', asked }, () =>
-    callHandler(turn, call, tool, input),
-  );
-  effects.record(ask.key, 'tool', { ok: true, value: result as unknown as JsonValue });
+  const asked = () => ({ tool: toolName, args: copyJsonObject(input) });
+  const result = await effects.perform({ key, kind: 'tool', asked }, () => callHandler(turn, call, tool, input));
+  effects.record(key, 'tool', { ok: true, value: result as unknown as JsonValue });
   turn.log.flushSoon();
   return result;
 }
@@ -70,45 +67,44 @@ async function callHandler(
   tool: RegisteredTool,
   input: JsonObject,
 ): Promise<ToolCallResult> {
-  const { agent, signal } = turn;
-  const { ask } = call;
+  const { agent } = turn;
+  const { toolCallId, toolName } = call;
   const timeoutMs = agent.policy.toolTimeoutMs;
-  const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${ask.toolName}" ran longer than ${timeoutMs} ms.`);
+  const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${toolName}" ran longer than ${timeoutMs} ms.`);
   try {
-    const output = await withDeadline({ clock: turn.clock, timeoutMs, whenLate, signal }, (inner, deadline) =>
-      tool.handler(toolContext(turn, ask, tool, inner, deadline), input),
+    const output = await withDeadline(turn, timeoutMs, whenLate, (inner, deadline) =>
+      tool.handler(toolContext(turn, call, tool, inner, deadline), input),
     );
-    const checked = { toolCallId: ask.toolCallId, toolName: ask.toolName, output: checkOutput(ask.toolName, output) };
-    return maskToolResult({ ...checked, status: 'ok' }, agent.mask);
+    return maskToolResult({ toolCallId, toolName, output: checkOutput(toolName, output), status: 'ok' }, agent.mask);
   } catch (error) {
     call.thrown = error;
-    logFailedCall(turn, ask, error, { fallbackCode: 'E_TOOL_FAILED', extension: tool.extension });
-    return errorResult(agent, ask, error, 'E_TOOL_FAILED');
+    logFailedCall(turn, call, error, 'E_TOOL_FAILED', tool.extension);
+    return errorResult(agent, call, error, 'E_TOOL_FAILED');
   }
 }
 
 function toolContext(
   turn: RunningTurn,
-  ask: ToolCallAsk,
+  { toolCallId, message, key: scope, spanIds }: RunningToolCall,
   tool: RegisteredTool,
   signal: AbortSignal,
-  deadline: Pausable,
+  deadline: OwnTimeTimer,
 ): ToolContext {
   const { agent, turnId, event } = turn;
   return Object.freeze({
     ...agent.address,
     turnId,
     traceId: event.traceId,
-    toolCallId: ask.toolCallId,
+    toolCallId,
     workdir: agent.workdir,
     // Copied, so that one call does not see changes made by another.
     config: copyJsonObject(tool.config),
     logger: agent.toolLogger,
     signal,
-    agents: agentsOf(turn, ask, tool, deadline),
-    ...(ask.message === undefined ? {} : { message: ask.message }),
+    agents: agentsOf(turn, { scope, spanIds, isPatient: tool.isPatient }, tool.idempotent, deadline),
+    ...(message === undefined ? {} : { message }),
     get traceparent() {
-      return ask.spanIds.traceparent(event.isSampled);
+      return spanIds.traceparent(event.isSampled);
     },
   });
 }
@@ -117,9 +113,8 @@ function toolContext(
  * Returns `ctx.agents` for a handler. A request has its own deadline, so the tool's deadline is paused while the tool
  * waits for the answer.
  */
-function agentsOf(turn: RunningTurn, ask: ToolCallAsk, tool: RegisteredTool, deadline: Pausable): AgentsApi {
-  const { idempotent, isPatient } = tool;
-  const agents = agentsApi(turn, { scope: ask.key, spanIds: ask.spanIds, isPatient });
+function agentsOf(turn: RunningTurn, asker: Asker, idempotent: boolean, deadline: OwnTimeTimer): AgentsApi {
+  const agents = agentsApi(turn, asker);
   const { activity } = turn.agent;
   return {
     ...agents,
@@ -132,6 +127,11 @@ function agentsOf(turn: RunningTurn, ask: ToolCallAsk, tool: RegisteredTool, dea
       }
     },
   };
+}
+
+/** Once a tool has started, its step cannot be dropped. */
+function noteStart({ step }: RunningToolCall): void {
+  if (step !== undefined) step.toolStarted = true;
 }
 
 function checkOutput(toolName: string, output: unknown): JsonValue {

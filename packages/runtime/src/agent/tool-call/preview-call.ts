@@ -3,11 +3,29 @@
  * before the texts are cut.
  */
 import type { ToolCallError, TurnError } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
+import type { RunningToolCall } from './running-tool-call.ts';
 
 /** The maximum length in characters. */
 const LONGEST_ARGUMENTS = 200;
 const LONGEST_TEXT = 1_000;
+
+/** Describes a call for runtime events. */
+export function previewCall({ agent, turnId }: RunningTurn, call: RunningToolCall) {
+  const { toolCallId, toolName, step, spanIds } = call;
+  return {
+    toolCallId,
+    toolName,
+    args: call.preview(),
+    stepId: step?.stepId ?? turnId,
+    turnId,
+    agentName: agent.address.agentName,
+    timestamp: agent.clock.now().toISOString(),
+    ...spanIds.fields,
+  };
+}
 
 /** Returns the arguments as JSON; empty when they are not JSON. */
 export function previewArguments(input: unknown, mask: Mask): string {
@@ -21,12 +39,9 @@ export function previewArguments(input: unknown, mask: Mask): string {
 
 export function previewError({ message, code, suggestion, helpUrl }: ToolCallError, mask: Mask): TurnError {
   const short = (text: string) => cut(mask(text), LONGEST_TEXT);
-  return {
-    message: short(message),
-    ...(code === undefined ? {} : { code: short(code) }),
-    ...(suggestion === undefined ? {} : { suggestion: short(suggestion) }),
-    ...(helpUrl === undefined ? {} : { helpUrl: short(helpUrl) }),
-  };
+  const shortIfAny = (text: string | undefined) => (text === undefined ? undefined : short(text));
+  const more = { code: shortIfAny(code), suggestion: shortIfAny(suggestion), helpUrl: shortIfAny(helpUrl) };
+  return { message: short(message), ...defined(more) };
 }
 
 /** Cuts a text. The text must be masked before, because half a secret would not be recognized. */

@@ -3,64 +3,42 @@
  */
 import { GoondanError, type JsonObject, type ToolCallResult } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { defined } from '../../json/defined.ts';
 import { CallApprovals } from './call-approvals.ts';
 import { problemWithToolCallResult } from '../pipeline/result-shapes.ts';
 import { extensionOf, toPlacedError } from '../pipeline/turn-error.ts';
 import { invokeTool } from './invoke-tool.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
 import { runChain } from '../pipeline/run-chain.ts';
-import { type RunningTurn, watch } from '../turn-state/running-turn.ts';
-import { errorResult } from './error-result.ts';
-import { logFailedCall } from './log-failed-call.ts';
-import { previewArguments, previewError } from './preview-call.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
+import { errorResult, logFailedCall } from './error-result.ts';
+import { previewArguments, previewCall, previewError } from './preview-call.ts';
 import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
 import { ToolCallContext } from './tool-call-context.ts';
 
 export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<ToolCallResult> {
-  const { toolCallId, toolName, stepId } = ask;
-  const { agent, turnId } = turn;
+  const { agent } = turn;
+  const { toolCallId, toolName, key, step } = ask;
   const startedAt = agent.clock.elapsed();
-  let args: string | undefined;
-  const preview = () => (args ??= previewArguments(ask.input, agent.mask));
-  const named = () => ({
-    toolCallId,
-    toolName,
-    args: preview(),
-    stepId,
-    turnId,
-    agentName: agent.address.agentName,
-    timestamp: agent.clock.now().toISOString(),
-    ...ask.spanIds.fields,
-  });
+  const call = startCall(turn, ask);
+  const named = () => previewCall(turn, call);
   agent.bus.tell('tool.called', named);
-
-  const placeholder = {};
-  const call: RunningToolCall = {
-    ask,
-    approvals: new CallApprovals(toolName),
-    args: copyArguments(ask.input) ?? placeholder,
-    // Arguments that were not an object are rejected in their original form, unless a layer replaced them.
-    finalArguments: () => (isUntouched(call.args, placeholder) ? ask.input : call.args),
-  };
-  const span =
-    ask.isCut === true
-      ? undefined
-      : watch(
-          turn,
-          {
-            kind: 'toolCall',
-            label: toolName,
-            id: toolCallId,
-            effect: ask.key,
-            mask: agent.mask,
-            spanIds: ask.spanIds,
-            isRepeated: turn.effects.isRecorded(ask.key),
-            inspect: () => ({ args: call.args }),
-            input: preview,
-            thrown: () => call.thrown,
-          },
-          ask.parent,
-        );
+  const observer = ask.isCut === true ? undefined : turn.observer;
+  const span = observer?.chain(
+    {
+      kind: 'toolCall',
+      label: toolName,
+      id: toolCallId,
+      effect: key,
+      mask: agent.mask,
+      spanIds: call.spanIds,
+      isRepeated: turn.effects.isRecorded(key),
+      inspect: () => ({ args: call.args }),
+      input: () => call.preview(),
+      thrown: () => call.thrown,
+    },
+    (step ?? turn).span,
+  );
   try {
     // Layers do not see an incomplete call, because a layer might ask a person about it or act on it.
     if (ask.isCut === true) throw cutOff(toolName);
@@ -70,20 +48,17 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
       contextFor: (asking, next) => new ToolCallContext(turn, call, asking, next),
       core: () => invokeTool(turn, call),
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
-      answered: ask.onAnswered,
+      answered: (extension) => step?.answeredBy.set(toolCallId, extension),
     });
     // Also masks a result that a layer made.
     const result = maskToolResult(given, agent.mask);
     const duration = agent.clock.elapsed() - startedAt;
-    const placeOf = () => {
-      const { place } = agent.locate(call.thrown);
-      return place === undefined ? {} : { place };
-    };
+    const place = () => defined({ place: agent.locate(call.thrown).place });
     agent.bus.tell('tool.completed', () => ({
       ...named(),
       status: result.status,
       duration,
-      ...(result.error === undefined ? {} : { error: { ...previewError(result.error, agent.mask), ...placeOf() } }),
+      ...(result.error === undefined ? {} : { error: { ...previewError(result.error, agent.mask), ...place() } }),
     }));
     return result;
   } catch (error) {
@@ -93,11 +68,28 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
       duration,
       error: toPlacedError(error, 'E_EXT_MIDDLEWARE', agent),
     }));
-    logFailedCall(turn, ask, error, { fallbackCode: 'E_EXT_MIDDLEWARE', extension: extensionOf(error) });
+    logFailedCall(turn, ask, error, 'E_EXT_MIDDLEWARE', extensionOf(error));
     return errorResult(agent, ask, error, 'E_EXT_MIDDLEWARE');
   } finally {
     call.approvals.close();
   }
+}
+
+function startCall(turn: RunningTurn, ask: ToolCallAsk): RunningToolCall {
+  const { toolName, input, key, step } = ask;
+  const placeholder = {};
+  let preview: string | undefined;
+  const call: RunningToolCall = {
+    ...ask,
+    stepIndex: step?.stepIndex ?? turn.stepCount,
+    spanIds: (step ?? turn).spanIds.inside(key),
+    approvals: new CallApprovals(toolName),
+    args: copyArguments(input) ?? placeholder,
+    preview: () => (preview ??= previewArguments(input, turn.agent.mask)),
+    // Arguments that were not an object are rejected in their original form, unless a layer replaced them.
+    finalArguments: () => (isUntouched(call.args, placeholder) ? input : call.args),
+  };
+  return call;
 }
 
 function cutOff(toolName: string): GoondanError {

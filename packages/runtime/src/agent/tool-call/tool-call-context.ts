@@ -19,13 +19,13 @@ export class ToolCallContext extends TurnLayerContext {
   }
 
   get stepIndex() {
-    return this[callKey].ask.stepIndex;
+    return this[callKey].stepIndex;
   }
   get toolName() {
-    return this[callKey].ask.toolName;
+    return this[callKey].toolName;
   }
   get toolCallId() {
-    return this[callKey].ask.toolCallId;
+    return this[callKey].toolCallId;
   }
   get effects() {
     const tool = this[turnOf].agent.tools.get(this.toolName);
@@ -41,7 +41,7 @@ export class ToolCallContext extends TurnLayerContext {
         asked.catch(() => undefined);
         return asked;
       },
-      bind: () => call.approvals.bind(copyArguments(call.ask.toolName, call.args)),
+      bind: () => call.approvals.bind(copyArguments(call.toolName, call.args)),
     };
   }
   get args() {

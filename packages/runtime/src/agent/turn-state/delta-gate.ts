@@ -11,17 +11,14 @@ import { MaskedStream } from '../../log/masked-stream.ts';
 import { noSecrets, type SecretMask } from '../../log/mask-secrets.ts';
 import type { Layer } from '../pipeline/layer.ts';
 
-/** The chain that must finish before text is sent. */
-type Hold = 'nothing' | 'model' | 'step' | 'turn';
-
 export interface StepIdentity {
   readonly stepId: string;
   readonly stepIndex: number;
 }
 
 export class DeltaGate {
-  private readonly hold: Hold;
-
+  /** The chain that must finish before text is sent. */
+  private readonly hold: 'nothing' | 'model' | 'step' | 'turn';
   private stream: MaskedStream | undefined;
   /** The step and the type of the text that is being streamed. */
   private open: { readonly step: StepIdentity; readonly type: ModelDelta['type'] } | undefined;
@@ -67,7 +64,8 @@ export class DeltaGate {
     this.open = undefined;
     this.stream?.end();
     if (this.hold === 'step' || this.hold === 'turn') return;
-    this.listener?.({ type: 'discard', turnId: this.turnId, ...step });
+    const { stepId, stepIndex } = step;
+    this.listener?.({ type: 'discard', turnId: this.turnId, stepId, stepIndex });
   }
 
   /** Sends the held-back text when a model stopped before its reply was finished. */
@@ -96,12 +94,12 @@ export class DeltaGate {
     }
   }
 
-  private send(step: StepIdentity, delta: ModelDelta): void {
-    this.listener?.({ type: delta.type, text: delta.text, turnId: this.turnId, ...step });
+  private send({ stepId, stepIndex }: StepIdentity, { type, text }: ModelDelta): void {
+    this.listener?.({ type, text, turnId: this.turnId, stepId, stepIndex });
   }
 }
 
-function widestHold(layersOf: (kind: MiddlewareKind) => readonly Layer[]): Hold {
+function widestHold(layersOf: (kind: MiddlewareKind) => readonly Layer[]) {
   const buffers = (kind: MiddlewareKind) => layersOf(kind).some((layer) => layer.buffers);
   if (buffers('turn')) return 'turn';
   if (buffers('step') || buffers('toolCall')) return 'step';

@@ -3,12 +3,11 @@ import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
+import type { StepIdentity } from './delta-gate.ts';
 import type { RunningTurn } from './running-turn.ts';
 
 /** One step while it runs. */
-export interface RunningStep {
-  readonly stepId: string;
-  readonly stepIndex: number;
+export interface RunningStep extends StepIdentity {
   readonly span: ChainSpan | undefined;
   readonly spanIds: SpanIds;
   /** The tools registered when the step began; layers may change this catalog. */

@@ -1,6 +1,6 @@
 /**
- * A running turn, in three parts: its identity, its writing and its bounds. Chains, steps and calls share all three. A
- * function that needs only some of the parts takes only those. `open-turn.ts` creates a running turn.
+ * A running turn: its identity, its writing and its bounds, which chains, steps and calls share. `open-turn.ts` creates
+ * it.
  */
 import {
   type AgentEvent,
@@ -10,7 +10,7 @@ import {
   type ToolCallResult,
   type Turn,
 } from '@goondan/types';
-import type { ChainSpan, TurnObserver, SpanStart } from '../../trace/layer-span.ts';
+import type { ChainSpan, TurnObserver } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
@@ -20,8 +20,7 @@ import type { Effects } from './effects.ts';
 import type { TurnClock } from './turn-clock.ts';
 import type { TurnReplay } from './turn-replay.ts';
 
-/** Everything that is known when the turn begins. */
-export interface TurnIdentity {
+export interface RunningTurn {
   readonly agent: AgentParts;
   readonly event: AgentEvent;
   readonly turnId: string;
@@ -34,10 +33,7 @@ export interface TurnIdentity {
   readonly observer: TurnObserver | undefined;
   /** Present in a replay, where nothing may reach the outside. */
   readonly replay: TurnReplay | undefined;
-}
 
-/** Everything that the turn writes while it runs. */
-export interface TurnWriting {
   readonly log: TurnLogWriter;
   readonly effects: Effects;
   readonly conversation: Conversation;
@@ -58,24 +54,15 @@ export interface TurnWriting {
   phase: 'pre' | 'post';
   /** True while the layers of a resumed turn run again up to their `next()`; the log already has their events. */
   muted: boolean;
-}
 
-export interface TurnBounds {
   /** The clock for every deadline inside the turn; paused while the turn waits for a person. */
   readonly clock: TurnClock;
   readonly signal: AbortSignal;
   readonly usage: TokenUsage;
 }
 
-export interface RunningTurn extends TurnIdentity, TurnWriting, TurnBounds {}
-
-/** Starts a span for a chain of this turn; undefined when the turn is not observed. */
-export function watch(turn: TurnIdentity, chain: SpanStart, parent: ChainSpan | undefined): ChainSpan | undefined {
-  return turn.observer?.chain(chain, parent);
-}
-
 /** Throws the turn's abort reason if the turn was cancelled or timed out. */
-export function refuseWhenOver({ signal }: TurnBounds): void {
+export function refuseWhenOver({ signal }: RunningTurn): void {
   if (!signal.aborted) return;
   const reason: unknown = signal.reason;
   throw reason instanceof Error
@@ -83,7 +70,7 @@ export function refuseWhenOver({ signal }: TurnBounds): void {
     : new GoondanError('E_CANCELLED', 'The turn was cancelled.', { cause: reason });
 }
 
-export function addUsage({ usage }: TurnBounds, more: TokenUsage): void {
+export function addUsage({ usage }: RunningTurn, more: TokenUsage): void {
   usage.inputTokens += more.inputTokens;
   usage.outputTokens += more.outputTokens;
   usage.totalTokens += more.totalTokens;

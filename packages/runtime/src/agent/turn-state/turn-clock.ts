@@ -3,9 +3,9 @@
  * turn, its layers, its tools and its model calls. Pauses nest.
  */
 import type { Clock } from '../../ports/clock.ts';
-import { OwnTimeTimer, type Pausable } from '../own-time-timer.ts';
+import { OwnTimeTimer } from '../own-time-timer.ts';
 
-export class TurnClock implements Clock, Pausable {
+export class TurnClock implements Clock {
   readonly #clock: Clock;
   readonly #timers = new Set<OwnTimeTimer>();
   #pauses = 0;

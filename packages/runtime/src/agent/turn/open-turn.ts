@@ -11,7 +11,7 @@ import { Effects } from '../turn-state/effects.ts';
 import { DeltaGate } from '../turn-state/delta-gate.ts';
 import type { TurnOptions } from './run-turn.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
-import type { RunningTurn, TurnBounds, TurnIdentity, TurnWriting } from '../turn-state/running-turn.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
 /** Opens the turn. `base`: the commit that the turn starts from, and returns to if it cannot be committed. */
@@ -19,7 +19,7 @@ export async function openTurn(
   agent: AgentParts,
   event: AgentEvent,
   options: TurnOptions,
-  bounds: Pick<TurnBounds, 'clock' | 'signal'>,
+  bounds: Pick<RunningTurn, 'clock' | 'signal'>,
 ): Promise<{ readonly turn: RunningTurn; readonly base: OpenTurn } | { readonly finished: TurnOutcome }> {
   const turnId = turnIdOf(event.id);
   const opened = await agent.store.open(agent.address, turnId);
@@ -35,8 +35,8 @@ export async function openTurn(
   if (resumed) log.write({ type: 'resumed', ...(options.isExcused === true ? { isExcused: true } : {}) });
   const conversation = await openConversation(agent, opened, before, log);
   const inputEvent = Object.freeze({ ...event });
-  const toolResults: TurnWriting['toolResults'] = [];
-  const identity: TurnIdentity = {
+  const toolResults: RunningTurn['toolResults'] = [];
+  const turn: RunningTurn = {
     agent,
     event: inputEvent,
     turnId,
@@ -54,8 +54,6 @@ export async function openTurn(
     resumed,
     observer,
     replay,
-  };
-  const writing: TurnWriting = {
     log,
     effects: new Effects(before, log, observer, replay),
     conversation,
@@ -66,9 +64,11 @@ export async function openTurn(
     stepCount: 0,
     phase: 'pre',
     muted: before.restorePoint !== undefined,
+    ...bounds,
+    usage: noUsage(),
   };
   const base = { ...opened, extensionState: stateAtStart(agent, opened) };
-  return { turn: { ...identity, ...writing, ...bounds, usage: noUsage() }, base };
+  return { turn, base };
 }
 
 async function openConversation(

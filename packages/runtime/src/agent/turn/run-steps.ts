@@ -9,14 +9,7 @@ import { runStep, startStep } from '../step/run-step.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry } from './plan-retry.ts';
-import {
-  addUsage,
-  refuseWhenOver,
-  type RunningTurn,
-  type TurnBounds,
-  type TurnIdentity,
-  type TurnWriting,
-} from '../turn-state/running-turn.ts';
+import { addUsage, refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
 
 export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
   const { policy } = turn.agent;
@@ -104,7 +97,7 @@ async function tryStep(
     seal(turn, step, { outcome: 'completed', ...madeSince(before, turn), result, ...responseMessageId });
     turn.stepCount++;
     if (isTruncated(result)) warnOfTruncation(turn, step);
-    turn.deltas.stepFinished({ stepId, stepIndex }, reply);
+    turn.deltas.stepFinished(step, reply);
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('step.completed', () => ({ ...named(), toolCallCount: result.toolCalls.length, duration }));
     return { result, reply };
@@ -130,7 +123,7 @@ async function tryStep(
       turn.toolResults.length = before.resultCount;
     }
     seal(turn, step, { outcome: step.toolStarted ? 'kept' : 'dropped', ...madeSince(before, turn) });
-    turn.deltas.discard({ stepId, stepIndex });
+    turn.deltas.discard(step);
     return retry;
   }
 }
@@ -140,7 +133,7 @@ async function tryStep(
  * for the disk, because the effects of the step are recorded anyway.
  */
 function seal(
-  turn: TurnIdentity & TurnWriting,
+  turn: RunningTurn,
   step: RunningStep,
   ending: Omit<StepRecord, 'type' | 'stepId' | 'stepIndex' | 'metadata' | 'extensionState'>,
 ): void {
@@ -157,7 +150,7 @@ function seal(
 }
 
 /** Returns the step's reply after its layers have run, which may have replaced or removed it. */
-function replyOf({ conversation }: TurnWriting, { replyId }: RunningStep): Message | undefined {
+function replyOf({ conversation }: RunningTurn, { replyId }: RunningStep): Message | undefined {
   return replyId === undefined ? undefined : conversation.newest(replyId);
 }
 
@@ -181,13 +174,13 @@ function isTruncated({ metadata }: StepResult): boolean {
   return metadata['finishReason'] === 'length';
 }
 
-function warnOfTruncation({ agent }: TurnIdentity, { stepIndex, modelRef }: RunningStep): void {
+function warnOfTruncation({ agent }: RunningTurn, { stepIndex, modelRef }: RunningStep): void {
   const message = `The reply of ${modelRef} in step ${stepIndex} reached its token limit (params.maxTokens) and is incomplete.`;
   agent.log('warn', message, { event: 'reply.truncated' });
 }
 
 function finish(
-  { turnId }: TurnIdentity,
+  { turnId }: RunningTurn,
   finishReason: 'text_response' | 'max_steps',
   { response, truncated }: Progress,
 ): TurnResult {
@@ -199,7 +192,7 @@ function finish(
   };
 }
 
-function refuseTooManyTokens({ agent, usage }: TurnIdentity & TurnBounds): void {
+function refuseTooManyTokens({ agent, usage }: RunningTurn): void {
   const limit = agent.policy.maxTokensPerTurn;
   if (limit === undefined || usage.totalTokens < limit) return;
   throw new GoondanError('E_TURN_TOKENS', `The turn has used ${usage.totalTokens} tokens; the limit is ${limit}.`);

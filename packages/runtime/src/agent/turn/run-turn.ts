@@ -27,14 +27,7 @@ import { runSteps } from './run-steps.ts';
 import { TurnClock } from '../turn-state/turn-clock.ts';
 import { TurnContext } from './turn-context.ts';
 import { TurnDeadline } from './turn-deadline.ts';
-import {
-  refuseWhenOver,
-  type RunningTurn,
-  type TurnBounds,
-  type TurnIdentity,
-  type TurnWriting,
-  watch,
-} from '../turn-state/running-turn.ts';
+import { refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
 
 export interface TurnOptions {
   /** Aborting it cancels the turn. */
@@ -80,7 +73,7 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   }
 }
 
-function tellWhenCancelled({ observer, signal }: TurnIdentity & TurnBounds, deadline: TurnDeadline): void {
+function tellWhenCancelled({ observer, signal }: RunningTurn, deadline: TurnDeadline): void {
   if (observer?.cancelled === undefined) return;
   // Safe: `TurnDeadline` makes the reason an error.
   if (signal.aborted) observer.cancelled(signal.reason as Error);
@@ -95,16 +88,13 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
   // A turn that was cancelled while it was queued does not start its layers.
   refuseWhenOver(turn);
   const { spanIds, turnId } = turn;
-  const span = watch(
-    turn,
-    { kind: 'turn', label: agent.address.agentName, id: turnId, mask: agent.mask, spanIds },
-    undefined,
-  );
+  const about = { label: agent.address.agentName, id: turnId, mask: agent.mask, spanIds };
+  const span = turn.observer?.chain({ kind: 'turn', ...about }, undefined);
   turn.span = span;
   const result = await runChain<TurnResult>(turn, {
     kind: 'turn',
     span,
-    contextFor: (asking, next) => new TurnContext(turn, asking, next),
+    contextFor: (asking, next) => new TurnContext(turn, undefined, asking, next),
     core: () => enterSteps(turn),
     problemWith: problemWithTurnResult,
   });
@@ -114,7 +104,7 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
 }
 
 /** Appends the input. A resumed turn already has it; an event without input appends nothing. */
-async function appendInput(turn: TurnIdentity & TurnWriting): Promise<void> {
+async function appendInput(turn: RunningTurn): Promise<void> {
   if (turn.before.inputId === undefined && turn.event.input !== undefined) {
     const id = `${turn.turnId}.input`;
     const message = createUserMessage(turn.event.input, {}, { id, createdAt: turn.event.createdAt });
@@ -137,7 +127,7 @@ function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigi
  * for it again.
  */
 function refuseDeadLetter(
-  { agent, replay, before, resumed }: TurnIdentity,
+  { agent, replay, before, resumed }: RunningTurn,
   isDeadLetter: boolean,
   isExcused: boolean,
 ): void {
@@ -172,7 +162,7 @@ async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
  * Restores the metadata in place, because layers may hold a reference to the object, which is the same for the whole
  * turn.
  */
-function restoreMetadata(turn: TurnWriting, metadata: Readonly<TurnWriting['metadata']>): void {
+function restoreMetadata(turn: RunningTurn, metadata: Readonly<RunningTurn['metadata']>): void {
   if (Object.isFrozen(turn.metadata)) turn.metadata = {};
   for (const key of Object.keys(turn.metadata)) delete turn.metadata[key];
   Object.assign(turn.metadata, structuredClone(metadata));
@@ -194,7 +184,7 @@ function maskTurnError(error: TurnError, mask: Mask): TurnError {
   return { ...toTurnError(error, undefined, mask), ...(extension === undefined ? {} : { extension }) };
 }
 
-function failed(turn: TurnIdentity & TurnWriting, error: unknown): TurnResult {
+function failed(turn: RunningTurn, error: unknown): TurnResult {
   const { turnId, agent } = turn;
   // If a layer hangs, its step never ends, so the held-back text is sent here.
   turn.deltas.brokenOff();
@@ -223,7 +213,7 @@ async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Pr
  * commit.
  */
 async function save(
-  { agent, log, conversation, turnId }: TurnIdentity & TurnWriting,
+  { agent, log, conversation, turnId }: RunningTurn,
   { epoch, extensionState }: OpenTurn,
   result: TurnResult,
 ): Promise<void> {
@@ -238,7 +228,7 @@ async function save(
   }
 }
 
-function tellEnd(turn: TurnIdentity & TurnWriting, { result, stepCount, usage }: TurnOutcome, duration: number): void {
+function tellEnd(turn: RunningTurn, { result, stepCount, usage }: TurnOutcome, duration: number): void {
   const { agent } = turn;
   if (result.finishReason !== 'error') {
     const stepIndex = Math.max(0, stepCount - 1);
@@ -257,12 +247,12 @@ function tellEnd(turn: TurnIdentity & TurnWriting, { result, stepCount, usage }:
   agent.bus.tell('turn.failed', () => ({ ...named(turn), stepCount, duration, error }));
 }
 
-function watched({ agent, turnId, event, spanIds, shown, resumed, before }: TurnIdentity): WatchedTurn {
+function watched({ agent, turnId, event, spanIds, shown, resumed, before }: RunningTurn): WatchedTurn {
   const { mask, locate } = agent;
   const about = { ...agent.address, turnId, event, spanIds, startedAt: shown.startedAt, mask, locate, resumed };
   return resumed ? { ...about, resumePoint: () => toResumePoint(before) } : about;
 }
 
-function named({ agent: { address, clock }, turnId, spanIds }: TurnIdentity) {
+function named({ agent: { address, clock }, turnId, spanIds }: RunningTurn) {
   return { turnId, ...address, timestamp: clock.now().toISOString(), ...spanIds.fields };
 }
