@@ -3,17 +3,16 @@
  * it. The last turn may not be in the archive yet, because its process is about to add it or died before it could. Then
  * the turn is built from the commit record and the log, as recovery would do it.
  */
-import type { AgentAddress, GoondanError } from '@goondan/types';
+import type { GoondanError } from '@goondan/types';
 import { committedLog, isWholeLog } from '../records/committed-log.ts';
 import { readExtensionFiles } from '../records/extension-files.ts';
 import { readEventLine, readTurnLine } from '../records/logged-record.ts';
-import { type CommitRecord, type InstanceMetadata, refuseOtherInstance } from '../records/metadata.ts';
-import { readMetadata, refuseLostMetadata } from '../records/read-metadata.ts';
-import type { InstancePaths } from '../layout/instance-paths.ts';
+import type { CommitRecord, InstanceMetadata } from '../records/metadata.ts';
+import { readOwnMetadata } from '../records/read-metadata.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { sealLines } from '../lines/seal-lines.ts';
-import type { StorePorts } from '../store-ports.ts';
 import { archiveTexts } from './archive-lines.ts';
 import { type ArchivedTurn, readArchive, readArchiveFile } from './read-archive.ts';
 
@@ -31,44 +30,39 @@ export type UncheckedListener = (error: GoondanError) => void;
  * refers to turns that neither the archive nor the log has.
  */
 export async function* readCommittedTurns(
-  ports: StorePorts,
-  paths: InstancePaths,
-  address: AgentAddress,
+  stored: StoredInstance,
   after = 0,
   onUnchecked?: UncheckedListener,
 ): AsyncGenerator<ArchivedTurn> {
+  const { paths } = stored;
   let last = after;
   let wanted: number | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    for await (const turn of readArchive(ports, paths.archive)) {
+    for await (const turn of readArchive(stored, paths.archive)) {
       if (turn.version <= last) continue;
       yield turn;
       last = turn.version;
     }
-    const metadata = await findMetadata(ports, paths, onUnchecked);
+    const metadata = await findMetadata(stored, onUnchecked);
     if (!metadata) return;
-    refuseOtherInstance(paths.metadata, address, metadata);
     wanted ??= metadata.commit.version;
     if (last >= wanted) return;
-    const turn = metadata.commit.version === last + 1 && (await unplacedTurn(ports, paths, metadata.commit));
+    const turn = metadata.commit.version === last + 1 && (await unplacedTurn(stored, metadata.commit));
     if (turn) {
       yield turn;
       return;
     }
     // The turn was added to the archive while this function read the log.
   }
-  throw await corruptStore(ports, paths.archive, `it ends after commit ${last}, and there were ${wanted}`);
+  throw await corruptStore(stored, paths.archive, `it ends after commit ${last}, and there were ${wanted}`);
 }
 
 async function findMetadata(
-  ports: StorePorts,
-  paths: InstancePaths,
+  stored: StoredInstance,
   onUnchecked: UncheckedListener | undefined,
 ): Promise<InstanceMetadata | undefined> {
   try {
-    const metadata = await readMetadata(ports, paths.metadata);
-    if (!metadata) await refuseLostMetadata(ports, paths);
-    return metadata;
+    return await readOwnMetadata(stored);
   } catch (error) {
     if (onUnchecked === undefined || !isCorrupt(error)) throw error;
     onUnchecked(error);
@@ -76,18 +70,14 @@ async function findMetadata(
   }
 }
 
-async function unplacedTurn(
-  ports: StorePorts,
-  paths: InstancePaths,
-  commit: CommitRecord,
-): Promise<ArchivedTurn | undefined> {
-  const { fs } = ports;
+async function unplacedTurn(stored: StoredInstance, commit: CommitRecord): Promise<ArchivedTurn | undefined> {
+  const { fs, paths } = stored;
   const linesOf = async (path: string) => readLines((await fs.read(path)) ?? new Uint8Array()).lines;
   const events = (await linesOf(paths.events)).map(readEventLine);
   const log = committedLog(commit, events, (await linesOf(paths.turn)).map(readTurnLine));
-  const extensions = await readExtensionFiles(fs, paths, commit);
+  const extensions = await readExtensionFiles(stored, commit);
   if (!isWholeLog(commit, log) || extensions.damaged !== undefined) return undefined;
   const bytes = sealLines(archiveTexts(commit, log, 0, extensions.texts));
-  const { value } = await readArchiveFile(ports, paths.archive, bytes).next();
+  const { value } = await readArchiveFile(stored, paths.archive, bytes).next();
   return value;
 }

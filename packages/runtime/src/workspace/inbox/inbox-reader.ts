@@ -2,21 +2,16 @@
  * Reads the inbox for the agent process; the orchestrator writes it. Each read returns the lines added since the
  * previous read. A line that is not completely written yet is left for the next read.
  */
-import type { AgentAddress } from '@goondan/types';
 import { refuseOtherInstance } from '../records/metadata.ts';
 import { readMetadata } from '../records/read-metadata.ts';
-import type { InstancePaths } from '../layout/instance-paths.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
-import type { StorePorts } from '../store-ports.ts';
 import { entriesOf, type InboxEntry } from './inbox-lines.ts';
 import { readInbox, readInboxLines } from './read-inbox.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
 export class InboxReader {
-  readonly #ports: StorePorts;
-  readonly #path: string;
-  readonly #address: AgentAddress;
   #identity: string | undefined;
   #offset = 0;
   #last = 0;
@@ -27,11 +22,7 @@ export class InboxReader {
    */
   #handledTurns = new Set<string>();
 
-  constructor(ports: StorePorts, path: string, address: AgentAddress) {
-    this.#ports = ports;
-    this.#path = path;
-    this.#address = address;
-  }
+  constructor(private readonly stored: StoredInstance) {}
 
   /**
    * Returns events numbered above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, also when the file was
@@ -55,20 +46,22 @@ export class InboxReader {
   }
 
   async #refresh(handled: number): Promise<void> {
-    const stat = await this.#ports.fs.stat(this.#path);
+    const { fs, paths } = this.stored;
+    const stat = await fs.stat(paths.inbox);
     if (!stat) {
       if (handled === 0) return;
-      throw await corruptStore(this.#ports, this.#path, 'it is missing, but events from it were handled');
+      throw await corruptStore(this.stored, paths.inbox, 'it is missing, but events from it were handled');
     }
     if (stat.identity !== this.#identity || stat.size < this.#offset) return this.#readAll(stat.identity);
     if (stat.size > this.#offset) await this.#readNew(stat.identity);
   }
 
   async #readAll(identity: string): Promise<void> {
-    const read = readLines((await this.#ports.fs.read(this.#path)) ?? new Uint8Array());
+    const { fs, paths, address } = this.stored;
+    const read = readLines((await fs.read(paths.inbox)) ?? new Uint8Array());
     const contents = readInbox(read);
-    if (typeof contents === 'string') throw await corruptStore(this.#ports, this.#path, contents);
-    refuseOtherInstance(this.#path, this.#address, contents.head);
+    if (typeof contents === 'string') throw await corruptStore(this.stored, paths.inbox, contents);
+    refuseOtherInstance(paths.inbox, address, contents.head);
     this.#identity = identity;
     this.#entries = entriesOf(contents.lines);
     this.#handledTurns = new Set(contents.head.handled.map(turnIdOf));
@@ -77,7 +70,8 @@ export class InboxReader {
   }
 
   async #readNew(identity: string): Promise<void> {
-    const read = readLines((await this.#ports.fs.read(this.#path, this.#offset)) ?? new Uint8Array());
+    const { fs, paths } = this.stored;
+    const read = readLines((await fs.read(paths.inbox, this.#offset)) ?? new Uint8Array());
     const lines = readInboxLines(read.lines, this.#last);
     // The file is damaged, or it is a new file that got the inode number of the old one.
     if (read.damage || typeof lines === 'string') return this.#readAll(identity);
@@ -92,11 +86,11 @@ export function findEntry(entries: readonly InboxEntry[], turnId: string): Inbox
 }
 
 /** Reads accepted events without a committed turn, oldest first, for processes that do not own the instance. */
-export async function readPending(
-  ports: StorePorts,
-  paths: InstancePaths,
-  address: AgentAddress,
-): Promise<readonly InboxEntry[]> {
-  const metadata = await readMetadata(ports, paths.metadata);
-  return new InboxReader(ports, paths.inbox, address).pending(metadata?.commit.inbox ?? 0);
+export async function readPending(stored: StoredInstance): Promise<readonly InboxEntry[]> {
+  return new InboxReader(stored).pending(await handledUpTo(stored));
+}
+
+/** Reads the number of the last handled event from the commit record; 0 when there is none. */
+export async function handledUpTo(stored: StoredInstance): Promise<number> {
+  return (await readMetadata(stored))?.commit.inbox ?? 0;
 }

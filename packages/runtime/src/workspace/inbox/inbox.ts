@@ -8,11 +8,9 @@
  * of its turn is durable. 4. `cancel` resolves only when the mark is durable; from then on, the process that handles
  * the event sees the mark.
  */
-import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
+import { type AgentEvent, GoondanError } from '@goondan/types';
 import { refuseOtherInstance } from '../records/metadata.ts';
-import { readMetadata } from '../records/read-metadata.ts';
-import type { InstancePaths } from '../layout/instance-paths.ts';
-import type { StoreLimits } from '../limits.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
 import { AppendLog } from '../lines/append-log.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { FailStop } from '../lines/fail-stop.ts';
@@ -20,8 +18,8 @@ import { mendTail } from '../lines/open-lines.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { sealLines } from '../lines/seal-lines.ts';
-import type { StorePorts } from '../store-ports.ts';
 import { entriesOf, headText, lineText, type InboxEntry, type InboxHead, type InboxLine } from './inbox-lines.ts';
+import { handledUpTo } from './inbox-reader.ts';
 import { readInbox, type InboxContents } from './read-inbox.ts';
 
 /** The event is durable on disk, from this delivery or from an earlier one. */
@@ -43,9 +41,6 @@ export type Accepted =
     };
 
 export class Inbox {
-  readonly #ports: StorePorts;
-  readonly #paths: InstancePaths;
-  readonly #limits: StoreLimits;
   readonly #serial: FailStop;
   #head: InboxHead;
   #lines: InboxLine[];
@@ -57,15 +52,10 @@ export class Inbox {
   #handled: number;
 
   private constructor(
-    ports: StorePorts,
-    paths: InstancePaths,
-    limits: StoreLimits,
+    private readonly stored: StoredInstance,
     opened: InboxContents & { readonly log: AppendLog; readonly handled: number },
   ) {
-    this.#ports = ports;
-    this.#paths = paths;
-    this.#limits = limits;
-    this.#serial = new FailStop(paths.inbox);
+    this.#serial = new FailStop(stored.paths.inbox);
     this.#head = opened.head;
     this.#lines = [...opened.lines];
     this.#entries = entriesOf(opened.lines);
@@ -78,30 +68,26 @@ export class Inbox {
    * Opens the inbox; the folder of the instance must exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_INSTANCE`,
    * `E_STORE_READ`.
    */
-  static async open(
-    ports: StorePorts,
-    paths: InstancePaths,
-    address: AgentAddress,
-    limits: StoreLimits,
-  ): Promise<Inbox> {
-    ports.fence?.();
-    const handled = await handledUpTo(ports, paths);
-    const bytes = await ports.fs.read(paths.inbox);
+  static async open(stored: StoredInstance): Promise<Inbox> {
+    const { fs, paths, address } = stored;
+    stored.fence?.();
+    const handled = await handledUpTo(stored);
+    const bytes = await fs.read(paths.inbox);
     if (!bytes && handled > 0)
-      throw await corruptStore(ports, paths.inbox, 'it is missing, but events from it were handled');
-    if (!bytes) await writeInbox(ports, paths, { ...address, before: 0, handled: [] }, []);
-    const read = readLines(bytes ?? (await ports.fs.read(paths.inbox)) ?? new Uint8Array());
+      throw await corruptStore(stored, paths.inbox, 'it is missing, but events from it were handled');
+    if (!bytes) await writeInbox(stored, { ...address, before: 0, handled: [] }, []);
+    const read = readLines(bytes ?? (await fs.read(paths.inbox)) ?? new Uint8Array());
     const contents = readInbox(read);
-    if (typeof contents === 'string') throw await corruptStore(ports, paths.inbox, contents);
+    if (typeof contents === 'string') throw await corruptStore(stored, paths.inbox, contents);
     refuseOtherInstance(paths.inbox, address, contents.head);
 
-    const log = await AppendLog.open(ports.fs, paths.inbox);
-    await mendTail(ports, log, read);
+    const log = await AppendLog.open(fs, paths.inbox);
+    await mendTail(stored, log, read);
     // A killed process may have left events, or the file itself, without a sync. From now on these events count as
     // accepted, so they must be durable.
     await log.sync();
-    await ports.fs.syncFolder(paths.folder);
-    const inbox = new Inbox(ports, paths, limits, { ...contents, log, handled });
+    await fs.syncFolder(paths.folder);
+    const inbox = new Inbox(stored, { ...contents, log, handled });
     if (handled > inbox.#last) await inbox.#skipToHandled();
     return inbox;
   }
@@ -152,9 +138,10 @@ export class Inbox {
    * that the file was deleted, because such a write is lost.
    */
   async #append(line: Uint8Array): Promise<void> {
-    this.#ports.fence?.();
+    const { fence } = this.stored;
+    fence?.();
     await this.#log.append(line);
-    this.#ports.fence?.();
+    fence?.();
   }
 
   close(): Promise<void> {
@@ -173,12 +160,12 @@ export class Inbox {
   async #findPending(eventId: string): Promise<InboxEntry | undefined> {
     const found = this.#entries.find(({ event }) => event.id === eventId);
     // Read again from the commit record: the agent process handles events without notifying this process.
-    if (found && found.seq > this.#handled) this.#handled = await handledUpTo(this.#ports, this.#paths);
+    if (found && found.seq > this.#handled) this.#handled = await handledUpTo(this.stored);
     return found && found.seq > this.#handled ? found : undefined;
   }
 
   async #makeRoom(bytes: number): Promise<void> {
-    const { inboxEvents, inboxBytes, inboxCompactionBytes } = this.#limits;
+    const { inboxEvents, inboxBytes, inboxCompactionBytes } = this.stored.limits;
     const isFull = () => this.#waiting().length >= inboxEvents || this.#log.size + bytes > inboxBytes;
     if (isFull() || this.#log.size > inboxCompactionBytes) await this.#takeOutHandled(isFull());
     if (!isFull()) return;
@@ -193,11 +180,11 @@ export class Inbox {
    * handled, or when `mustBe` is true.
    */
   async #takeOutHandled(mustBe: boolean): Promise<void> {
-    this.#handled = await handledUpTo(this.#ports, this.#paths);
+    this.#handled = await handledUpTo(this.stored);
     const count = this.#entries.length - this.#waiting().length;
     if (count <= 0 || (!mustBe && count * 2 < this.#entries.length)) return;
     // The commit record just read may not be on disk yet. An event must not be removed before its commit is durable.
-    await this.#ports.fs.syncFolder(this.#paths.folder);
+    await this.stored.fs.syncFolder(this.stored.paths.folder);
     await this.#rewrite();
   }
 
@@ -213,7 +200,7 @@ export class Inbox {
    */
   async #skipToHandled(): Promise<void> {
     const message = `lines ${this.#last + 1} to ${this.#handled} were handled but are not in the inbox`;
-    this.#ports.warn({ path: this.#paths.inbox, message });
+    this.stored.warn({ path: this.stored.paths.inbox, message });
     await this.#rewrite();
   }
 
@@ -222,15 +209,16 @@ export class Inbox {
    * have no gap.
    */
   async #rewrite(): Promise<void> {
-    this.#ports.fence?.();
+    const { fs, paths, limits, fence } = this.stored;
+    fence?.();
     const entries = this.#waiting();
     const gone = this.#entries.slice(0, this.#entries.length - entries.length).map(({ event }) => event.id);
-    const handled = [...this.#head.handled, ...gone].slice(-this.#limits.rememberedEvents);
+    const handled = [...this.#head.handled, ...gone].slice(-limits.rememberedEvents);
     const lines = this.#lines.filter(({ seq }) => seq > this.#handled);
     const head = { ...this.#head, before: this.#handled, handled };
-    await writeInbox(this.#ports, this.#paths, head, lines);
+    await writeInbox(this.stored, head, lines);
     const old = this.#log;
-    this.#log = await AppendLog.open(this.#ports.fs, this.#paths.inbox);
+    this.#log = await AppendLog.open(fs, paths.inbox);
     this.#head = head;
     this.#lines = lines;
     this.#entries = entries;
@@ -239,17 +227,8 @@ export class Inbox {
   }
 }
 
-async function handledUpTo(ports: StorePorts, paths: InstancePaths): Promise<number> {
-  return (await readMetadata(ports, paths.metadata))?.commit.inbox ?? 0;
-}
-
-async function writeInbox(
-  ports: StorePorts,
-  paths: InstancePaths,
-  head: InboxHead,
-  lines: readonly InboxLine[],
-): Promise<void> {
-  await replaceFile(ports.fs, paths.inbox, sealLines([headText(head), ...lines.map(lineText)]));
+async function writeInbox({ fs, paths }: StoredInstance, head: InboxHead, lines: readonly InboxLine[]): Promise<void> {
+  await replaceFile(fs, paths.inbox, sealLines([headText(head), ...lines.map(lineText)]));
 }
 
 function knownIds(head: InboxHead, entries: readonly InboxEntry[]): Set<string> {

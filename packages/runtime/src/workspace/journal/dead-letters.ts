@@ -1,8 +1,6 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
-import type { InstanceQueues } from './instance-queues.ts';
 import type { InstanceSlots } from './instance-slots.ts';
 import { readQueue } from '../lines/durable-queue.ts';
-import type { StorePorts } from '../store-ports.ts';
 import { decodeLetter, retryOf, type DeadLetter } from '../records/dead-letter.ts';
 
 /** Events that were given up. When a turn is committed with the error code `E_DEAD_LETTER`, its event is added here. */
@@ -17,19 +15,19 @@ export interface DeadLetters {
 }
 
 export function openDeadLetters(
-  ports: StorePorts,
   slots: InstanceSlots,
   accept: (instance: AgentAddress, event: AgentEvent) => Promise<unknown>,
 ): DeadLetters {
   const list: DeadLetters['list'] = async (instance) => {
     const slot = slots.of(instance);
     const writer = await slot.ownedWriter();
-    if (writer) return writer.withQueues((queues) => queues.letters());
-    return (await readQueue(ports, slot.paths.deadLetters)).map(decodeLetter);
+    const letters = writer
+      ? await writer.withQueues(async (queues) => (await queues.letters()).entries)
+      : await readQueue(slot.stored, slot.stored.paths.deadLetters);
+    return letters.map(decodeLetter);
   };
   const drop: DeadLetters['drop'] = async (instance, eventId) => {
-    const dropLetter = (queues: InstanceQueues) => queues.dropLetter(eventId);
-    await slots.of(instance).withWriter((writer) => writer.withQueues(dropLetter));
+    await slots.of(instance).withQueues(async (queues) => (await queues.letters()).remove(eventId));
   };
   return {
     list,

@@ -8,7 +8,7 @@
  * 2. An interrupted deletion is finished: the next owner of the workspace sweeps the remaining files.
  */
 import { dirname } from 'node:path';
-import { deletedFolder, type InstancePaths, isAside } from '../layout/instance-paths.ts';
+import { deletedFolder, isAside, type StoredInstance } from '../layout/instance-paths.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { newUuid } from '../../ports/ids.ts';
 
@@ -16,7 +16,7 @@ import { newUuid } from '../../ports/ids.ts';
  * Renames the folder, and resolves with its new path, which the caller has to remove. The caller holds the lock of the
  * instance; the lock file moves with the folder.
  */
-export async function putAside({ fs }: StorePorts, { folder }: InstancePaths): Promise<string> {
+export async function putAside({ fs, paths: { folder } }: StoredInstance): Promise<string> {
   const instances = dirname(folder);
   const aside = deletedFolder(instances, newUuid());
   await fs.rename(folder, aside);

@@ -1,11 +1,9 @@
 /** The open files of one instance, for its only writer. */
 import { advanceStart } from '../history/advance-start.ts';
-import type { InstancePaths } from '../layout/instance-paths.ts';
-import type { StoreLimits } from '../limits.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
 import { AppendLog } from '../lines/append-log.ts';
 import { RotatingLog } from '../lines/rotating-log.ts';
 import { together } from '../lines/together.ts';
-import type { StorePorts } from '../store-ports.ts';
 
 export interface InstanceFiles {
   readonly events: AppendLog;
@@ -16,13 +14,9 @@ export interface InstanceFiles {
 }
 
 /** Opens the files, and creates missing ones. */
-export async function openInstanceFiles(
-  ports: StorePorts,
-  paths: InstancePaths,
-  limits: StoreLimits,
-): Promise<InstanceFiles> {
-  const { fs } = ports;
-  const letGo = (oldest: string) => advanceStart(ports, paths, oldest);
+export async function openInstanceFiles(stored: StoredInstance): Promise<InstanceFiles> {
+  const { fs, paths, limits } = stored;
+  const letGo = (oldest: string) => advanceStart(stored, oldest);
   return {
     events: await AppendLog.open(fs, paths.events),
     turn: await AppendLog.open(fs, paths.turn),

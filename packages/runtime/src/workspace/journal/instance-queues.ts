@@ -1,41 +1,32 @@
 /** The queues of an instance: answers and dead letters, kept until they are fetched. */
 import { GoondanError, type JsonValue } from '@goondan/types';
-import { decodeLetter, encodeLetter, type DeadLetter } from '../records/dead-letter.ts';
-import type { InstancePaths } from '../layout/instance-paths.ts';
-import type { StoreLimits } from '../limits.ts';
-import { DurableQueue, type QueueEntry } from '../lines/durable-queue.ts';
+import { encodeLetter, type DeadLetter } from '../records/dead-letter.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
+import { DurableQueue } from '../lines/durable-queue.ts';
 import { encodeReply } from '../records/reply.ts';
-import type { StorePorts } from '../store-ports.ts';
 import type { FinishedTurns } from './finished-turns.ts';
 import type { CommitRecord } from '../records/metadata.ts';
 
 export class InstanceQueues {
-  readonly #ports: StorePorts;
-  readonly #paths: InstancePaths;
-  readonly #limits: StoreLimits;
-  readonly #outbox: DurableQueue;
   #letters: DurableQueue | undefined;
 
-  private constructor(ports: StorePorts, paths: InstancePaths, limits: StoreLimits, outbox: DurableQueue) {
-    this.#ports = ports;
-    this.#paths = paths;
-    this.#limits = limits;
-    this.#outbox = outbox;
-  }
+  private constructor(
+    private readonly stored: StoredInstance,
+    /** Answers. Add them with `addToOutbox` or `putReply`. */
+    readonly outbox: DurableQueue,
+  ) {}
 
-  static async open(ports: StorePorts, paths: InstancePaths, limits: StoreLimits): Promise<InstanceQueues> {
-    const outbox = await DurableQueue.open(ports, paths.outbox, limits.queueCompactionLines);
-    return new InstanceQueues(ports, paths, limits, outbox);
-  }
-
-  get outbox(): readonly QueueEntry[] {
-    return this.#outbox.entries;
+  static async open(stored: StoredInstance): Promise<InstanceQueues> {
+    const { paths, limits } = stored;
+    return new InstanceQueues(stored, await DurableQueue.open(stored, paths.outbox, limits.queueCompactionLines));
   }
 
   /** Throws when the outbox is full. **Errors** — `E_OUTBOX_FULL`. */
   refuseFullOutbox(): void {
-    if (this.#outbox.size < this.#limits.outboxEntries) return;
-    throw new GoondanError('E_OUTBOX_FULL', `${this.#paths.outbox} holds ${this.#outbox.size} answers nobody fetched`);
+    const { paths, limits } = this.stored;
+    const { size } = this.outbox;
+    if (size < limits.outboxEntries) return;
+    throw new GoondanError('E_OUTBOX_FULL', `${paths.outbox} holds ${size} answers nobody fetched`);
   }
 
   /**
@@ -45,17 +36,13 @@ export class InstanceQueues {
    */
   async putReply({ turn }: CommitRecord, finished: FinishedTurns): Promise<void> {
     const result = turn && finished.get(turn.id);
-    if (turn?.replyTo && result) await this.#outbox.add(turn.id, encodeReply({ replyTo: turn.replyTo, result }));
+    if (turn?.replyTo && result) await this.outbox.add(turn.id, encodeReply({ replyTo: turn.replyTo, result }));
   }
 
   /** Adds an entry, idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
   async addToOutbox(key: string, value: JsonValue): Promise<void> {
     this.refuseFullOutbox();
-    await this.#outbox.add(key, value);
-  }
-
-  async acknowledge(key: string): Promise<void> {
-    await this.#outbox.remove(key);
+    await this.outbox.add(key, value);
   }
 
   /**
@@ -63,31 +50,25 @@ export class InstanceQueues {
    * the letter is added again.
    */
   async putLetter(letter: DeadLetter): Promise<void> {
-    const letters = await this.#openLetters();
+    const { paths, limits, warn } = this.stored;
+    const letters = await this.letters();
     await letters.add(letter.event.id, encodeLetter(letter));
-    const tooMany = letters.size - this.#limits.deadLetters;
+    const tooMany = letters.size - limits.deadLetters;
     for (const { key } of letters.entries.slice(0, Math.max(0, tooMany))) {
       await letters.remove(key);
-      this.#ports.warn({ path: this.#paths.deadLetters, message: `dropped the oldest dead letter, event ${key}` });
+      warn({ path: paths.deadLetters, message: `dropped the oldest dead letter, event ${key}` });
     }
   }
 
-  async letters(): Promise<readonly DeadLetter[]> {
-    return (await this.#openLetters()).entries.map(decodeLetter);
-  }
-
-  async dropLetter(eventId: string): Promise<void> {
-    await (await this.#openLetters()).remove(eventId);
+  /** Opens the queue of dead letters at its first use. */
+  async letters(): Promise<DurableQueue> {
+    const { paths, limits } = this.stored;
+    this.#letters ??= await DurableQueue.open(this.stored, paths.deadLetters, limits.queueCompactionLines);
+    return this.#letters;
   }
 
   async close(): Promise<void> {
-    await this.#outbox.close();
+    await this.outbox.close();
     await this.#letters?.close();
-  }
-
-  async #openLetters(): Promise<DurableQueue> {
-    const { queueCompactionLines } = this.#limits;
-    this.#letters ??= await DurableQueue.open(this.#ports, this.#paths.deadLetters, queueCompactionLines);
-    return this.#letters;
   }
 }

@@ -3,12 +3,12 @@
  * it owns the instance. After a disk error, the next use opens the failed part again from the state on disk.
  */
 import { dirname } from 'node:path';
-import type { AgentAddress } from '@goondan/types';
 import { Inbox } from '../inbox/inbox.ts';
-import type { InstancePaths } from '../layout/instance-paths.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
 import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
 import { takenKey } from './instance-refusals.ts';
-import { InstanceWriter, type WriterContext } from './instance-writer.ts';
+import type { InstanceQueues } from './instance-queues.ts';
+import { InstanceWriter } from './instance-writer.ts';
 import { newUuid } from '../../ports/ids.ts';
 
 /**
@@ -18,7 +18,6 @@ import { newUuid } from '../../ports/ids.ts';
 const EPOCHS_PER_OWNER = 2 ** 32;
 
 export class InstanceSlot {
-  readonly #context: Omit<WriterContext, 'lock' | 'nextEpoch'>;
   readonly #holder = newUuid();
   #turns: Promise<unknown> = Promise.resolve();
   #inbox: Inbox | undefined;
@@ -30,17 +29,7 @@ export class InstanceSlot {
   #openings = 0;
 
   /** The folder of all instances must exist and be durable. */
-  constructor(context: Omit<WriterContext, 'lock' | 'nextEpoch'>) {
-    this.#context = context;
-  }
-
-  get address(): AgentAddress {
-    return this.#context.address;
-  }
-
-  get paths(): InstancePaths {
-    return this.#context.paths;
-  }
+  constructor(readonly stored: StoredInstance) {}
 
   /** The writer, even if a disk error has stopped it. */
   get writer(): InstanceWriter | undefined {
@@ -87,6 +76,11 @@ export class InstanceSlot {
     return this.#using(() => this.#inTurn(act));
   }
 
+  /** Like `withWriter`, for one action on the queues. */
+  withQueues<T>(action: (queues: InstanceQueues) => Promise<T>): Promise<T> {
+    return this.withWriter((writer) => writer.withQueues(action));
+  }
+
   /**
    * Holds the lock with no files open and runs `action`, which moves the folder away. The lock file moves with the
    * folder.
@@ -119,8 +113,8 @@ export class InstanceSlot {
    */
   arrive<T>(action: () => Promise<T>): Promise<T> {
     const act = async () => {
-      const { ports, paths, address } = this.#context;
-      if (await ports.fs.stat(paths.folder)) throw takenKey(address);
+      const { fs, paths, address } = this.stored;
+      if (await fs.stat(paths.folder)) throw takenKey(address);
       return action();
     };
     return this.#using(() => this.#inTurn(act));
@@ -191,27 +185,26 @@ export class InstanceSlot {
     if (this.#inbox && !this.#inbox.failed) return this.#inbox;
     await this.#closeInbox();
     await this.#makeFolder();
-    const { ports, paths, address, limits } = this.#context;
-    this.#inbox = await Inbox.open(ports, paths, address, limits);
+    this.#inbox = await Inbox.open(this.stored);
     return this.#inbox;
   }
 
   #acquireLock(): Promise<Lock> {
-    const { ports, paths, address } = this.#context;
+    const { fs, processes, paths, address } = this.stored;
     const what = `Agent ${address.agentName}, instance ${JSON.stringify(address.instanceKey)},`;
-    return acquireLock({ fs: ports.fs, processes: ports.processes, holder: this.#holder, what }, paths.lock);
+    return acquireLock({ fs, processes, holder: this.#holder, what }, paths.lock);
   }
 
   #loadWriter(lock: Lock): Promise<InstanceWriter> {
     const nextEpoch = () => lock.epoch * EPOCHS_PER_OWNER + ++this.#openings;
-    return InstanceWriter.load({ ...this.#context, lock, nextEpoch });
+    return InstanceWriter.load(this.stored, lock, nextEpoch);
   }
 
   /** Also syncs a folder that exists already: the process that created it may have died before its sync. */
   async #makeFolder(): Promise<void> {
-    const { ports, paths } = this.#context;
-    await ports.fs.makeFolder(paths.folder);
-    await ports.fs.syncFolder(dirname(paths.folder));
+    const { fs, paths } = this.stored;
+    await fs.makeFolder(paths.folder);
+    await fs.syncFolder(dirname(paths.folder));
   }
 
   /** Closes the inbox. If closing fails, nothing is lost: everything acknowledged is durable. */

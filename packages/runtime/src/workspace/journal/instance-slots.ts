@@ -3,7 +3,7 @@
  * recently used is closed.
  */
 import type { AgentAddress } from '@goondan/types';
-import { instancePaths, workspaceFolder, type InstancePaths, type JournalLocation } from '../layout/instance-paths.ts';
+import { instancePaths, type JournalLocation, type StoredInstance, workspaceFolder } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { InstanceSlot } from './instance-slot.ts';
@@ -11,21 +11,18 @@ import { InstanceSlot } from './instance-slot.ts';
 const OPEN_SLOTS = 256;
 
 export class InstanceSlots {
-  readonly #ports: StorePorts;
-  readonly #location: JournalLocation;
-  readonly #limits: StoreLimits;
   /** The most recently used slot is last. */
   readonly #slots = new Map<string, InstanceSlot>();
 
-  constructor(ports: StorePorts, location: JournalLocation, limits: StoreLimits) {
-    this.#ports = ports;
-    this.#location = location;
-    this.#limits = limits;
-  }
+  constructor(
+    private readonly ports: StorePorts,
+    private readonly location: JournalLocation,
+    private readonly limits: StoreLimits,
+  ) {}
 
   of(address: AgentAddress): InstanceSlot {
     const key = keyOf(address);
-    const slot = this.#slots.get(key) ?? this.#make(address);
+    const slot = this.#slots.get(key) ?? new InstanceSlot(this.storedAt(address));
     this.#slots.delete(key);
     this.#slots.set(key, slot);
     return slot;
@@ -36,15 +33,16 @@ export class InstanceSlots {
     return this.#slots.get(keyOf(address));
   }
 
-  pathsOf(address: AgentAddress): InstancePaths {
-    const { stateRoot, workspaceId } = this.#location;
-    return instancePaths(workspaceFolder(stateRoot, workspaceId), address);
+  storedAt(address: AgentAddress): StoredInstance {
+    const { stateRoot, workspaceId } = this.location;
+    const paths = instancePaths(workspaceFolder(stateRoot, workspaceId), address);
+    return { ...this.ports, paths, address, limits: this.limits };
   }
 
   async closeUnused(): Promise<void> {
     if (this.#slots.size <= OPEN_SLOTS) return;
     const unused = [...this.#slots.values()].find(({ isIdle }) => isIdle);
-    if (unused) await this.close(unused.address);
+    if (unused) await this.close(unused.stored.address);
   }
 
   async close(address: AgentAddress): Promise<void> {
@@ -55,11 +53,7 @@ export class InstanceSlots {
   }
 
   async closeAll(): Promise<void> {
-    for (const { address } of this.#slots.values()) await this.close(address);
-  }
-
-  #make(address: AgentAddress): InstanceSlot {
-    return new InstanceSlot({ ports: this.#ports, paths: this.pathsOf(address), address, limits: this.#limits });
+    for (const { stored } of this.#slots.values()) await this.close(stored.address);
   }
 }
 

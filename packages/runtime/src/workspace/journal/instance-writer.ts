@@ -5,14 +5,7 @@
  * the commit record includes the turn. 3. Events are handled in the order of acceptance. 4. A writer with an old epoch,
  * or without its lock, changes nothing.
  */
-import {
-  type AgentAddress,
-  type AgentEvent,
-  GoondanError,
-  type JsonValue,
-  type Message,
-  type TurnResult,
-} from '@goondan/types';
+import { type AgentEvent, GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
 import type {
   BaseDelta,
   ConversationSnapshot,
@@ -22,8 +15,7 @@ import type {
 import { countCrashes } from '../records/dead-letter.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { findEntry, InboxReader } from '../inbox/inbox-reader.ts';
-import type { InstancePaths } from '../layout/instance-paths.ts';
-import type { StoreLimits } from '../limits.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { AppendLog } from '../lines/append-log.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { FailStop } from '../lines/fail-stop.ts';
@@ -31,7 +23,6 @@ import { replaceFile } from '../lines/replace-file.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { together } from '../lines/together.ts';
 import type { Lock } from '../lock/acquire-lock.ts';
-import type { StorePorts } from '../store-ports.ts';
 import { applyCommit, commitPlan } from './apply-commit.ts';
 import { createInstance } from './create-instance.ts';
 import { parseExtensions, placeExtensions } from '../records/extension-files.ts';
@@ -55,17 +46,6 @@ import { readMetadata } from '../records/read-metadata.ts';
 import { recover, type RecoveredInstance } from './recover.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
-/** Everything a writer needs besides its files. */
-export interface WriterContext {
-  readonly ports: StorePorts;
-  readonly paths: InstancePaths;
-  readonly address: AgentAddress;
-  readonly limits: StoreLimits;
-  readonly lock: Lock;
-  /** Returns a higher epoch at each call. */
-  nextEpoch(): number;
-}
-
 interface RunningTurn {
   readonly turnId: string;
   readonly epoch: number;
@@ -74,46 +54,40 @@ interface RunningTurn {
 }
 
 export class InstanceWriter {
-  readonly #context: WriterContext;
   readonly #serial: FailStop;
   readonly #inbox: InboxReader;
-  readonly #queues: InstanceQueues;
-  readonly #recovered: RecoveredInstance;
   #metadata: InstanceMetadata;
   #extensions: ReadonlyMap<string, string>;
   #log: LoggedRecord[];
   #turn: RunningTurn | undefined;
 
   private constructor(
-    context: WriterContext,
+    private readonly stored: StoredInstance,
+    private readonly lock: Lock,
+    private readonly nextEpoch: () => number,
+    private readonly queues: InstanceQueues,
+    private readonly recovered: RecoveredInstance,
     metadata: InstanceMetadata,
-    recovered: RecoveredInstance,
-    queues: InstanceQueues,
   ) {
-    const { ports, paths, address } = context;
-    this.#context = context;
-    this.#serial = new FailStop(paths.folder);
-    this.#inbox = new InboxReader(ports, paths.inbox, address);
-    this.#queues = queues;
-    this.#recovered = recovered;
+    this.#serial = new FailStop(stored.paths.folder);
+    this.#inbox = new InboxReader(stored);
     this.#metadata = metadata;
     this.#extensions = recovered.extensions;
     this.#log = [...recovered.log];
   }
 
   /**
-   * Loads the writer; the folder of the instance must exist and be locked. **Errors** — those of `recover`, and
-   * `E_STORE_INSTANCE`.
+   * Loads the writer; the folder of the instance must exist and be locked. `nextEpoch` returns a higher epoch at each
+   * call. **Errors** — those of `recover`, and `E_STORE_INSTANCE`.
    */
-  static async load(context: WriterContext): Promise<InstanceWriter> {
-    const { ports, paths, address, limits } = context;
-    const found = await readMetadata(ports, paths.metadata);
-    if (found) refuseOtherInstance(paths.metadata, address, found);
-    const metadata = found ?? (await createInstance(ports, paths, address, limits));
-    const queues = await InstanceQueues.open(ports, paths, limits);
+  static async load(stored: StoredInstance, lock: Lock, nextEpoch: () => number): Promise<InstanceWriter> {
+    const found = await readMetadata(stored);
+    if (found) refuseOtherInstance(stored.paths.metadata, stored.address, found);
+    const metadata = found ?? (await createInstance(stored));
+    const queues = await InstanceQueues.open(stored);
     try {
-      const recovered = await recover(ports, paths, limits, metadata, queues);
-      return new InstanceWriter(context, metadata, recovered, queues);
+      const recovered = await recover(stored, metadata, queues);
+      return new InstanceWriter(stored, lock, nextEpoch, queues, recovered, metadata);
     } catch (error) {
       await queues.close();
       throw error;
@@ -129,16 +103,16 @@ export class InstanceWriter {
     return this.#run(async () => {
       const pending = await this.#inbox.pending(this.#metadata.commit.inbox);
       const entry = findEntry(pending, turnId);
-      const finished = this.#recovered.finished.get(turnId);
+      const finished = this.recovered.finished.get(turnId);
       if (finished) {
         if (entry && entry === pending[0]) await this.#skip(entry);
-        return { ...this.#openTurn(this.#context.nextEpoch(), []), finished };
+        return { ...this.#openTurn(this.nextEpoch(), []), finished };
       }
       if (!entry) this.#refuseForgotten(turnId);
       this.#refuseOutOfOrder(turnId, pending, entry);
-      this.#queues.refuseFullOutbox();
+      this.queues.refuseFullOutbox();
       if (this.#log[0] && this.#log[0].turnId !== turnId) await this.#discardLog(this.#log[0].turnId);
-      this.#turn = { turnId, epoch: this.#context.nextEpoch(), entry };
+      this.#turn = { turnId, epoch: this.nextEpoch(), entry };
       return this.#openTurn(this.#turn.epoch, this.#log);
     });
   }
@@ -150,11 +124,11 @@ export class InstanceWriter {
         throw outOfOrder(`Turn ${turnId} has ${this.#log.length} records; the next one cannot be at ${at}`);
       }
       const first = logStart(this.#metadata.commit) + 1 + at;
-      const now = this.#context.ports.clock.now().getTime();
+      const now = this.stored.clock.now().getTime();
       const logged = records.map((record, index) =>
         logRecord(record, { seq: first + index, with: first, turnId, isFirst: at + index === 0, at: now }),
       );
-      const { events, turn } = this.#recovered.files;
+      const { events, turn } = this.recovered.files;
       // Syncs each changed file once, before `append` resolves: a record counts only when all records before it are
       // durable.
       await together([
@@ -181,12 +155,11 @@ export class InstanceWriter {
     return this.#run(async () => {
       const { turnId: running, entry } = this.#running(epoch);
       if (running !== turnId) throw outOfOrder(`Turn ${turnId} is not the running one, which is ${running}`);
-      const { ports, paths } = this.#context;
       if (result.error?.code === 'E_DEAD_LETTER' && entry) await this.#putLetter(entry.event, result.error.message);
       const turn = { turnId, log: this.#log, delta, extensionState, result, entry };
-      const plan = planCommit(this.#metadata, this.#extensions, turn, ports.clock.now());
-      await commitPlan(ports, paths, plan);
-      this.#recovered.finished.add(turnId, result);
+      const plan = planCommit(this.#metadata, this.#extensions, turn, this.stored.clock.now());
+      await commitPlan(this.stored, plan);
+      this.recovered.finished.add(turnId, result);
       await this.#committed(plan);
     });
   }
@@ -199,17 +172,17 @@ export class InstanceWriter {
   commitStates(stateVersion: number, states: Readonly<Record<string, JsonValue>>): Promise<number> {
     return this.#run(async () => {
       this.refuseInTurn('commit states');
-      const { ports, paths } = this.#context;
+      const { paths } = this.stored;
       const newest = stateVersionOf(this.#metadata.commit);
       if (newest !== stateVersion) {
         throw new GoondanError('E_FENCED', `${paths.folder} is at state ${newest}; this writer knows ${stateVersion}`);
       }
       const plan = planStates(this.#metadata, this.#extensions, states);
       if (!plan) return newest;
-      await commitPlan(ports, paths, plan);
+      await commitPlan(this.stored, plan);
       this.#metadata = plan.metadata;
       this.#extensions = plan.extensions;
-      await this.#apply(() => placeExtensions(ports.fs, paths, plan.changed, plan.removed));
+      await this.#apply(() => placeExtensions(this.stored, plan.changed, plan.removed));
       return stateVersionOf(plan.metadata.commit);
     });
   }
@@ -225,9 +198,9 @@ export class InstanceWriter {
       this.refuseInTurn('start over');
       const { base } = this.#metadata.commit;
       if (base.bytes === 0 && this.#extensions.size === 0 && this.#log.length === 0) return;
-      const { ports, paths } = this.#context;
-      const plan = planReset(this.#metadata, this.#extensions, this.#log.length, ports.clock.now());
-      await commitPlan(ports, paths, plan);
+      const { paths, clock } = this.stored;
+      const plan = planReset(this.#metadata, this.#extensions, this.#log.length, clock.now());
+      await commitPlan(this.stored, plan);
       await this.#committed(plan);
       // Reported here, because this process may run no later turn that would report it.
       if (this.failed) throw new GoondanError('E_STORE_WRITE', `The reset of ${paths.folder} is not yet in place`);
@@ -255,12 +228,12 @@ export class InstanceWriter {
 
   /** Runs one action on the queues, in sequence with the actions on the conversation. */
   withQueues<T>(action: (queues: InstanceQueues) => Promise<T>): Promise<T> {
-    return this.#run(() => action(this.#queues));
+    return this.#run(() => action(this.queues));
   }
 
   async close(): Promise<void> {
     await this.#serial.settle();
-    await together([closeInstanceFiles(this.#recovered.files), this.#queues.close()]);
+    await together([closeInstanceFiles(this.recovered.files), this.queues.close()]);
   }
 
   #run<T>(action: () => Promise<T>): Promise<T> {
@@ -271,8 +244,8 @@ export class InstanceWriter {
   }
 
   async #refuseWhenFenced(): Promise<void> {
-    if (await this.#context.lock.isHeld()) return;
-    throw new GoondanError('E_FENCED', `Another process took over ${this.#context.paths.folder}`);
+    if (await this.lock.isHeld()) return;
+    throw new GoondanError('E_FENCED', `Another process took over ${this.stored.paths.folder}`);
   }
 
   #running(epoch: number): RunningTurn {
@@ -302,7 +275,7 @@ export class InstanceWriter {
   }
 
   #isFinished(event: AgentEvent): boolean {
-    return this.#recovered.finished.has(turnIdOf(event.id));
+    return this.recovered.finished.has(turnIdOf(event.id));
   }
 
   /** Marks an event as handled without a turn, because an earlier delivery of it already has a committed turn. */
@@ -315,17 +288,17 @@ export class InstanceWriter {
    * will resume the turn.
    */
   async #discardLog(turnId: string | undefined): Promise<void> {
-    const { events, turn } = this.#recovered.files;
+    const { events, turn } = this.recovered.files;
     await this.#amendCommit({ discarded: logStart(this.#metadata.commit) + this.#log.length });
     this.#log = [];
     await together([events.truncate(0), turn.truncate(0)]);
-    this.#context.ports.warn({ path: events.path, message: `dropped ${turnId}, which was never finished nor resumed` });
+    this.stored.warn({ path: events.path, message: `dropped ${turnId}, which was never finished nor resumed` });
   }
 
   async #amendCommit(change: Partial<CommitRecord>): Promise<void> {
-    const { ports, paths } = this.#context;
+    const { fs, paths } = this.stored;
     const metadata = { ...this.#metadata, commit: { ...this.#metadata.commit, ...change } };
-    await replaceFile(ports.fs, paths.metadata, encodeMetadata(metadata));
+    await replaceFile(fs, paths.metadata, encodeMetadata(metadata));
     this.#metadata = metadata;
   }
 
@@ -349,15 +322,15 @@ export class InstanceWriter {
   }
 
   async #readBase(): Promise<Message[]> {
-    const { ports, paths } = this.#context;
-    const bytes = await ports.fs.read(paths.base);
+    const { fs, paths } = this.stored;
+    const bytes = await fs.read(paths.base);
     if (bytes && matches(bytes, this.#metadata.commit.base)) return decodeBase(bytes);
-    throw await corruptStore(ports, paths.base, 'it does not match the last commit');
+    throw await corruptStore(this.stored, paths.base, 'it does not match the last commit');
   }
 
   async #putLetter(event: AgentEvent, reason: string): Promise<void> {
     const crashes = countCrashes(this.#log.map(({ record }) => record));
-    await this.#queues.putLetter({ event, crashes, reason, deadAt: this.#context.ports.clock.now() });
+    await this.queues.putLetter({ event, crashes, reason, deadAt: this.stored.clock.now() });
   }
 
   async #committed(plan: CommitPlan): Promise<void> {
@@ -365,10 +338,9 @@ export class InstanceWriter {
     this.#extensions = plan.extensions;
     this.#log = [];
     this.#turn = undefined;
-    const { ports, paths } = this.#context;
-    const { files, finished } = this.#recovered;
-    const putReply = () => this.#queues.putReply(plan.metadata.commit, finished);
-    await this.#apply(() => applyCommit(ports, paths, files, plan, putReply));
+    const { files, finished } = this.recovered;
+    const putReply = () => this.queues.putReply(plan.metadata.commit, finished);
+    await this.#apply(() => applyCommit(this.stored, files, plan, putReply));
   }
 
   /**
@@ -376,13 +348,13 @@ export class InstanceWriter {
    * failure, and recovery repairs it.
    */
   async #apply(action: () => Promise<void>): Promise<void> {
-    const { ports, paths } = this.#context;
+    const { paths, warn } = this.stored;
     try {
       await action();
     } catch (error) {
       this.#serial.stop(error);
       const reason = error instanceof Error ? error.message : String(error);
-      ports.warn({ path: paths.folder, message: `committed, but not yet put in place: ${reason}` });
+      warn({ path: paths.folder, message: `committed, but not yet put in place: ${reason}` });
     }
   }
 }

@@ -17,10 +17,10 @@ import type { Accepted } from '../inbox/inbox.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { readPending } from '../inbox/inbox-reader.ts';
 import {
-  type InstancePaths,
   instancesFolder,
-  workspaceFolder,
   type JournalLocation,
+  type StoredInstance,
+  workspaceFolder,
 } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
@@ -158,7 +158,7 @@ export async function openJournal(
   async function pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]> {
     const slot = slots.of(instance);
     const writer = await slot.ownedWriter();
-    return writer ? writer.pending() : readPending(ports, slot.paths, instance);
+    return writer ? writer.pending() : readPending(slot.stored);
   }
 
   const journal: Journal = {
@@ -171,12 +171,12 @@ export async function openJournal(
     async read(instance) {
       const slot = slots.of(instance);
       const writer = await slot.ownedWriter();
-      return writer ? writer.snapshot() : readCommitted(ports, slot.paths, instance);
+      return writer ? writer.snapshot() : readCommitted(slot.stored);
     },
     async readIntact(instance) {
       const slot = slots.of(instance);
       const writer = await slot.ownedWriter();
-      if (!writer) return readIntact(ports, slot.paths, instance);
+      if (!writer) return readIntact(slot.stored);
       return { ...(await writer.snapshot()), lostStates: [], problems: [] };
     },
     accept,
@@ -190,56 +190,56 @@ export async function openJournal(
     async hasWork(instance) {
       // The caller is about to start the agent process, which needs the lock.
       await slots.known(instance)?.releaseUnused();
-      return hasWork(ports, slots.pathsOf(instance), instance);
+      return hasWork(slots.storedAt(instance));
     },
     async recover(instance) {
       await slots.of(instance).openWriter();
     },
     async reset(instance) {
       const slot = slots.of(instance);
-      if (await ports.fs.stat(slot.paths.folder)) await slot.withWriter((writer) => writer.reset());
+      if (await ports.fs.stat(slot.stored.paths.folder)) await slot.withWriter((writer) => writer.reset());
       await slots.closeUnused();
     },
-    has: async (instance) => (await ports.fs.stat(slots.pathsOf(instance).folder)) !== undefined,
+    has: async (instance) => (await ports.fs.stat(slots.storedAt(instance).paths.folder)) !== undefined,
     async delete(instance, { force = false } = {}) {
       const slot = slots.of(instance);
-      if (!(await ports.fs.stat(slot.paths.folder))) throw unknownInstance(instance);
+      if (!(await ports.fs.stat(slot.stored.paths.folder))) throw unknownInstance(instance);
       const { aside, inputs } = await slot.leave(async () => {
-        const lost = await countLost(ports, slot.paths, instance, force);
-        return { ...lost, aside: await putAside(ports, slot.paths) };
+        const lost = await countLost(slot.stored, force);
+        return { ...lost, aside: await putAside(slot.stored) };
       });
       await slots.closeUnused();
       await removeAside(ports, aside);
       return inputs === undefined ? {} : { inputs };
     },
     async fork(from, { as: instanceKey, at }) {
-      if (!(await ports.fs.stat(slots.pathsOf(from).folder))) throw unknownInstance(from);
+      if (!(await ports.fs.stat(slots.storedAt(from).paths.folder))) throw unknownInstance(from);
       const { conversation, forked } = await readFork(journal, from, at);
       const to = { agentName: from.agentName, instanceKey };
       const plan = planFork(to, conversation, ports.clock.now());
       const slot = slots.of(to);
-      await slot.arrive(() => placeInstance(ports, slot.paths, to, plan, limits));
+      await slot.arrive(() => placeInstance(slot.stored, plan));
       await slots.closeUnused();
       return forked;
     },
     sweep: () => sweepAside(ports, folder),
     instances: () => listInstances(ports, folder),
-    summary: (instance) => readSummary(ports, slots.pathsOf(instance), instance),
-    outbox: openOutbox(ports, slots),
-    deadLetters: openDeadLetters(ports, slots, accept),
-    archive: (instance) => keptTurns(ports, slots.pathsOf(instance), instance),
-    history: (instance, onUnchecked) => keptHistory(ports, slots.pathsOf(instance), instance, onUnchecked),
+    summary: (instance) => readSummary(slots.storedAt(instance)),
+    outbox: openOutbox(slots),
+    deadLetters: openDeadLetters(slots, accept),
+    archive: (instance) => keptTurns(slots.storedAt(instance)),
+    history: (instance, onUnchecked) => keptHistory(slots.storedAt(instance), onUnchecked),
     async openRuntimeEvents(instance) {
-      const { messages, runtimeEvents } = slots.of(instance).paths;
+      const { messages, runtimeEvents } = slots.of(instance).stored.paths;
       await makeFolders(ports.fs, stateRoot, messages);
       return openRuntimeEvents(ports.fs, runtimeEvents, limits.runtimeEvents);
     },
     async openTraces(instance) {
-      const { traces } = slots.of(instance).paths;
+      const { traces } = slots.of(instance).stored.paths;
       await makeFolders(ports.fs, stateRoot, traces);
       return TraceFiles.open(ports.fs, traces, limits.traces);
     },
-    scratchFolder: (instance) => slots.of(instance).paths.scratch,
+    scratchFolder: (instance) => slots.of(instance).stored.paths.scratch,
     close: (instance) => (instance ? slots.close(instance) : slots.closeAll()),
   };
   return journal;
@@ -249,15 +249,10 @@ export async function openJournal(
  * Counts the pending events that a deletion would lose. **Errors** — unless `force`: `E_INSTANCE_PENDING`, those of
  * reading.
  */
-async function countLost(
-  ports: StorePorts,
-  paths: InstancePaths,
-  instance: AgentAddress,
-  force: boolean,
-): Promise<DeletedInstance> {
+async function countLost(stored: StoredInstance, force: boolean): Promise<DeletedInstance> {
   try {
-    const { length: inputs } = await readPending(ports, paths, instance);
-    if (inputs > 0 && !force) throw pendingInputs(instance, inputs);
+    const { length: inputs } = await readPending(stored);
+    if (inputs > 0 && !force) throw pendingInputs(stored.address, inputs);
     return { inputs };
   } catch (error) {
     if (!force) throw error;

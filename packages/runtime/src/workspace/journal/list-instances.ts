@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { type AgentAddress, GoondanError } from '@goondan/types';
+import type { AgentAddress } from '@goondan/types';
 import { readHead } from '../inbox/inbox-lines.ts';
 import { instanceFolderName } from '../layout/instance-folder-name.ts';
-import { type InstancePaths, isAside, pathsIn } from '../layout/instance-paths.ts';
+import { isAside, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
+import { isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { readMetadata } from '../records/read-metadata.ts';
@@ -15,13 +16,13 @@ export async function listInstances(ports: StorePorts, folder: string): Promise<
   const found: AgentAddress[] = [];
   for (const name of (await ports.fs.list(folder)) ?? []) {
     if (isAside(name)) continue;
-    const paths = pathsIn(join(folder, name));
+    const place = { ...ports, paths: pathsIn(join(folder, name)) };
     try {
-      const address = (await readAddress(ports, paths)) ?? (await addressOfName(ports, paths, name));
+      const address = (await readAddress(place)) ?? (await addressOfName(place, name));
       if (address) found.push(address);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      ports.warn({ path: paths.folder, message: `cannot tell whose folder this is: ${reason}` });
+      ports.warn({ path: place.paths.folder, message: `cannot tell whose folder this is: ${reason}` });
     }
   }
   return found;
@@ -31,22 +32,22 @@ export async function listInstances(ports: StorePorts, folder: string): Promise<
  * Reads the address of an instance from its files. An instance that has only input has no metadata yet. An instance
  * with damaged metadata is listed too.
  */
-async function readAddress(ports: StorePorts, paths: InstancePaths): Promise<AgentAddress | undefined> {
-  const whose = (await readWhole(ports, paths)) ?? (await readInboxHead(ports, paths));
+async function readAddress(place: Parameters<typeof readMetadata>[0]): Promise<AgentAddress | undefined> {
+  const whose = (await readWhole(place)) ?? (await readInboxHead(place));
   return whose && { agentName: whose.agentName, instanceKey: whose.instanceKey };
 }
 
-async function readWhole(ports: StorePorts, paths: InstancePaths): Promise<AgentAddress | undefined> {
+async function readWhole(place: Parameters<typeof readMetadata>[0]): Promise<AgentAddress | undefined> {
   try {
-    return await readMetadata(ports, paths.metadata);
+    return await readMetadata(place);
   } catch (error) {
-    if (GoondanError.is(error) && error.code === 'E_STORE_CORRUPT') return undefined;
+    if (isCorrupt(error)) return undefined;
     throw error;
   }
 }
 
-async function readInboxHead({ fs }: StorePorts, { inbox }: InstancePaths): Promise<AgentAddress | undefined> {
-  const [head] = readLines((await fs.read(inbox)) ?? new Uint8Array()).lines;
+async function readInboxHead({ fs, paths }: Pick<StoredInstance, 'fs' | 'paths'>): Promise<AgentAddress | undefined> {
+  const [head] = readLines((await fs.read(paths.inbox)) ?? new Uint8Array()).lines;
   return head && readHead(head);
 }
 
@@ -55,8 +56,7 @@ async function readInboxHead({ fs }: StorePorts, { inbox }: InstancePaths): Prom
  * folder without files, which belongs to no instance yet.
  */
 async function addressOfName(
-  { fs }: StorePorts,
-  { metadata, inbox }: InstancePaths,
+  { fs, paths: { metadata, inbox } }: Pick<StoredInstance, 'fs' | 'paths'>,
   name: string,
 ): Promise<AgentAddress | undefined> {
   if (!(await fs.stat(metadata)) && !(await fs.stat(inbox))) return undefined;

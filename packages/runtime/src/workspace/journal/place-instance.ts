@@ -4,10 +4,7 @@
  * removes draft folders that were left.
  */
 import { dirname } from 'node:path';
-import type { AgentAddress } from '@goondan/types';
-import { draftFolder, type InstancePaths, pathsIn } from '../layout/instance-paths.ts';
-import type { StoreLimits } from '../limits.ts';
-import type { StorePorts } from '../store-ports.ts';
+import { draftFolder, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
 import { applyCommit, commitPlan } from './apply-commit.ts';
 import { createInstance } from './create-instance.ts';
 import { removeAside } from './delete-instance.ts';
@@ -19,39 +16,28 @@ import { newUuid } from '../../ports/ids.ts';
  * Creates the instance; nothing may exist at its path. Durable when it resolves. **Errors** — those of the disk; the
  * caller then has to check whether the instance exists.
  */
-export async function placeInstance(
-  ports: StorePorts,
-  paths: InstancePaths,
-  address: AgentAddress,
-  plan: CommitPlan,
-  limits: StoreLimits,
-): Promise<void> {
+export async function placeInstance(stored: StoredInstance, plan: CommitPlan): Promise<void> {
+  const { fs, paths } = stored;
   const instances = dirname(paths.folder);
-  const draft = pathsIn(draftFolder(instances, newUuid()));
+  const draft = { ...stored, paths: pathsIn(draftFolder(instances, newUuid())) };
   try {
-    await writeDraft(ports, draft, address, plan, limits);
-    await ports.fs.rename(draft.folder, paths.folder);
+    await writeDraft(draft, plan);
+    await fs.rename(draft.paths.folder, paths.folder);
   } catch (error) {
-    await removeAside(ports, draft.folder);
+    await removeAside(stored, draft.paths.folder);
     throw error;
   }
-  await ports.fs.syncFolder(instances);
+  await fs.syncFolder(instances);
 }
 
 /** Writes the draft folder. When it resolves, everything but the directory entry of the folder is durable. */
-async function writeDraft(
-  ports: StorePorts,
-  draft: InstancePaths,
-  address: AgentAddress,
-  plan: CommitPlan,
-  limits: StoreLimits,
-): Promise<void> {
-  await ports.fs.makeFolder(draft.folder);
-  await createInstance(ports, draft, address, limits);
-  const files = await openInstanceFiles(ports, draft, limits);
+async function writeDraft(draft: StoredInstance, plan: CommitPlan): Promise<void> {
+  await draft.fs.makeFolder(draft.paths.folder);
+  await createInstance(draft);
+  const files = await openInstanceFiles(draft);
   try {
-    await commitPlan(ports, draft, plan);
-    await applyCommit(ports, draft, files, plan, async () => undefined);
+    await commitPlan(draft, plan);
+    await applyCommit(draft, files, plan, async () => undefined);
   } finally {
     await closeInstanceFiles(files);
   }

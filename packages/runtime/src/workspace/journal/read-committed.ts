@@ -2,18 +2,17 @@
  * Reads the committed conversation for processes that do not own the instance. It takes no lock and changes nothing.
  * While the owner is committing, the base is computed as recovery would do it, or read again.
  */
-import type { AgentAddress, GoondanError, JsonValue, Message } from '@goondan/types';
+import type { GoondanError, JsonValue, Message } from '@goondan/types';
 import type { ConversationSnapshot } from '../../agent/conversation/conversation-store.ts';
-import { nextOf, type InstancePaths } from '../layout/instance-paths.ts';
+import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
-import type { StorePorts } from '../store-ports.ts';
 import { parseExtensions, readExtensionFiles } from '../records/extension-files.ts';
 import { readEventLine } from '../records/logged-record.ts';
 import { decodeBase } from '../../messages/message-text.ts';
-import { refuseOtherInstance, stateVersionOf, type CommitRecord } from '../records/metadata.ts';
+import { stateVersionOf, type CommitRecord } from '../records/metadata.ts';
 import { planBase, type BasePlan } from './plan-base.ts';
-import { readMetadata, refuseLostMetadata } from '../records/read-metadata.ts';
+import { readOwnMetadata } from '../records/read-metadata.ts';
 
 const ATTEMPTS = 5;
 
@@ -32,12 +31,8 @@ export interface IntactConversation {
 }
 
 /** Reads the conversation; empty when the instance does not exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, … */
-export async function readCommitted(
-  ports: StorePorts,
-  paths: InstancePaths,
-  address: AgentAddress,
-): Promise<ConversationSnapshot> {
-  const intact = await readIntact(ports, paths, address);
+export async function readCommitted(stored: StoredInstance): Promise<ConversationSnapshot> {
+  const intact = await readIntact(stored);
   const { version = 0, stateVersion = 0, messages = [], extensionState } = intact;
   const [problem] = intact.problems;
   if (problem) throw problem;
@@ -45,22 +40,14 @@ export async function readCommitted(
 }
 
 /** Reads the intact files. **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`. */
-export async function readIntact(
-  ports: StorePorts,
-  paths: InstancePaths,
-  address: AgentAddress,
-): Promise<IntactConversation> {
+export async function readIntact(stored: StoredInstance): Promise<IntactConversation> {
   try {
     for (let attempt = 1; ; attempt += 1) {
-      const metadata = await readMetadata(ports, paths.metadata);
-      if (!metadata) {
-        await refuseLostMetadata(ports, paths);
-        return { version: 0, messages: [], extensionState: {}, lostStates: [], problems: [] };
-      }
-      refuseOtherInstance(paths.metadata, address, metadata);
-      const { damaged, ...found } = await readAt(ports, paths, metadata.commit);
+      const metadata = await readOwnMetadata(stored);
+      if (!metadata) return { version: 0, messages: [], extensionState: {}, lostStates: [], problems: [] };
+      const { damaged, ...found } = await readAt(stored, metadata.commit);
       if (damaged.length > 0 && attempt < ATTEMPTS) continue;
-      const problems = damaged.map((path) => corruptStore(ports, path, 'it does not match the last commit'));
+      const problems = damaged.map((path) => corruptStore(stored, path, 'it does not match the last commit'));
       return { ...found, problems: await Promise.all(problems) };
     }
   } catch (error) {
@@ -70,15 +57,15 @@ export async function readIntact(
 }
 
 async function readAt(
-  { fs }: StorePorts,
-  paths: InstancePaths,
+  stored: StoredInstance,
   commit: CommitRecord,
 ): Promise<Omit<IntactConversation, 'problems'> & { readonly damaged: readonly string[] }> {
+  const { fs, paths } = stored;
   const base = await fs.read(paths.base);
   const next = await fs.read(nextOf(paths.base));
   const events = readLines((await fs.read(paths.events)) ?? new Uint8Array()).lines.map(readEventLine);
   const plan = base && planBase(base, next, commit, events);
-  const extensions = await readExtensionFiles(fs, paths, commit);
+  const extensions = await readExtensionFiles(stored, commit);
   const messages = !base || !plan || plan.type === 'damaged' ? undefined : decodeBase(afterwards(base, next, plan));
   return {
     version: commit.version,

@@ -7,13 +7,11 @@
  */
 import { archiveTexts } from '../archive/archive-lines.ts';
 import { readTail, type ArchiveTail } from '../archive/read-tail.ts';
-import { nextOf, type InstancePaths } from '../layout/instance-paths.ts';
-import type { StoreLimits } from '../limits.ts';
-import { AppendLog } from '../lines/append-log.ts';
+import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
+import type { AppendLog } from '../lines/append-log.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { mendTail } from '../lines/open-lines.ts';
 import { readLines, type ReadLines } from '../lines/read-lines.ts';
-import { putInPlace } from '../lines/replace-file.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { together } from '../lines/together.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -24,6 +22,7 @@ import {
   removeStrayExtensions,
   type ExtensionFiles,
 } from '../records/extension-files.ts';
+import { placeBase } from './apply-commit.ts';
 import { FinishedTurns } from './finished-turns.ts';
 import { closeInstanceFiles, openInstanceFiles, type InstanceFiles } from './instance-files.ts';
 import type { InstanceQueues } from './instance-queues.ts';
@@ -43,23 +42,21 @@ export interface RecoveredInstance {
 
 /** Recovers an instance. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_WRITE`, `E_DISK_FULL`. */
 export async function recover(
-  ports: StorePorts,
-  paths: InstancePaths,
-  limits: StoreLimits,
+  stored: StoredInstance,
   { commit }: InstanceMetadata,
   queues: InstanceQueues,
 ): Promise<RecoveredInstance> {
-  const found = await look(ports, paths, commit);
-  await makeNamesDurable(ports, paths);
-  const files = await openInstanceFiles(ports, paths, limits);
+  const found = await look(stored, commit);
+  await makeNamesDurable(stored);
+  const files = await openInstanceFiles(stored);
   try {
     await together([files.events.sync(), files.turn.sync(), files.base.sync(), files.archive.sync()]);
-    await finishBase(ports, paths, files, found.base);
-    await finishArchive(ports, files, found, commit);
-    await placeExtensions(ports.fs, paths, found.extensions.toRename, []);
-    const finished = await lastResults(ports, paths, limits, commit);
+    await finishBase(stored, files, found.base);
+    await finishArchive(stored, files, found, commit);
+    await placeExtensions(stored, found.extensions.toRename, []);
+    const finished = await lastResults(stored, commit);
     await queues.putReply(commit, finished);
-    await clearLeftovers(ports, paths, files, found, commit);
+    await clearLeftovers(stored, files, found, commit);
     return { files, log: found.open.log, extensions: found.extensions.texts, finished };
   } catch (error) {
     await closeInstanceFiles(files);
@@ -80,29 +77,33 @@ interface Found {
 }
 
 /** Reads all files. Rejects damage that a crash cannot cause, before anything is changed. */
-async function look(ports: StorePorts, paths: InstancePaths, commit: CommitRecord): Promise<Found> {
-  const { fs } = ports;
-  const events = await readLog(ports, paths.events);
-  const turn = await readLog(ports, paths.turn);
+async function look(stored: StoredInstance, commit: CommitRecord): Promise<Found> {
+  const { fs, paths } = stored;
+  const events = await readLog(stored, paths.events);
+  const turn = await readLog(stored, paths.turn);
   const archive = await readTail(fs, paths.archive, 1);
   const baseBytes = await fs.read(paths.base);
-  if (!archive) throw await corruptStore(ports, paths.archive, 'it is missing');
-  if (!baseBytes) throw await corruptStore(ports, paths.base, 'it is missing');
-  if (archive.read.damage) throw await corruptStore(ports, paths.archive, archive.read.damage);
+  if (!archive) throw await corruptStore(stored, paths.archive, 'it is missing');
+  if (!baseBytes) throw await corruptStore(stored, paths.base, 'it is missing');
+  if (archive.read.damage) throw await corruptStore(stored, paths.archive, archive.read.damage);
 
   const eventRecords = events.lines.map(readEventLine);
   const turnRecords = turn.lines.map(readTurnLine);
   const committed = committedLog(commit, eventRecords, turnRecords);
   const open = mergeLog(eventRecords, turnRecords, logStart(commit));
-  if (open.damage) throw await corruptStore(ports, paths.events, open.damage);
-  if (archive.last < commit.previous.seq) throw await corruptStore(ports, paths.archive, 'its last turns are missing');
+  if (open.damage) throw await corruptStore(stored, paths.events, open.damage);
+  if (archive.last < commit.previous.seq) throw await corruptStore(stored, paths.archive, 'its last turns are missing');
   if (archive.last < commit.base.seq && !isWholeLog(commit, committed)) {
-    throw await corruptStore(ports, paths.archive, 'it ends before the last commit, and the events to add are missing');
+    throw await corruptStore(
+      stored,
+      paths.archive,
+      'it ends before the last commit, and the events to add are missing',
+    );
   }
   const base = planBase(baseBytes, await fs.read(nextOf(paths.base)), commit, committed);
-  if (base.type === 'damaged') throw await corruptStore(ports, paths.base, base.problem);
-  const extensions = await readExtensionFiles(fs, paths, commit);
-  if (extensions.damaged) throw await corruptStore(ports, extensions.damaged, 'its checksum does not match');
+  if (base.type === 'damaged') throw await corruptStore(stored, paths.base, base.problem);
+  const extensions = await readExtensionFiles(stored, commit);
+  if (extensions.damaged) throw await corruptStore(stored, extensions.damaged, 'its checksum does not match');
   return { events, turn, archive, base, extensions, committed, open };
 }
 
@@ -118,7 +119,7 @@ async function readLog(ports: StorePorts, path: string): Promise<ReadLines> {
  * Syncs the directories before any file is created or renamed. Otherwise a power loss could undo an earlier rename and
  * mix up the old and the new file.
  */
-async function makeNamesDurable({ fs }: StorePorts, paths: InstancePaths): Promise<void> {
+async function makeNamesDurable({ fs, paths }: StoredInstance): Promise<void> {
   await together([paths.messages, paths.extensions, paths.folder].map((folder) => fs.syncFolder(folder)));
   if (await fs.stat(paths.archive)) return;
   // A crash interrupted the rotation of the archive before the next file was created, so it is created here.
@@ -127,23 +128,13 @@ async function makeNamesDurable({ fs }: StorePorts, paths: InstancePaths): Promi
   await fs.syncFolder(paths.messages);
 }
 
-async function finishBase(
-  { fs }: StorePorts,
-  paths: InstancePaths,
-  files: InstanceFiles,
-  plan: BasePlan,
-): Promise<void> {
+async function finishBase(stored: StoredInstance, files: InstanceFiles, plan: BasePlan): Promise<void> {
   if (plan.type === 'append') {
     await files.base.truncate(plan.from);
     await files.base.write(plan.bytes);
     await files.base.sync();
   }
-  if (plan.type === 'rename') {
-    await putInPlace(fs, paths.base);
-    const old = files.base;
-    files.base = await AppendLog.open(fs, paths.base);
-    await old.close();
-  }
+  if (plan.type === 'rename') await placeBase(stored, files);
 }
 
 async function finishArchive(
@@ -165,12 +156,7 @@ async function finishArchive(
  * Reads the results of the last turns. The newest is always included, however long its lines are, because its answer
  * may still have to be delivered.
  */
-async function lastResults(
-  { fs }: StorePorts,
-  paths: InstancePaths,
-  limits: StoreLimits,
-  { turn }: CommitRecord,
-): Promise<FinishedTurns> {
+async function lastResults({ fs, paths, limits }: StoredInstance, { turn }: CommitRecord): Promise<FinishedTurns> {
   const tail = await readTail(fs, paths.archive, limits.rememberedTurns);
   if (tail && (!turn || typeof turn.result === 'string' || tail.finished.has(turn.id)))
     return new FinishedTurns(limits, tail.finished);
@@ -180,14 +166,14 @@ async function lastResults(
 
 /** Removes leftover files. Runs last, when no other part of recovery needs them. */
 async function clearLeftovers(
-  ports: StorePorts,
-  paths: InstancePaths,
+  stored: StoredInstance,
   files: InstanceFiles,
   { events, turn, open }: Found,
   commit: CommitRecord,
 ): Promise<void> {
-  await mendTail(ports, files.events, events);
-  await mendTail(ports, files.turn, turn);
+  const { fs, paths, warn } = stored;
+  await mendTail(stored, files.events, events);
+  await mendTail(stored, files.turn, turn);
   if (open.log.length === 0) {
     await files.events.truncate(0);
     await files.turn.truncate(0);
@@ -199,11 +185,11 @@ async function clearLeftovers(
     // Syncs the cut: after a power loss, removed records must not reappear after later writes.
     await together([files.events.sync(), files.turn.sync()]);
     const message = `cut records from ${open.cutFrom} on: a crash had interrupted the write they came with`;
-    ports.warn({ path: paths.events, message });
+    warn({ path: paths.events, message });
   }
-  await ports.fs.remove(nextOf(paths.base));
-  await ports.fs.remove(nextOf(paths.metadata));
-  await removeStrayExtensions(ports.fs, paths, commit);
+  await fs.remove(nextOf(paths.base));
+  await fs.remove(nextOf(paths.metadata));
+  await removeStrayExtensions(stored, commit);
 }
 
 async function cutFrom(log: AppendLog, { lines }: ReadLines, seq: number): Promise<void> {

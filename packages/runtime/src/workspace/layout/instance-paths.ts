@@ -1,4 +1,5 @@
 import type { AgentAddress } from '@goondan/types';
+import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { instanceFolderName } from './instance-folder-name.ts';
 import { pathSegment } from './path-segment.ts';
@@ -32,6 +33,13 @@ export interface InstancePaths {
   readonly traces: string;
   readonly extensions: string;
   extension(name: string): string;
+}
+
+/** One instance on disk, with everything that is needed to read and write its files. */
+export interface StoredInstance extends StorePorts {
+  readonly paths: InstancePaths;
+  readonly address: AgentAddress;
+  readonly limits: StoreLimits;
 }
 
 /**

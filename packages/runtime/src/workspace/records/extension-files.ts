@@ -4,8 +4,7 @@
  */
 import { join } from 'node:path';
 import type { JsonValue } from '@goondan/types';
-import type { Fs } from '../../ports/fs.ts';
-import { nextOf, type InstancePaths } from '../layout/instance-paths.ts';
+import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
 import { prepareFile } from '../lines/replace-file.ts';
 import { together } from '../lines/together.ts';
 import { type CommitRecord, matches } from './metadata.ts';
@@ -21,7 +20,7 @@ export interface ExtensionFiles {
   readonly lost: readonly string[];
 }
 
-export async function readExtensionFiles(fs: Fs, paths: InstancePaths, commit: CommitRecord): Promise<ExtensionFiles> {
+export async function readExtensionFiles({ fs, paths }: StoredInstance, commit: CommitRecord): Promise<ExtensionFiles> {
   const texts = new Map<string, string>();
   const toRename: string[] = [];
   const lost: string[] = [];
@@ -47,8 +46,7 @@ export async function readExtensionFiles(fs: Fs, paths: InstancePaths, commit: C
  * exist after a crash.
  */
 export async function prepareExtensions(
-  fs: Fs,
-  paths: InstancePaths,
+  { fs, paths }: StoredInstance,
   texts: ReadonlyMap<string, string>,
   changed: readonly string[],
 ): Promise<void> {
@@ -62,8 +60,7 @@ export async function prepareExtensions(
  * must not overwrite one that is still needed.
  */
 export async function placeExtensions(
-  fs: Fs,
-  paths: InstancePaths,
+  { fs, paths }: StoredInstance,
   changed: readonly string[],
   removed: readonly string[],
 ): Promise<void> {
@@ -73,7 +70,7 @@ export async function placeExtensions(
 }
 
 /** Removes files that the commit does not refer to, after recovery. Copies kept aside stay. */
-export async function removeStrayExtensions(fs: Fs, paths: InstancePaths, commit: CommitRecord): Promise<void> {
+export async function removeStrayExtensions({ fs, paths }: StoredInstance, commit: CommitRecord): Promise<void> {
   const expected = new Set(Object.keys(commit.extensions).map((name) => paths.extension(name)));
   for (const name of (await fs.list(paths.extensions)) ?? []) {
     const path = join(paths.extensions, name);

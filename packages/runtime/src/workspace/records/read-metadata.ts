@@ -1,16 +1,30 @@
-import type { InstancePaths } from '../layout/instance-paths.ts';
-import type { StorePorts } from '../store-ports.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
-import { decodeMetadata, type InstanceMetadata } from './metadata.ts';
+import { decodeMetadata, type InstanceMetadata, refuseOtherInstance } from './metadata.ts';
 
 /**
  * Returns `undefined` when the file does not exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_FORMAT`, `E_STORE_READ`.
  */
-export async function readMetadata(ports: StorePorts, path: string): Promise<InstanceMetadata | undefined> {
-  const bytes = await ports.fs.read(path);
+export async function readMetadata(
+  stored: Omit<StoredInstance, 'address' | 'limits'>,
+): Promise<InstanceMetadata | undefined> {
+  const { metadata: path } = stored.paths;
+  const bytes = await stored.fs.read(path);
   if (!bytes) return undefined;
   const metadata = decodeMetadata(path, bytes);
-  if (!metadata) throw await corruptStore(ports, path, 'its checksum does not match');
+  if (!metadata) throw await corruptStore(stored, path, 'its checksum does not match');
+  return metadata;
+}
+
+/**
+ * Reads the metadata for processes that do not own the instance. Returns `undefined` when the instance does not exist.
+ *
+ * **Errors** — those of `readMetadata` and `refuseLostMetadata`; `E_STORE_INSTANCE`.
+ */
+export async function readOwnMetadata(stored: StoredInstance): Promise<InstanceMetadata | undefined> {
+  const metadata = await readMetadata(stored);
+  if (metadata) refuseOtherInstance(stored.paths.metadata, stored.address, metadata);
+  else await refuseLostMetadata(stored);
   return metadata;
 }
 
@@ -18,9 +32,10 @@ export async function readMetadata(ports: StorePorts, path: string): Promise<Ins
  * Throws if an instance has a conversation but no metadata: the instance is damaged, not new. **Errors** —
  * `E_STORE_CORRUPT`.
  */
-export async function refuseLostMetadata(ports: StorePorts, paths: InstancePaths): Promise<void> {
+export async function refuseLostMetadata(stored: StoredInstance): Promise<void> {
+  const { fs, paths } = stored;
   for (const path of [paths.base, paths.events, paths.turn, paths.archive]) {
-    const stat = await ports.fs.stat(path);
-    if (stat && stat.size > 0) throw await corruptStore(ports, paths.metadata, `it is missing, but ${path} exists`);
+    const stat = await fs.stat(path);
+    if (stat && stat.size > 0) throw await corruptStore(stored, paths.metadata, `it is missing, but ${path} exists`);
   }
 }

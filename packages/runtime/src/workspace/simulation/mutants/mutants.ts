@@ -38,7 +38,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'forget handled ids when the inbox is compacted',
     file: 'inbox/inbox.ts',
-    find: 'const handled = [...this.#head.handled, ...gone].slice(-this.#limits.rememberedEvents);',
+    find: 'const handled = [...this.#head.handled, ...gone].slice(-limits.rememberedEvents);',
     replace: 'const handled = [...this.#head.handled, ...gone].slice(0, 0);',
     seed: 2,
     isQuick: true,
@@ -46,7 +46,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'take events out of the inbox before their commit is durable',
     file: 'inbox/inbox.ts',
-    find: 'await this.#ports.fs.syncFolder(this.#paths.folder);',
+    find: 'await this.stored.fs.syncFolder(this.stored.paths.folder);',
     replace: '',
     caughtBy: 'race',
   },
@@ -76,11 +76,11 @@ export const mutants: readonly Mutant[] = [
     file: 'journal/instance-writer.ts',
     find: `      if (result.error?.code === 'E_DEAD_LETTER' && entry) await this.#putLetter(entry.event, result.error.message);
       const turn = { turnId, log: this.#log, delta, extensionState, result, entry };
-      const plan = planCommit(this.#metadata, this.#extensions, turn, ports.clock.now());
-      await commitPlan(ports, paths, plan);`,
+      const plan = planCommit(this.#metadata, this.#extensions, turn, this.stored.clock.now());
+      await commitPlan(this.stored, plan);`,
     replace: `      const turn = { turnId, log: this.#log, delta, extensionState, result, entry };
-      const plan = planCommit(this.#metadata, this.#extensions, turn, ports.clock.now());
-      await commitPlan(ports, paths, plan);
+      const plan = planCommit(this.#metadata, this.#extensions, turn, this.stored.clock.now());
+      await commitPlan(this.stored, plan);
       if (result.error?.code === 'E_DEAD_LETTER' && entry) await this.#putLetter(entry.event, result.error.message);`,
     seed: 1,
   },
@@ -114,17 +114,17 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'drop the events first, then write the base',
     file: 'journal/apply-commit.ts',
-    find: 'if (plan.isRewrite) await placeBase(fs, paths, files);',
+    find: 'if (plan.isRewrite) await placeBase(stored, files);',
     replace: `await files.events.truncate(0);
   await files.turn.truncate(0);
-  if (plan.isRewrite) await placeBase(fs, paths, files);`,
+  if (plan.isRewrite) await placeBase(stored, files);`,
     isQuick: true,
   },
   {
     name: 'put the state of extensions in place before the commit',
     file: 'journal/apply-commit.ts',
     find: 'await putInPlace(fs, paths.metadata);',
-    replace: `await placeExtensions(fs, paths, plan.changed, []);
+    replace: `await placeExtensions(stored, plan.changed, []);
   await putInPlace(fs, paths.metadata);`,
     seed: 4,
   },
@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'forget the state of extensions in the commit',
     file: 'journal/recover.ts',
-    find: 'await placeExtensions(ports.fs, paths, found.extensions.toRename, []);',
+    find: 'await placeExtensions(stored, found.extensions.toRename, []);',
     replace: '',
   },
   {
@@ -271,7 +271,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'make the folder of an instance without a sync of its name',
     file: 'journal/instance-slot.ts',
-    find: 'await ports.fs.syncFolder(dirname(paths.folder));',
+    find: 'await fs.syncFolder(dirname(paths.folder));',
     replace: '',
     isQuick: true,
   },
@@ -329,7 +329,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'commit states alone and leave the next files where they are',
     file: 'journal/instance-writer.ts',
-    find: 'await this.#apply(() => placeExtensions(ports.fs, paths, plan.changed, plan.removed));',
+    find: 'await this.#apply(() => placeExtensions(this.stored, plan.changed, plan.removed));',
     replace: '',
   },
   {
