@@ -251,7 +251,9 @@ describe('garbage', () => {
     // The path is relative to <folder>/state/workspaces/test/run/<channel>.
     const forged = ['{"file":"../../../../../work/bait.json"}'];
     expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
-    expect(logged(running, 'frame.refused')).toEqual(['E_IPC_FRAME: A frame names a file that is none of ours.']);
+    expect(logged(running, 'frame.refused')).toEqual([
+      'E_IPC_FRAME: A frame names a file that no process of this swarm has written.',
+    ]);
     expect(running.logs.map(({ message }) => message)).not.toContain('swallowed');
     expect(existsSync(bait)).toBe(true);
     await expectUnharmed(running, ['forger', 'victim']);

@@ -124,7 +124,9 @@ export class GdnCommand extends Command {
 
   #whereToLook(code: string): string {
     const help = `\`${this.#path()} --help\``;
-    return code === 'commander.unknownCommand' ? `${help} lists what there is.` : `${help} shows what it takes.`;
+    return code === 'commander.unknownCommand'
+      ? `${help} lists the commands.`
+      : `${help} shows the arguments and options.`;
   }
 
   #path(): string {

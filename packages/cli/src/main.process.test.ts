@@ -32,7 +32,7 @@ describe('gdn', () => {
   test('a mistake in the command line: the problem and a suggestion on standard error, exit 2', async () => {
     expect(await gdn('dmeo')).toEqual({
       stdout: '',
-      stderr: "E_USAGE: unknown command 'dmeo' (Did you mean demo?)\n`gdn --help` lists what there is.\n",
+      stderr: "E_USAGE: unknown command 'dmeo' (Did you mean demo?)\n`gdn --help` lists the commands.\n",
       exitCode: 2,
     });
   });

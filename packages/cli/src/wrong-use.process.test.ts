@@ -31,13 +31,13 @@ describe('every command', () => {
   test.each(named(ends))('gdn %s: an option it does not have', async (name, known) => {
     await expectRefusal([...usual(known), '--jsno'], 2, {
       message: "unknown option '--jsno' (Did you mean --json?)",
-      suggestion: `\`gdn ${name} --help\` shows what it takes.`,
+      suggestion: `\`gdn ${name} --help\` shows the arguments and options.`,
     });
   });
 
   test.each(named(ends))('gdn %s: options without their value, or with an empty one', async (name, known) => {
     for (const { flags, long } of known.command.options.filter(({ required }) => required)) {
-      const suggestion = `\`gdn ${name} --help\` shows what it takes.`;
+      const suggestion = `\`gdn ${name} --help\` shows the arguments and options.`;
       await expectRefusal([...usual(known), `${long}`], 2, { message: `option '${flags}' needs a value`, suggestion });
       const message = `option '${flags}' argument '' is invalid. `;
       await expectRefusal([...usual(known), `${long}`, ''], 2, {
@@ -63,7 +63,7 @@ describe('every command', () => {
       await expectRefusal([...path], 2, {
         message: /^(missing required argument '\w+'|required option '.+' not specified)$/,
         suggestion: new RegExp(
-          `^Type it as \`gdn ${name} .*<\\w+>.*\`\\. \`gdn ${name} --help\` shows what it takes\\.$`,
+          `^Type it as \`gdn ${name} .*<\\w+>.*\`\\. \`gdn ${name} --help\` shows the arguments and options\\.$`,
         ),
       });
     },
@@ -118,7 +118,7 @@ describe('one command', () => {
   const noTrust = /^Review the code\. Then add `--trust`/;
 
   test.each([
-    ['nothing like a command', ['xyzzy'], 2, "unknown command 'xyzzy'", '`gdn --help` lists what there is.'],
+    ['nothing like a command', ['xyzzy'], 2, "unknown command 'xyzzy'", '`gdn --help` lists the commands.'],
     ['help about one', ['help', 'dmeo'], 2, "unknown command 'dmeo' (Did you mean demo?)", /^`gdn --help` lists/],
     ['its help', ['dmeo', '--help'], 2, "unknown command 'dmeo' (Did you mean demo?)", /^`gdn --help` lists/],
     [

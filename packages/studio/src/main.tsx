@@ -6,7 +6,7 @@ import { startTheme } from './theme/theme.ts';
 
 startTheme();
 const place = document.getElementById('studio');
-if (place === null) throw new Error('index.html has no place for the page.');
+if (place === null) throw new Error('index.html has no element with the id "studio".');
 createRoot(place).render(
   <StrictMode>
     <ErrorBoundary>

@@ -18,7 +18,7 @@ const MOST_REPEATS = 1_000;
 export function parseRegex(source: string): Node {
   const parser = new Parser(source);
   const node = parser.choice();
-  if (!parser.isDone) throw parser.problem('a ")" that nothing opened');
+  if (!parser.isDone) throw parser.problem('a ")" without a "(" before it');
   return node;
 }
 
@@ -54,7 +54,7 @@ class Parser {
     const what = this.#atom();
     const bounds = this.#quantifier();
     if (bounds === undefined) return what;
-    if (what.is === 'assert') throw this.problem('a quantifier after something that takes no character');
+    if (what.is === 'assert') throw this.problem('a quantifier after something that matches no character');
     this.#eat('?');
     if (this.#quantifier() !== undefined) throw this.problem('two quantifiers in a row');
     return { is: 'repeat', what, ...bounds };
@@ -72,7 +72,7 @@ class Parser {
     if (Math.max(bounds.least, isOpen ? 0 : bounds.most) > MOST_REPEATS) {
       throw this.problem(`more than ${MOST_REPEATS} repetitions`);
     }
-    if (bounds.most < bounds.least) throw this.problem('bounds in the wrong order');
+    if (bounds.most < bounds.least) throw this.problem('a repetition whose maximum is below its minimum');
     return isOpen ? { ...bounds, most: undefined } : bounds;
   }
 
@@ -105,7 +105,7 @@ class Parser {
   #group(): Node {
     if (this.#eat('?') && !this.#eat(':')) throw this.problem('a kind of group that is not supported');
     const inner = this.choice();
-    if (!this.#eat(')')) throw this.problem('a "(" that nothing closes');
+    if (!this.#eat(')')) throw this.problem('a "(" without a ")" after it');
     return inner;
   }
 
@@ -113,7 +113,7 @@ class Parser {
     const isNegated = this.#eat('^');
     const parts: Fits[] = [];
     while (this.#peek() !== ']') {
-      if (this.isDone) throw this.problem('a "[" that nothing closes');
+      if (this.isDone) throw this.problem('a "[" without a "]" after it');
       parts.push(this.#range());
     }
     this.#take();
@@ -127,7 +127,8 @@ class Parser {
     if (!isRange) return typeof from === 'number' ? (codePoint) => codePoint === from : from;
     this.#take();
     const to = this.#classMember();
-    if (typeof from !== 'number' || typeof to !== 'number' || to < from) throw this.problem('a range that is none');
+    if (typeof from !== 'number' || typeof to !== 'number' || to < from)
+      throw this.problem('a range without two single characters');
     return (codePoint) => codePoint >= from && codePoint <= to;
   }
 
@@ -174,7 +175,7 @@ class Parser {
 
   #take(): string {
     const character = this.#characters[this.#at];
-    if (character === undefined) throw this.problem('an end where something is missing');
+    if (character === undefined) throw this.problem('an unexpected end');
     this.#at += 1;
     return character;
   }

@@ -53,14 +53,14 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
     await terminal.run('run', 'bundle', '--trust');
     await terminal.see('/help lists what you can type.\n>');
     await say('put a book');
-    const screen = await terminal.see('Let it run? [y/N, or why not]');
+    const screen = await terminal.see('Let it run? [y/N, or a reason to deny it]');
     expect(screen).toContain('{"what":"a book"}');
     await say('y');
     await terminal.see('Put: a book');
 
     await say('put a lamp');
     await terminal.see('{"what":"a lamp"}');
-    await terminal.see('Let it run? [y/N, or why not]');
+    await terminal.see('Let it run? [y/N, or a reason to deny it]');
     await say('it is dark');
     await terminal.see('They say: it is dark');
 
@@ -80,7 +80,7 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
     await terminal.run('run', 'bundle', '--trust');
     await terminal.see('/help lists what you can type.\n>');
     await say('put a book');
-    await terminal.see('Let it run? [y/N, or why not]');
+    await terminal.see('Let it run? [y/N, or a reason to deny it]');
     await terminal.press('C-c');
     await terminal.see('is left open.');
     await terminal.press('C-c');

@@ -7,7 +7,7 @@ import type { Chat } from './chat.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
 import { linesOf } from './screen/line.ts';
 
-const LABEL = 'Let it run? [y/N, or why not] ';
+const LABEL = 'Let it run? [y/N, or a reason to deny it] ';
 const plain = pc.createColors(false);
 
 /** Opens the desk. If the swarm was started for this chat, nobody else can be asked. */
@@ -26,7 +26,7 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Appr
 
 function readAnswer(text: string | undefined, { id }: ApprovalSummary, chat: Chat): PersonAnswer | undefined {
   if (text === undefined) {
-    chat.note(`${id} is left open. \`gdn approve\` and \`gdn deny\` can answer it; Ctrl-C cancels the turn.`);
+    chat.note(`${id} stays unanswered. \`gdn approve\` and \`gdn deny\` can answer it; Ctrl-C cancels the turn.`);
     return undefined;
   }
   const said = text.trim();

@@ -28,7 +28,7 @@ describe('readInput', () => {
 
   test.each([
     ['/hlep', 'There is no /hlep. Did you mean /help? To send it as a message, begin with //.'],
-    ['/xyzzy', 'There is no /xyzzy. /help lists what there is. To send it as a message, begin with //.'],
+    ['/xyzzy', 'There is no /xyzzy. /help lists the commands. To send it as a message, begin with //.'],
     ['/history many', '/history takes a number from 1 to 10000, not "many".'],
     ['/history 0', '/history takes a number from 1 to 10000, not "0".'],
     ['/quit now', '/quit takes nothing after it.'],

@@ -69,7 +69,7 @@ function readHistory(rest: string): ReadInput {
 function unknown(name: string): string {
   const names = commandHelp.map(([usage]) => usage.replace(/ .*/, ''));
   const closest = closestName(`/${name}`, names);
-  const meant = closest === undefined ? '/help lists what there is.' : `Did you mean ${closest}?`;
+  const meant = closest === undefined ? '/help lists the commands.' : `Did you mean ${closest}?`;
   return `There is no /${name}. ${meant} To send it as a message, begin with //.`;
 }
 

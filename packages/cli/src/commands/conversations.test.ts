@@ -52,11 +52,11 @@ describe('gdn instance', () => {
     expect((await gdn('run --trust --input Hi')).exitCode).toBe(0);
     expect((await gdn('instance show host defualt')).stderr).toBe(
       'E_INSTANCE_UNKNOWN: Agent "host" has no conversation "defualt".\n' +
-        'Did you mean `default`? `gdn instance list` shows what there is.\n',
+        'Did you mean `default`? `gdn instance list` lists the conversations.\n',
     );
     expect((await gdn('instance show hots default')).stderr).toBe(
       'E_INSTANCE_UNKNOWN: Agent "hots" has no conversations.\n' +
-        'Did you mean `host`? `gdn instance list` shows what there is.\n',
+        'Did you mean `host`? `gdn instance list` lists the conversations.\n',
     );
     const mistyped = await gdn('instance export host defualt');
     expect(mistyped.stderr).toContain('\nDid you mean `default`?');

@@ -161,8 +161,8 @@ describe('a server with errors', () => {
     [
       '404',
       { status: 404, body: '{"error":{"message":"model \'qwen3:8b\' not found"}}' },
-      "E_MODEL_FAILED: openai-compatible/qwen3:8b is not there (HTTP 404): model 'qwen3:8b' not found",
-      'Check `model` and `endpoint` of the Model: it was asked at http://127.0.0.1:',
+      "E_MODEL_FAILED: openai-compatible/qwen3:8b was not found (HTTP 404): model 'qwen3:8b' not found",
+      'Check `model` and `endpoint` of the Model: the request went to http://127.0.0.1:',
     ],
     [
       'a web page',

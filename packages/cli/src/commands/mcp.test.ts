@@ -105,7 +105,7 @@ An agent sees only what it declares. In its \`environment\`:
   test('B-06 wrong use: exit 2, a suggestion, and nothing written', async () => {
     const { stderr, exitCode } = await mcp('add', 'files');
     expect(stderr).toBe(
-      'E_USAGE: Say how the server is reached: by a command or by --url.\nFor example: gdn mcp add files -- npx -y some-server\n',
+      'E_USAGE: Give the command that starts the server, or its address with --url.\nFor example: gdn mcp add files -- npx -y some-server\n',
     );
     expect(exitCode).toBe(2);
     expect(existsSync(join(folder, '.mcp.json'))).toBe(false);

@@ -169,7 +169,7 @@ describe('gdn package add', () => {
     expect(stdout).toBe(
       [
         'Added @acme/tools 1.0.0. No script of a package was run.',
-        'Not run: what @acme/tools would run at its installation. Look at it first; `gdn package add ./tools-1.0.0/acme-tools-1.0.0.tgz --allow-scripts` runs it.',
+        'The install scripts of @acme/tools were not run. Look at them first; `gdn package add ./tools-1.0.0/acme-tools-1.0.0.tgz --allow-scripts` runs them.',
         'It offers:',
         `  Tool/weather  ${reference}`,
         'Put the text in braces where the reference belongs, such as in `tools` of an agent.',

@@ -124,7 +124,7 @@ describe('gdn studio', () => {
     try {
       const { stdout, stderr, exitCode } = await place.run('studio', '--port', String(taken.port));
       expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
-      expect(stderr).toStartWith(`E_STUDIO_PORT: Port ${taken.port} cannot be listened on`);
+      expect(stderr).toStartWith(`E_STUDIO_PORT: Studio cannot listen on port ${taken.port}`);
     } finally {
       await taken.stop(true);
     }

@@ -40,7 +40,7 @@ export async function examine(options: BundleOptions): Promise<readonly Check[]>
 export function checkProcesses(isReadable: boolean): Check {
   if (isReadable) return ok('processes', '/proc can be read: nothing a swarm starts is left behind');
   const detail = '/proc cannot be read: what leaves the process group of its agent is not found when that ends';
-  return warning('processes', detail, 'Nothing, unless tools start programs that detach themselves.');
+  return warning('processes', detail, 'You need not do anything, unless tools start programs that detach themselves.');
 }
 
 /** Lists the names of the set keys, never their values. */

@@ -12,7 +12,7 @@ export function unknownInstance(
   const agents = [...new Set(known.map((each) => each.agentName))];
   const meant = keys.length > 0 ? closestName(instanceKey, keys) : closestName(agentName, agents);
   const what = keys.length > 0 ? `no conversation ${JSON.stringify(instanceKey)}` : 'no conversations';
-  const suggestion = `Did you mean \`${meant ?? ''}\`? \`gdn instance list\` shows what there is.`;
+  const suggestion = `Did you mean \`${meant ?? ''}\`? \`gdn instance list\` lists the conversations.`;
   return new GoondanError(
     'E_INSTANCE_UNKNOWN',
     `Agent "${agentName}" has ${what}.`,

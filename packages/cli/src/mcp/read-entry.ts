@@ -23,7 +23,7 @@ export function readEntry(name: string, command: readonly string[], options: Add
   }
   if ((program === undefined) === (url === undefined)) {
     const example = `gdn mcp add ${name} -- npx -y some-server`;
-    throw usage('Say how the server is reached: by a command or by --url.', `For example: ${example}`);
+    throw usage('Give the command that starts the server, or its address with --url.', `For example: ${example}`);
   }
   if (url !== undefined) {
     if (env.length > 0 || cwd !== undefined)

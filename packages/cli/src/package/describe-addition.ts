@@ -12,10 +12,10 @@ export function describeAddition(
 ) {
   const offers = resources.map((each) => ({ ...each, identity: `${each.kind}/${each.name}` }));
   const widest = Math.max(0, ...offers.map(({ identity }) => identity.length));
-  const look = `Look at it first; \`gdn package add ${quoteForShell(typed)} --allow-scripts\` runs it.`;
+  const look = `Look at them first; \`gdn package add ${quoteForShell(typed)} --allow-scripts\` runs them.`;
   const lines = [
     `Added ${name} ${version}.${allowScripts ? '' : ' No script of a package was run.'}`,
-    ...(heldBack.length === 0 ? [] : [`Not run: what ${heldBack.join(', ')} would run at its installation. ${look}`]),
+    ...(heldBack.length === 0 ? [] : [`The install scripts of ${heldBack.join(', ')} were not run. ${look}`]),
     ...(offers.length === 0 ? ['It has no resources to refer to.'] : ['It offers:']),
     ...offers.map((each) => `  ${each.identity.padEnd(widest)}  ${referenceText(each, name)}`),
     ...(offers.length === 0

@@ -26,7 +26,7 @@ export function readPackageJson(folder: string): Readonly<Record<string, unknown
   } catch (error) {
     throw unreadable(path, error instanceof Error ? error.message : String(error), error);
   }
-  throw unreadable(path, 'it holds no object');
+  throw unreadable(path, 'it does not contain an object');
 }
 
 /** The maximum size of a file in bytes. The lock file of a large project has a few megabytes. */

@@ -120,7 +120,7 @@ function checkAddress({ url: text, method }: Request): URL {
 }
 
 function wrongMethod(method: string, allowed: string): Refusal {
-  const message = `Studio takes ${allowed} here, not ${method.slice(0, 20)}.`;
+  const message = `Studio supports ${allowed} here, not ${method.slice(0, 20)}.`;
   return new Refusal(405, 'E_STUDIO_REQUEST', message, { Allow: allowed });
 }
 
@@ -149,6 +149,6 @@ function listen(port: number, fetch: (request: Request) => Promise<Response | un
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new GoondanError('E_STUDIO_PORT', `Port ${port} cannot be listened on: ${reason}`, { cause: error });
+    throw new GoondanError('E_STUDIO_PORT', `Studio cannot listen on port ${port}: ${reason}`, { cause: error });
   }
 }

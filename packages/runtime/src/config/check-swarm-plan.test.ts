@@ -39,7 +39,7 @@ describe('a plan', () => {
     [{ connections: [{ ...connection, rules: [] }] }, 'connection "web" has no ingress rule'],
     [
       { connections: [{ ...connection, rules: [{ route: { agentRef: { kind: 'Agent', name: 'boss' } } }] }] },
-      'a rule of connection "web" names the agent "boss", which is not there',
+      'a rule of connection "web" names the agent "boss", which the swarm does not have',
     ],
     [{ policy: { maxProcesses: 0 } }, 'policy.maxProcesses is 0, not a number from 1'],
     [{ policy: { maxProcesses: '3' as never } }, 'policy.maxProcesses is "3", not a number from 1'],

@@ -84,7 +84,7 @@ function* findRuleProblems(
     if (agentRef === undefined) continue;
     const name = typeof agentRef === 'string' ? agentRef.replace(/^Agent\//, '') : agentRef.name;
     if (!agents.includes(name))
-      yield `a rule of connection "${connection}" names the agent "${name}", which is not there`;
+      yield `a rule of connection "${connection}" names the agent "${name}", which the swarm does not have`;
   }
 }
 

@@ -111,7 +111,11 @@ export class ConnectorRun {
       case 'drain':
         return void this.drain(message.graceMs);
       case 'dropped':
-        return this.#log('warn', `Not told: ${message.counts.delta} deltas.`, 'deltas.dropped');
+        return this.#log(
+          'warn',
+          `${message.counts.delta} deltas were dropped: there were too many at once.`,
+          'deltas.dropped',
+        );
       // Handled by `Emits` and `Asks`.
       case 'connector.accepted':
       case 'connector.refused':

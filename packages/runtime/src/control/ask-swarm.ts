@@ -12,7 +12,7 @@ export async function askSwarm(
   delivery: Delivery,
   { signal, onAccepted, onCancelled, onNotice, cancelOnDisconnect }: AskOptions = {},
 ): Promise<TurnEnd> {
-  if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'Cancelled before it was asked.');
+  if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'The request was cancelled before it was sent.');
   const request = cancelOnDisconnect === true ? { ...delivery, cancelOnDisconnect } : delivery;
   const { events, end } = await openStream(socket, operations.ask, request);
   let accepted: Acceptance | undefined;
@@ -32,7 +32,7 @@ export async function askSwarm(
       }
       if (isNotice(event)) onNotice?.(checkAnswer(swarmNotice, data));
     }
-    throw new GoondanError('E_CONTROL_CLOSED', `${socket.what} went away before the turn ended.`);
+    throw new GoondanError('E_CONTROL_CLOSED', `${socket.what} stopped before the turn ended.`);
   } finally {
     signal?.removeEventListener('abort', cancel);
     end();

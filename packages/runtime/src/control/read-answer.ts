@@ -20,7 +20,7 @@ export function checkAnswer<Answer>(check: Check<Answer>, value: unknown): Answe
     return check(value);
   } catch (error) {
     if (!(error instanceof Misfit)) throw error;
-    throw notUnderstood(`something else than was asked for: ${error.message}`, error);
+    throw notUnderstood(`with an unexpected shape: ${error.message}`, error);
   }
 }
 

@@ -296,12 +296,12 @@ describe('a rejected frame', () => {
     ['{"type":"pong","n":1', 'A frame is not JSON.'],
     ['null', 'A frame "?" is malformed: it is null, not an object.'],
     ['[{"type":"pong","n":1}]', 'A frame "?" is malformed: it is a list, not an object.'],
-    ['{"type":"turn"}', 'A frame "turn" is malformed: type is "turn", none of ready,'],
-    ['{"type":"constructor"}', 'A frame "constructor" is malformed: type is "constructor", none of ready,'],
-    ['{"type":"pong","n":-1}', 'A frame "pong" is malformed: n is -1, not a whole number from 0.'],
-    ['{"type":"pong","n":1e999}', 'A frame "pong" is malformed: n is Infinity, not a whole number from 0.'],
+    ['{"type":"turn"}', 'A frame "turn" is malformed: type is "turn", not one of ready,'],
+    ['{"type":"constructor"}', 'A frame "constructor" is malformed: type is "constructor", not one of ready,'],
+    ['{"type":"pong","n":-1}', 'A frame "pong" is malformed: n is -1, not a whole number of at least 0.'],
+    ['{"type":"pong","n":1e999}', 'A frame "pong" is malformed: n is Infinity, not a whole number of at least 0.'],
     ['{"type":"start.failed","error":{"code":"E_MINE","message":""}}', 'error.code is not a code of the catalogue'],
-    ['{"type":"call","callId":"1","kind":"order"}', 'kind is "order", none of request, send'],
+    ['{"type":"call","callId":"1","kind":"order"}', 'kind is "order", not one of request, send'],
     [JSON.stringify({ ...fromAgent['turn.done'][0], result: { turnId: 1 } }), 'result.turnId is 1, not a text'],
     [
       JSON.stringify({ ...fromAgent.call[0], event: { ...event, createdAt: 1_700_000_000 } }),
@@ -325,7 +325,7 @@ describe('a rejected frame', () => {
       'event.createdAt is an invalid date, not a date',
     ],
     [{ type: 'log', line: { ...line, data: cyclic() } }, 'is nested deeper than 256 levels'],
-    [{ type: 'nothing' } as never, 'type is "nothing", none of ready,'],
+    [{ type: 'nothing' } as never, 'type is "nothing", not one of ready,'],
   ])('is rejected before it is sent: %#', (message, problem) => {
     expectRefusal(() => agentLanguage.child.encode(message), problem);
   });

@@ -55,7 +55,7 @@ describe('copyJson', () => {
 
   test('undefined is rejected, or on request left out, in lists as null', () => {
     const given = { a: undefined, b: [undefined, 1] };
-    expect(complaint(() => copyJson(given))).toBe('a is undefined, which JSON cannot hold');
+    expect(complaint(() => copyJson(given))).toBe('a is undefined, which JSON cannot represent');
     expect(complaint(() => copyJson(undefined, { omitUndefined: true }))).toStartWith('the value is undefined');
     expect(JSON.stringify(copyJson(given, { omitUndefined: true }))).toBe('{"b":[null,1]}');
     // The list has gaps, not undefined items.
@@ -63,11 +63,11 @@ describe('copyJson', () => {
   });
 
   test.each<[what: string, value: unknown, says: string]>([
-    ['a function', { a: [{ b: () => 1 }] }, 'a[0].b is a function, which JSON cannot hold'],
-    ['a symbol', [Symbol('s')], '[0] is a symbol, which JSON cannot hold'],
-    ['a bigint', { n: 1n }, 'n is a bigint, which JSON cannot hold'],
-    ['NaN', { n: Number.NaN }, 'n is NaN, which JSON cannot hold'],
-    ['infinity', { n: [0, -Infinity] }, 'n[1] is -Infinity, which JSON cannot hold'],
+    ['a function', { a: [{ b: () => 1 }] }, 'a[0].b is a function, which JSON cannot represent'],
+    ['a symbol', [Symbol('s')], '[0] is a symbol, which JSON cannot represent'],
+    ['a bigint', { n: 1n }, 'n is a bigint, which JSON cannot represent'],
+    ['NaN', { n: Number.NaN }, 'n is NaN, which JSON cannot represent'],
+    ['infinity', { n: [0, -Infinity] }, 'n[1] is -Infinity, which JSON cannot represent'],
     ['a date', { at: new Date() }, 'at is a Date, not a plain object'],
     ['a map', new Map(), 'the value is a Map, not a plain object'],
     ['an instance', { e: new NotJson('', '') }, 'e is a NotJson, not a plain object'],

@@ -62,9 +62,9 @@ function copy(value: unknown, walk: Walk): JsonValue {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return value;
-    throw notJson(walk, `${value}, which JSON cannot hold`);
+    throw notJson(walk, `${value}, which JSON cannot represent`);
   }
-  if (typeof value !== 'object') throw notJson(walk, `${describe(value)}, which JSON cannot hold`);
+  if (typeof value !== 'object') throw notJson(walk, `${describe(value)}, which JSON cannot represent`);
   const { above, options } = walk;
   if (above.includes(value)) throw notJson(walk, 'part of a cycle');
   if (above.length >= DEEPEST) throw notJson(walk, `nested deeper than ${DEEPEST} levels`);

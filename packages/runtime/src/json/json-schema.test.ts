@@ -65,7 +65,7 @@ describe('a schema', () => {
     );
     const messages = (value: unknown) => check(value).map(({ message }) => message);
     expect(messages({ type: 'a' })).toEqual(["the value must have required property 'name'"]);
-    expect(messages({ type: 'b', name: 'x' })).toEqual(['name does not belong here']);
+    expect(messages({ type: 'b', name: 'x' })).toEqual(['name is not allowed here']);
   });
 
   test('C-13 is compiled once', async () => {

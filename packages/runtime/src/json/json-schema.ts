@@ -101,7 +101,7 @@ function readProblem(error: ErrorObject): SchemaProblem {
   const path = error.instancePath.split('/').slice(1).map(unescapePointer);
   const detail = error.keyword === 'additionalProperties' ? ` ("${String(error.params.additionalProperty)}")` : '';
   const allowed = error.keyword === 'enum' ? ` (${JSON.stringify(error.params.allowedValues)})` : '';
-  const problem = error.keyword === 'false schema' ? 'does not belong here' : (error.message ?? 'does not fit');
+  const problem = error.keyword === 'false schema' ? 'is not allowed here' : (error.message ?? 'does not fit');
   return schemaProblem(path, `${problem}${detail}${allowed}`);
 }
 

@@ -58,7 +58,9 @@ function isTurnedOff(environment: Environment, warn: Warn): boolean {
   const exporters = (valueOf(environment, 'OTEL_TRACES_EXPORTER') ?? 'otlp').split(',').map((each) => each.trim());
   if (exporters.includes('otlp')) return false;
   if (!exporters.includes('none')) {
-    warn('OTEL_TRACES_EXPORTER names no exporter that is there: `otlp` and `none` are. No spans are exported.');
+    warn(
+      'OTEL_TRACES_EXPORTER names an unknown exporter; the known ones are `otlp` and `none` are. No spans are exported.',
+    );
   }
   return true;
 }

@@ -112,7 +112,7 @@ function readOutcome(output: Extract<Part, { type: 'tool-result' }>['output']): 
     case 'error-json':
       return { isError: true, text: showJson(output.value), ...briefOf(output.value) };
     default:
-      return { isError: true, text: output.reason ?? 'It was not allowed.' };
+      return { isError: true, text: output.reason ?? 'The call was not allowed.' };
   }
 }
 

@@ -284,7 +284,7 @@ export const agentErrors = {
     suggestion: 'Choose another port with `--port`, or leave `--port` out to get a free one.',
   },
   E_STUDIO_REQUEST: {
-    meaning: 'A request to Studio is malformed, too large, or for something that is not there.',
+    meaning: 'A request to Studio is malformed, too large, or for something that does not exist.',
     suggestion: 'Correct the part that the message names.',
   },
   E_TOOL_ARGUMENTS: {

@@ -37,11 +37,11 @@ export default openai;
 
 function checkMethod({ method }: Request, wanted: string): void {
   if (method === wanted) return;
-  throw new Refusal(405, 'E_HTTP_METHOD', `This takes ${wanted}, not ${method}.`, { Allow: wanted });
+  throw new Refusal(405, 'E_HTTP_METHOD', `This path supports ${wanted}, not ${method}.`, { Allow: wanted });
 }
 
 function noPath(path: string): Refusal {
-  return new Refusal(404, 'E_HTTP_PATH', `There are ${path}/chat/completions and ${path}/models.`);
+  return new Refusal(404, 'E_HTTP_PATH', `The paths are ${path}/chat/completions and ${path}/models.`);
 }
 
 function readName(text: string): string {

@@ -62,7 +62,7 @@ export function findAgent(model: string, agents: readonly string[]): string {
 
 /** Rejects settings that this connector does not support, so that a client does not assume they had an effect. */
 function checkSupported({ n, response_format: format }: Readonly<Record<string, unknown>>): void {
-  if (n !== undefined && n !== null && n !== 1) throw invalid('There is one answer: `n` must be 1.');
+  if (n !== undefined && n !== null && n !== 1) throw invalid('The agent gives one answer: `n` must be 1.');
   if (isRecord(format) && format.type !== 'text')
     throw invalid('The agent answers in text: `response_format` must be of the type text.');
 }

@@ -214,13 +214,13 @@ export class Connection {
     const now = this.#deps.clock.elapsed();
     if (this.#phase !== 'connected' || now - this.#examinedAt < GAP_MS) return;
     this.#examinedAt = now;
-    this.#listAgain(`something went wrong: ${problem}`);
+    this.#listAgain(`an unexpected error: ${problem}`);
   }
 
   #listAgain(reason: string): void {
     this.#hasChangedAgain = true;
     if (this.#phase !== 'connected' || this.#listing !== undefined) return;
-    this.#deps.logger.debug(`mcp.listed: once more, because ${reason}`);
+    this.#deps.logger.debug(`mcp.listed: listed again, because ${reason}`);
     this.#listing = this.#listUntilQuiet().finally(() => void (this.#listing = undefined));
   }
 

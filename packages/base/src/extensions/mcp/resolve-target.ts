@@ -37,7 +37,7 @@ export async function resolveTarget(
 async function readTransport(path: string, server: string): Promise<TransportConfig> {
   const file = await readMcpFile(path);
   if (file === undefined) {
-    throw new GoondanError('E_MCP_FILE', `There is no ${path}, which should describe the server "${server}" is.`);
+    throw new GoondanError('E_MCP_FILE', `There is no file ${path}, which should describe the server "${server}".`);
   }
   const servers = serversOf(file);
   if (!Object.hasOwn(servers, server)) {

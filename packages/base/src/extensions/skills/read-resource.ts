@@ -36,7 +36,7 @@ export function readResource({ folder, name }: Skill, file: string): string {
   try {
     path = realpathSync(join(folder, file));
   } catch {
-    throw refuse('is not there');
+    throw refuse('does not exist');
   }
   // `path` is a real path, so neither `..` nor a symbolic link can lead out of the folder.
   if (!path.startsWith(folder + sep)) throw refuse('is not inside the folder of the skill');

@@ -55,7 +55,7 @@ function decode(part: string): string {
 
 function checkMethod({ method }: Request, allowed: 'GET' | 'POST', { pathname }: URL): void {
   if (method === allowed) return;
-  const message = `${pathname.slice(0, 100)} takes ${allowed}, not ${method.slice(0, 20)}.`;
+  const message = `${pathname.slice(0, 100)} supports ${allowed}, not ${method.slice(0, 20)}.`;
   throw new Refusal(405, 'E_STUDIO_REQUEST', message, { Allow: allowed });
 }
 

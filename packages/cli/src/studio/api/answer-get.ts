@@ -70,7 +70,7 @@ function turns(host: StudioHost, place: SwarmPlace, url: URL): Promise<TurnList>
 
 function trace(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
   const { id } = readQuery(url, ['id']);
-  if (id === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', 'Which turn is meant? Name its `id`.');
+  if (id === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no turn. Add its `id`.');
   return host.reads.run(keyOf('trace', place, id), () => readTurnTrace(place, id));
 }
 

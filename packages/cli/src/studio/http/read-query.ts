@@ -22,7 +22,7 @@ export function readQuery<const Name extends string>({ searchParams }: URL, name
 /** **Errors** — `E_STUDIO_REQUEST`. */
 export function addressOf({ agent, instanceKey }: Query<'agent' | 'instanceKey'>): AgentAddress {
   if (agent === undefined || instanceKey === undefined) {
-    throw wrong('Which conversation is meant? Name `agent` and `instanceKey`.');
+    throw wrong('The request names no conversation. Add `agent` and `instanceKey`.');
   }
   return { agentName: agent, instanceKey };
 }

@@ -47,7 +47,7 @@ export function memoryStore(): ConversationStore {
     }
     throw new GoondanError(
       'E_FENCED',
-      `Agent "${address.agentName}", instance "${address.instanceKey}": epoch ${epoch} is over, ${instance.epoch} writes now.`,
+      `Agent "${address.agentName}", instance "${address.instanceKey}": epoch ${epoch} has ended; the writer is now epoch ${instance.epoch}.`,
     );
   }
 
@@ -89,7 +89,7 @@ export function memoryStore(): ConversationStore {
       if (instance.stateVersion !== stateVersion) {
         throw new GoondanError(
           'E_FENCED',
-          `${what}: states of ${stateVersion} are older than ${instance.stateVersion}.`,
+          `${what}: the states are of version ${stateVersion}, but version ${instance.stateVersion} is committed.`,
         );
       }
       instance.extensionState = { ...extensionState };

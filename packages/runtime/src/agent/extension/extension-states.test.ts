@@ -47,15 +47,15 @@ describe("an extension's state", () => {
   const cycle: Record<string, unknown> = { list: [] };
   cycle.list = [{ back: cycle }];
   test.each<[string, unknown]>([
-    ['the value is undefined, which JSON cannot hold', undefined],
-    ['onDone is a function, which JSON cannot hold', { onDone: () => 1 }],
-    ['the value is a symbol, which JSON cannot hold', Symbol('x')],
+    ['the value is undefined, which JSON cannot represent', undefined],
+    ['onDone is a function, which JSON cannot represent', { onDone: () => 1 }],
+    ['the value is a symbol, which JSON cannot represent', Symbol('x')],
     ['list[0].back is part of a cycle', cycle],
-    ['a.b is undefined, which JSON cannot hold', { a: { b: undefined } }],
-    ['[1] is undefined, which JSON cannot hold', [1, undefined]],
-    ['count is NaN, which JSON cannot hold', { count: Number.NaN }],
-    ['count is Infinity, which JSON cannot hold', { count: Number.POSITIVE_INFINITY }],
-    ['big is a bigint, which JSON cannot hold', { big: 1n }],
+    ['a.b is undefined, which JSON cannot represent', { a: { b: undefined } }],
+    ['[1] is undefined, which JSON cannot represent', [1, undefined]],
+    ['count is NaN, which JSON cannot represent', { count: Number.NaN }],
+    ['count is Infinity, which JSON cannot represent', { count: Number.POSITIVE_INFINITY }],
+    ['big is a bigint, which JSON cannot represent', { big: 1n }],
     ['at is a Date, not a plain object', { at: new Date(0) }],
     ['seen is a Map, not a plain object', { seen: new Map() }],
     [

@@ -65,7 +65,7 @@ export class ExtensionStatuses {
     try {
       return this.#bound(extensionStatus(value));
     } catch (error) {
-      return error instanceof Misfit ? error.message : 'it refuses to be looked at';
+      return error instanceof Misfit ? error.message : 'its properties cannot be read';
     }
   }
 

@@ -156,5 +156,8 @@ function timeoutFields(timeout: RequestTimeout | undefined) {
 
 function failureOf(outcome: CallOutcome): GoondanError {
   if (outcome.status === 'failed') return fromFrameError(outcome.error);
-  return new GoondanError('E_IPC_FRAME', `The orchestrator ended a call as "${outcome.status}", which it cannot be.`);
+  return new GoondanError(
+    'E_IPC_FRAME',
+    `The orchestrator ended a call as "${outcome.status}", but a call cannot end like that.`,
+  );
 }

@@ -77,7 +77,7 @@ export function describeGone(layer: LayerRecord, asked: readonly Change[]): Laye
   const ended = layer.outcome === 'passed' ? [] : [{ path: 'outcome', before: describeOutcome(layer) }];
   return {
     what: 'gone',
-    message: 'is missing; in the recording it had an effect',
+    message: 'did not run, but changed something in the recording',
     changes: [...asked, ...events, ...fields, ...ended],
   };
 }
@@ -129,7 +129,12 @@ function compareEvents(then: readonly ShownEvent[], now: readonly ShownEvent[]):
   if (was === undefined) return message(`emitted one more message event: ${is?.event}`, is?.event, undefined, is);
   if (is === undefined) return message(`did not emit: ${was.event}`, was.event, was, undefined);
   const path = was.event === is.event ? was.event : `${was.event} → ${is.event}`;
-  return message(was.event === is.event ? `said something else: ${was.event}` : `emitted: ${path}`, path, was, is);
+  return message(
+    was.event === is.event ? `emitted another message than in the recording: ${was.event}` : `emitted: ${path}`,
+    path,
+    was,
+    is,
+  );
 }
 
 function message(text: string, path = '', was?: ShownEvent, is?: ShownEvent): LayerDifference {
@@ -189,5 +194,9 @@ function unshown(then: LayerRecord): LayerDifference {
   const events = all(then).map(({ event }) => event);
   const what = [...events, ...then.changed.map(({ path }) => path), ...then.resultChanged.map(({ path }) => path)];
   const named = what.length === 0 ? '' : `: ${what.slice(0, 3).join(', ')}`;
-  return { what: 'message', message: `did something else, which is too long to show${named}`, changes: [] };
+  return {
+    what: 'message',
+    message: `did something else, but the difference is too long to show${named}`,
+    changes: [],
+  };
 }

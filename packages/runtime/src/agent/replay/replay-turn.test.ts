@@ -226,7 +226,7 @@ describe('the first divergence', () => {
       extension: 'say',
       layer: 'step',
       what: 'gone',
-      message: 'is missing; in the recording it had an effect',
+      message: 'did not run, but changed something in the recording',
       changes: [{ path: 'append system said', before: 'be kind' }],
     });
     expect(stoppedAt).toEqual(['step 0', 'model Model/m']);
@@ -290,7 +290,12 @@ describe('the first divergence', () => {
     const doer = { place: ['step 0', 'toolCall weather__get'], extension: 'ask', layer: 'toolCall' };
     const changes = [{ path: 'a person', before: expect.stringContaining('May it?') }];
     const silent = await replayTurn(planOf({ ask: asking(false) }), start);
-    expect(silent.first).toMatchObject({ ...doer, what: 'not_asked', message: 'does not ask a person', changes });
+    expect(silent.first).toMatchObject({
+      ...doer,
+      what: 'not_asked',
+      message: 'does not ask a person, but did in the recording',
+      changes,
+    });
     expect((await replayTurn(planOf({}), start)).first).toMatchObject({ ...doer, what: 'gone', changes });
   });
 

@@ -212,7 +212,9 @@ export class ReplayWatch implements TurnObserver {
     if (this.#isHalted) return;
     const place = here?.place ?? [];
     const message =
-      then === undefined ? `asks ${whom[kind]}, unlike in the recording` : `asks ${whom[kind]} something else`;
+      then === undefined
+        ? `asks ${whom[kind]}, but did not in the recording`
+        : `asks ${whom[kind]} another question than in the recording`;
     // After an earlier divergence, a different request is only a consequence and is not reported.
     if (this.#differing.size === 0) {
       const { changes } = diffJson(then?.asked, now);
@@ -228,8 +230,8 @@ export class ReplayWatch implements TurnObserver {
   /** Returns the difference for a layer in which the recorded run was halted, but the replay was not. */
   #goesOn(layer: LayerRecord): LayerDifference {
     if (!this.hasLayer(layer))
-      return { what: 'gone', message: 'is missing; the recorded run ended inside it', changes: [] };
-    return { what: 'outcome', message: 'continues; the recorded run ended inside it', changes: [] };
+      return { what: 'gone', message: 'did not run, but the recorded run ended inside it', changes: [] };
+    return { what: 'outcome', message: 'continued, but the recorded run ended inside it', changes: [] };
   }
 
   /**
@@ -286,7 +288,7 @@ export class ReplayWatch implements TurnObserver {
     this.#atMs = Math.max(this.#atMs, then.startMs);
     const { asked, input = '' } = describeSpan(now, 0);
     if (asked === then.asked) return;
-    const message = `asks for a ${then.kind} of ${then.label} with something else`;
+    const message = `asks for a ${then.kind} of ${then.label} with other arguments than in the recording`;
     const changes = input === then.input ? [] : [{ path: 'asked', before: then.input ?? '', after: input }];
     this.differs(place.slice(0, -1), by, { what: 'asked', message, changes });
   }
@@ -303,7 +305,7 @@ export class ReplayWatch implements TurnObserver {
 
   #tellUnasked({ place, now }: ReplayedSpan, by: Doer): void {
     const { kind, label } = now.chain;
-    const asks = kind === 'step' ? 'runs another step' : `asks for a ${kind} of ${label}, which it had not`;
+    const asks = kind === 'step' ? 'runs another step' : `asks for a ${kind} of ${label}, but did not in the recording`;
     this.differs(place.slice(0, -1), by, { what: 'asked', message: asks, changes: [{ path: kind, after: label }] });
   }
 }

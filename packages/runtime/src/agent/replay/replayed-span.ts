@@ -137,12 +137,16 @@ export class ReplayedSpan implements ChainSpan {
     this.#lookForGone();
     for (const effect of this.watch.unasked(this.then?.spanId)) {
       const { path, before } = describeAsked(effect);
-      this.differs(effect.by, { what: 'not_asked', message: `does not ask ${path}`, changes: [{ path, before }] });
+      this.differs(effect.by, {
+        what: 'not_asked',
+        message: `does not ask ${path}, but did in the recording`,
+        changes: [{ path, before }],
+      });
     }
     const missing = this.then?.inside.find((each) => !this.#foundChains.has(each));
     if (missing === undefined) return;
     this.#foundChains.add(missing);
-    const message = `does not ask for: ${placeOf(missing)}`;
+    const message = `does not ask for ${placeOf(missing)}, but did in the recording`;
     const changes = [{ path: missing.kind, before: missing.label }];
     this.differs(missing.by, { what: 'not_asked', message, changes });
   }

@@ -50,7 +50,7 @@ describe('an agent event', () => {
     ['source.kind is not one of agent, connector, cli', 'source', { kind: 'root', name: 'x' }],
     ['source.name is not a text', 'source', { kind: 'cli' }],
     ['auth: the value is a string, not an object', 'auth', 'mina'],
-    ['auth: key is a function, which JSON cannot hold', 'auth', { key: () => 1 }],
+    ['auth: key is a function, which JSON cannot represent', 'auth', { key: () => 1 }],
     ['metadata: the value is an array, not an object', 'metadata', [1]],
     ['metadata: when is a Date, not a plain object', 'metadata', { when: new Date(0) }],
     ['replyTo.correlationId is not a text', 'replyTo', { target: 'boss' }],

@@ -205,7 +205,7 @@ async function assemble(
       currentTurn: () => turnOf(currentEvent()),
       tell: (changed) => bus.tell(STATUS_EVENT, () => changed),
       refuse: (problem, extension) =>
-        log('warn', `Its ${STATUS_EVENT} is not told: ${problem}.`, { extension, event: 'status.refused' }),
+        log('warn', `Its ${STATUS_EVENT} was not reported: ${problem}.`, { extension, event: 'status.refused' }),
     }),
     store,
     engine: deps.engine ?? noEngine,

@@ -166,12 +166,12 @@ describe('the return value of a handler', () => {
   const cycle: Record<string, unknown> = {};
   cycle.self = cycle;
   test.each<[unknown, string]>([
-    [() => 1, 'the value is a function, which JSON cannot hold'],
+    [() => 1, 'the value is a function, which JSON cannot represent'],
     [{ when: new Date(0) }, 'when is a Date, not a plain object'],
-    [[1, Number.NaN], '[1] is NaN, which JSON cannot hold'],
+    [[1, Number.NaN], '[1] is NaN, which JSON cannot represent'],
     [new Map(), 'the value is a Map, not a plain object'],
-    [{ big: 1n }, 'big is a bigint, which JSON cannot hold'],
-    [Symbol('x'), 'the value is a symbol, which JSON cannot hold'],
+    [{ big: 1n }, 'big is a bigint, which JSON cannot represent'],
+    [Symbol('x'), 'the value is a symbol, which JSON cannot represent'],
     [cycle, 'self is part of a cycle'],
   ])('C-12 a value that is not JSON gives an error result: %#', async (returned, problem) => {
     // The cast stands for a handler that ignores the types.

@@ -198,7 +198,7 @@ describe('tools of defineTool', () => {
       'properties.sides.type must',
     ],
     ['is not JSON', { type: 'object', default: () => 1 }, 'default is a function'],
-    ['is not for an object', z.string(), 'of type "string", and arguments are an object'],
+    ['is not for an object', z.string(), 'of type "string", but the arguments of a tool are an object'],
     ['has no form in JSON', z.object({ on: z.date() }), 'Date cannot be represented'],
     ['is of a library without JSON Schema', old, 'a schema of older without a JSON Schema'],
     ['throws', throwing, 'JSON'],

@@ -84,7 +84,7 @@ function readSchema(parameters: object, what: string): JsonSchema {
     const problem = findSchemaProblem(schema);
     if (problem !== undefined) throw new Error(problem.message);
     if (schema.type === undefined || schema.type === 'object') return schema;
-    throw new Error(`the value is of type ${JSON.stringify(schema.type)}, and arguments are an object`);
+    throw new Error(`the value is of type ${JSON.stringify(schema.type)}, but the arguments of a tool are an object`);
   } catch (error) {
     // A schema library throws if a type, such as a date, has no form in JSON.
     const problem = messageOf(error);

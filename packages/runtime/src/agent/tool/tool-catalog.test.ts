@@ -81,7 +81,7 @@ describe("a step's catalog", () => {
     ['it has no name', { description: 'Nameless.' }],
     ['the value is null, not an object', null],
     ['the value is a string, not an object', 'weather__get'],
-    ['parameters.parse is a function, which JSON cannot hold', { name: 'a__b', parameters: { parse: () => 1 } }],
+    ['parameters.parse is a function, which JSON cannot represent', { name: 'a__b', parameters: { parse: () => 1 } }],
   ])('C-13 an item with the problem "%s" ends the turn with a code', async (problem, item) => {
     const add = inEveryStep((ctx) => ctx.toolCatalog.push(item as ToolCatalogItem));
     const agent = await scriptedAgent({ extensions: [extension('adder', add)] });

@@ -57,7 +57,7 @@ const structure: Mistake[] = [
     title: 'no kind',
     yaml: '‸apiVersion: goondan.ai/v1\nmetadata: { name: a }\n',
     code: 'E_RESOURCE_KIND',
-    message: 'The document says no kind.',
+    message: 'The document has no `kind`.',
   },
   {
     title: 'an unknown kind',

@@ -43,7 +43,9 @@ async function openAll(folder: string, documents: readonly SourceDocument[], sca
       let target = scopes.get(found.folder);
       if (target === undefined) {
         if (scopes.size > MOST_PACKAGES) {
-          findings.push(finding('E_BUNDLE_LIMIT', `is one more than the ${MOST_PACKAGES} a bundle may bring in`));
+          findings.push(
+            finding('E_BUNDLE_LIMIT', `is one too many: a bundle may use at most ${MOST_PACKAGES} packages`),
+          );
           continue;
         }
         const contents = await readFolder(found.folder, relative(folder, found.path));

@@ -50,7 +50,7 @@ function listProblems(findings: readonly Finding[], severity: Finding['severity'
   const sorted = [...unique.values()].toSorted(byPlace);
   const next = sorted[MOST_PROBLEMS];
   if (next === undefined) return sorted;
-  const message = `There are more problems, from here on, than the ${MOST_PROBLEMS} that are listed.`;
+  const message = `Only the first ${MOST_PROBLEMS} problems are listed; there are more, from this place on.`;
   return [...sorted.slice(0, MOST_PROBLEMS), errorAt(next, 'E_BUNDLE_LIMIT', message).problem];
 }
 

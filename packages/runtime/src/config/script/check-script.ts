@@ -77,7 +77,7 @@ function checkAction(written: PlainObject, where: string): Rule['action'] {
 
 function clashError(where: string, actions: readonly string[]): Error {
   const names = actions.map((name) => `\`${name}\``).join(' and ');
-  return scriptError(where, `has ${names}, of which it can do only one`, {
+  return scriptError(where, `has ${names}, but a rule can do only one of them`, {
     suggestion: 'Keep one of them; `say` may go with `call` or `calls`.',
   });
 }

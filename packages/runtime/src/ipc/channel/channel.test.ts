@@ -256,11 +256,11 @@ describe('an invalid frame', () => {
     await up.until(1);
     expect(up.messages).toEqual([{ type: 'drained' }]);
     expect(refusals).toEqual([
-      expect.stringMatching(/^E_IPC_FRAME: A frame "start" is malformed: type is "start", none of ready/),
+      expect.stringMatching(/^E_IPC_FRAME: A frame "start" is malformed: type is "start", not one of ready/),
       'E_IPC_FRAME: A frame is not UTF-8.',
       'E_IPC_SIZE: A frame is longer than 100 bytes.',
-      'E_IPC_FRAME: A frame names a file that is not there.',
-      'E_IPC_FRAME: A frame names a file that is not there.',
+      'E_IPC_FRAME: A frame names a file that does not exist.',
+      'E_IPC_FRAME: A frame names a file that does not exist.',
     ]);
   });
 

@@ -35,7 +35,8 @@ export function frameFolder(folder: string): FrameFiles {
       return name;
     },
     take(name, longest) {
-      if (!nameOfOurs.test(name)) throw new GoondanError('E_IPC_FRAME', 'A frame names a file that is none of ours.');
+      if (!nameOfOurs.test(name))
+        throw new GoondanError('E_IPC_FRAME', 'A frame names a file that no process of this swarm has written.');
       const path = `${folder}/${name}`;
       try {
         return readPlainFile(path, longest);
@@ -59,7 +60,7 @@ export function memoryFrameFiles(): FrameFiles {
     take(name, longest) {
       const message = files.get(name);
       files.delete(name);
-      if (message === undefined) throw new GoondanError('E_IPC_FRAME', 'A frame names a file that is not there.');
+      if (message === undefined) throw new GoondanError('E_IPC_FRAME', 'A frame names a file that does not exist.');
       if (message.length > longest) throw tooLong(message.length, longest);
       return message;
     },

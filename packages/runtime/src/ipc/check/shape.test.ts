@@ -80,11 +80,11 @@ describe('json', () => {
   });
 
   test.each<[string, unknown]>([
-    ['a[1] is a function, which JSON cannot hold', { a: [1, () => 1] }],
-    ['a.b is NaN, which JSON cannot hold', { a: { b: NaN } }],
+    ['a[1] is a function, which JSON cannot represent', { a: [1, () => 1] }],
+    ['a.b is NaN, which JSON cannot represent', { a: { b: NaN } }],
     ['a is not a plain object', { a: new Map() }],
     ['a is not a plain object', { a: new Date(0) }],
-    ['a is a bigint, which JSON cannot hold', { a: 1n }],
+    ['a is a bigint, which JSON cannot represent', { a: 1n }],
   ])('rejects everything else: %s', (message, value) => {
     expect(() => jsonObject(value)).toThrow(message);
   });
@@ -112,7 +112,7 @@ describe('one of several shapes', () => {
 
   test('rejects everything else', () => {
     for (const value of [{ type: 'c' }, { type: 'toString' }, { type: '__proto__' }, { type: ['a'] }, {}]) {
-      expect(() => shape(value)).toThrow('none of a, b');
+      expect(() => shape(value)).toThrow('not one of a, b');
     }
   });
 });

@@ -47,7 +47,7 @@ export const flag: Check<boolean> = (value) => {
 /** A whole number: 0, 1, 2, … */
 export const count: Check<number> = (value) => {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-    throw new Misfit(`is ${describe(value)}, not a whole number from 0`);
+    throw new Misfit(`is ${describe(value)}, not a whole number of at least 0`);
   }
   return value;
 };
@@ -83,7 +83,7 @@ export const jsonObject: Check<JsonObject> = (value) => {
 export function oneOf<const Value extends string>(...values: readonly Value[]): Check<Value> {
   return (value) => {
     const found = values.find((each) => each === value);
-    if (found === undefined) throw new Misfit(`is ${describe(value)}, none of ${values.join(', ')}`);
+    if (found === undefined) throw new Misfit(`is ${describe(value)}, not one of ${values.join(', ')}`);
     return found;
   };
 }
@@ -165,7 +165,7 @@ export function oneByField<Key extends string, Value extends Record<Key, string>
   const checks = new Map<unknown, Check<Value>>();
   const checkFor = (kind: unknown): Check<Value> => {
     const check = makers.get(kind)?.();
-    if (check === undefined) throw new Misfit(`is ${describe(kind)}, none of ${[...makers.keys()].join(', ')}`, key);
+    if (check === undefined) throw new Misfit(`is ${describe(kind)}, not one of ${[...makers.keys()].join(', ')}`, key);
     checks.set(kind, check);
     return check;
   };
@@ -212,7 +212,7 @@ function checkJson(value: unknown, keys: (string | number)[]): void {
   if (!isPlainObject(value))
     throw misfitAt(
       keys,
-      typeof value === 'object' ? 'is not a plain object' : `is ${describe(value)}, which JSON cannot hold`,
+      typeof value === 'object' ? 'is not a plain object' : `is ${describe(value)}, which JSON cannot represent`,
     );
   for (const key of Object.keys(value)) {
     const item = value[key];

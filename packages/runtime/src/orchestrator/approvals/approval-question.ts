@@ -32,7 +32,7 @@ export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | Fr
   const { key, toolCallId, toolName, reason, expiresInMs } = frame;
   const size = Buffer.byteLength(JSON.stringify(frame.args));
   if (size > LONGEST_ARGUMENTS) {
-    return wrong(`the arguments of "${toolName}" have ${size} bytes; ${LONGEST_ARGUMENTS} can be judged by a person`);
+    return wrong(`the arguments of "${toolName}" have ${size} bytes; a person can judge at most ${LONGEST_ARGUMENTS}`);
   }
   if (reason.length > LONGEST_REASON) return wrong('its reason is too long');
   if (!(expiresInMs > 0) || expiresInMs > LONGEST_WAIT_MS) return wrong('its expiresInMs is not between 0 and 30 days');

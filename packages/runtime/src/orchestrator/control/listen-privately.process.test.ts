@@ -81,7 +81,7 @@ describe('a private socket', () => {
     writeFileSync(path, 'precious');
     expect(refusalOf(() => listenPrivately(path, listen))).toEqual([
       'E_CONTROL_PATH',
-      `No control socket at ${path}: is there and is not a socket.`,
+      `The control socket cannot listen at ${path}: exists, but is not a socket.`,
     ]);
     expect(existsSync(path)).toBe(true);
   });
@@ -91,7 +91,7 @@ describe('a private socket', () => {
     symlinkSync(join(root, 'elsewhere'), dirname(path));
     expect(refusalOf(() => listenPrivately(path, listen))).toEqual([
       'E_CONTROL_PATH',
-      `No control socket at ${dirname(path)}: is a link.`,
+      `The control socket cannot listen at ${dirname(path)}: is a link.`,
     ]);
   });
 
@@ -105,7 +105,7 @@ describe('a private socket', () => {
     };
     expect(refusalOf(() => listenPrivately(path, broken))).toEqual([
       'E_CONTROL_PATH',
-      `No control socket at ${path}: No sockets today.`,
+      `The control socket cannot listen at ${path}: No sockets today.`,
     ]);
     expect(process.umask()).toBe(0);
   });

@@ -50,7 +50,7 @@ function closeFolder(folder: string): void {
 
 function checkFree(path: string): void {
   const there = lstatSync(path, { throwIfNoEntry: false });
-  if (there !== undefined && !there.isSocket()) throw unusable(path, 'is there and is not a socket');
+  if (there !== undefined && !there.isSocket()) throw unusable(path, 'exists, but is not a socket');
 }
 
 /** Makes a path of the same length, because the length of socket paths is limited. */
@@ -84,5 +84,9 @@ function isSame(one: Stats, other: Stats): boolean {
 }
 
 function unusable(path: string, problem: string, cause?: unknown): GoondanError {
-  return new GoondanError('E_CONTROL_PATH', `No control socket at ${path}: ${problem.replace(/\.$/, '')}.`, { cause });
+  return new GoondanError(
+    'E_CONTROL_PATH',
+    `The control socket cannot listen at ${path}: ${problem.replace(/\.$/, '')}.`,
+    { cause },
+  );
 }

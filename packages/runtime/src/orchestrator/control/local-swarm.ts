@@ -64,7 +64,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     },
 
     async ask(delivery, { signal, onAccepted, onCancelled, onNotice } = {}) {
-      if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'Cancelled before it was asked.');
+      if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'The request was cancelled before it was sent.');
       const { to, event } = open(delivery);
       return askAgent(swarm, to, event, { cancel: signal, reason: BY_A_CLIENT, onAccepted, onCancelled, onNotice });
     },
@@ -189,7 +189,10 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   ): Promise<boolean> {
     for (const text of [by, note ?? '']) {
       if (typeof text === 'string' && text.length <= LONGEST_NOTE) continue;
-      throw new GoondanError('E_CONTROL_REQUEST', `An answer is a text of at most ${LONGEST_NOTE} characters.`);
+      throw new GoondanError(
+        'E_CONTROL_REQUEST',
+        `The fields "by" and "note" must be texts of at most ${LONGEST_NOTE} characters.`,
+      );
     }
     return swarm.approvals.decide(id, { decision, by, ...(note === undefined ? {} : { note }) });
   }

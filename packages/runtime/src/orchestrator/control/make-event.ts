@@ -31,7 +31,7 @@ export function makeEvent(
   if (traceId !== undefined && !TRACE_ID.test(traceId)) throw invalid('traceId is not 32 hexadecimal digits');
   if (parentSpanId !== undefined && !isSpanId(parentSpanId)) throw invalid('parentSpanId is not 16 hexadecimal digits');
   if (parentSpanId !== undefined && traceId === undefined)
-    throw invalid('parentSpanId is of no trace: traceId is absent');
+    throw invalid('parentSpanId needs a traceId, which is absent');
   if (isSampled !== undefined && typeof isSampled !== 'boolean') throw invalid('isSampled is neither true nor false');
   const event: AgentEvent = {
     id: id ?? ids.next('event'),

@@ -108,9 +108,9 @@ describe('a rejection by the control socket', () => {
     [404, 'There is no endpoint /v2.', 'GET', '/v2'],
     [404, 'There is no endpoint /v2/status/.', 'GET', '/v2/status/'],
     [404, 'There is no endpoint /v2/__proto__.', 'GET', '/v2/__proto__'],
-    [405, '/v2/status takes GET, not POST.', 'POST', '/v2/status'],
-    [405, '/v2/deliver takes POST, not OPTIONS.', 'OPTIONS', '/v2/deliver'],
-    [405, '/v2/dead-letters takes GET, not DELETE.', 'DELETE', '/v2/dead-letters'],
+    [405, '/v2/status supports GET, not POST.', 'POST', '/v2/status'],
+    [405, '/v2/deliver supports POST, not OPTIONS.', 'OPTIONS', '/v2/deliver'],
+    [405, '/v2/dead-letters supports GET, not DELETE.', 'DELETE', '/v2/dead-letters'],
   ])('%p for an unknown path or method: %s', async (status, message, method, at) => {
     const code = 'E_CONTROL_ENDPOINT';
     expect(await refusalOf(method, at)).toEqual([status, code, message, errorCatalogue[code].suggestion]);
@@ -149,7 +149,7 @@ describe('a rejection by the control socket', () => {
       { agnet: 'a' },
     ],
     ['The body of the request: __proto__ is unknown; known: graceMs.', 'POST', '/v2/stop', '{"__proto__":{}}'],
-    ['The body of the request: graceMs is -1, not a whole number from 0.', 'POST', '/v2/stop', { graceMs: -1 }],
+    ['The body of the request: graceMs is -1, not a whole number of at least 0.', 'POST', '/v2/stop', { graceMs: -1 }],
     [
       'The body of the request: eventId is missing, not a text.',
       'POST',
@@ -168,7 +168,7 @@ describe('a rejection by the control socket', () => {
     ['The query of the request: verbose is unknown; known: none.', 'GET', '/v2/status?verbose=1', undefined],
     ['The query of the request: agent is there twice.', 'GET', '/v2/events?agent=a&agent=b', undefined],
     [
-      'The query of the request: types[1] is "nonsense", none of delta, runtime.event, turn.ended, log, approval, instance, dropped.',
+      'The query of the request: types[1] is "nonsense", not one of delta, runtime.event, turn.ended, log, approval, instance, dropped.',
       'GET',
       '/v2/events?types=log,nonsense',
       undefined,

@@ -98,7 +98,7 @@ function findOperation(method: string, path: string): OperationName {
   const shown = path.slice(0, 100);
   if (atPath.length > 0) {
     const allowed = atPath.map((name) => operations[name].method).join(', ');
-    throw new Refusal(405, 'E_CONTROL_ENDPOINT', `${shown} takes ${allowed}, not ${method}.`, {
+    throw new Refusal(405, 'E_CONTROL_ENDPOINT', `${shown} supports ${allowed}, not ${method}.`, {
       Allow: allowed,
     });
   }

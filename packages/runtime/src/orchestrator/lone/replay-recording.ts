@@ -79,7 +79,9 @@ export async function replayRecording(options: ReplayOptions): Promise<ReplayRep
   const runs: ReplayedRun[] = [];
   for (const [index, run] of kept.runs.entries()) {
     const about = { startedAt: run.startedAt, fromStep: run.fromStep };
-    const { problem = kept.runs.length - index > MOST_RUNS ? `only the last ${MOST_RUNS} are` : undefined } = run;
+    const {
+      problem = kept.runs.length - index > MOST_RUNS ? `only the last ${MOST_RUNS} runs are replayed` : undefined,
+    } = run;
     const { recording } = run;
     if (recording === undefined || problem !== undefined) {
       runs.push({ ...about, how: recording?.halt?.how ?? 'crashed', ...(problem !== undefined && { problem }) });

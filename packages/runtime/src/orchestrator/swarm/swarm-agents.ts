@@ -304,7 +304,7 @@ export class SwarmAgents {
         return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
       case 'dropped': {
         const { delta, log, 'runtime.event': events } = frame.counts;
-        const message = `Not told: ${delta} deltas, ${log} log lines, ${events} events.`;
+        const message = `Its process dropped ${delta} deltas, ${log} log lines and ${events} events: there were too many at once.`;
         return this.report('warn', 'frames.dropped', message, at);
       }
       // All other frames are handled by the calls and the approvals.

@@ -295,7 +295,7 @@ describe('T-01 T-05 the fork of a damaged conversation', () => {
       /memo.* The state of "memo" is the one that the last turn left\.$/,
     ],
     ['extensions/long.json', { memo: 'alone' }, ['long'], /long.* The state of "long" is lost\.$/],
-    ['metadata.json', { memo: 'b' }, ['long'], /metadata.* nothing tells whether it has the last turn\.$/],
+    ['metadata.json', { memo: 'b' }, ['long'], /metadata.* which may lack the last turn\.$/],
     [
       'messages/archive.jsonl',
       { long, memo: 'alone' },

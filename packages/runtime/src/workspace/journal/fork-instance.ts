@@ -50,7 +50,7 @@ export async function readFork(
   if (at === undefined) return readNewest(journal, from);
   const problems = new Set<string>();
   const fold = await foldHistory(journal, from, at, 0, (error) => {
-    problems.add(describeDamage(error, 'Nothing tells what came after this moment.'));
+    problems.add(describeDamage(error, 'No intact file shows the events after this moment.'));
   });
   const { known, unknown } = fold.states();
   const now = unknown.length > 0 ? await journal.readIntact(from) : undefined;
@@ -111,7 +111,7 @@ async function wholeNowhere(
 ): Promise<GoondanError> {
   const last = await lastReadable(journal, from);
   const backup = 'Restore the files from a backup, then ask again. Without a backup,';
-  const fork = `\`gdn fork --at ${last}\` goes on after event ${last}, the last one that can be read, and`;
+  const fork = `\`gdn fork --at ${last}\` continues after event ${last}, the last event that can be read, and`;
   const suggestion = `${backup} ${last === 0 ? '' : `${fork} `}\`gdn instance export\` writes out what can be read.`;
   const message = [problem.replace('E_STORE_CORRUPT: ', ''), ...others].join('; ');
   return new GoondanError('E_STORE_CORRUPT', message, { suggestion });

@@ -292,7 +292,10 @@ export class InstanceWriter {
     await this.#amendCommit({ discarded: logStart(this.#metadata.commit) + this.#log.length });
     this.#log = [];
     await together([events.truncate(0), turn.truncate(0)]);
-    this.stored.warn({ path: events.path, message: `dropped ${turnId}, which was never finished nor resumed` });
+    this.stored.warn({
+      path: events.path,
+      message: `dropped ${turnId}, which had been interrupted and was not resumed`,
+    });
   }
 
   async #amendCommit(change: Partial<CommitRecord>): Promise<void> {

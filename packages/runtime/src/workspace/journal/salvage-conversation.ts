@@ -100,5 +100,5 @@ function historyConsequence({ messages }: IntactConversation): string {
 function consequence({ version }: IntactConversation, isFolded: boolean): string {
   if (!isFolded) return '';
   if (version !== undefined) return 'The messages come from the history.';
-  return 'Messages and states come from the history, and nothing tells whether it has the last turn.';
+  return 'The messages and states come from the history, which may lack the last turn.';
 }

@@ -106,7 +106,7 @@ export class DurableQueue {
 export async function readQueue(ports: StorePorts, path: string): Promise<readonly QueueEntry[]> {
   const { lines, torn, damage } = readLines((await ports.fs.read(path)) ?? new Uint8Array());
   if (damage) throw await corruptStore(ports, path, damage);
-  if (torn) ports.warn({ path, message: 'left out its last line, which is not whole' });
+  if (torn) ports.warn({ path, message: 'left out its last line, which is incomplete' });
   return Array.from(replayQueue(lines).entries, ([key, value]) => ({ key, value }));
 }
 

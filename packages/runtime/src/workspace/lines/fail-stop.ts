@@ -48,7 +48,7 @@ export class FailStop {
 
   #refusal(): GoondanError {
     const message = `An earlier write to ${this.#what} failed`;
-    const suggestion = 'Open it again: that looks at what is on the disk and repairs it.';
+    const suggestion = 'Open the conversation again: opening checks the file on the disk and repairs it.';
     return new GoondanError('E_STORE_WRITE', message, { suggestion, cause: this.#failure });
   }
 }

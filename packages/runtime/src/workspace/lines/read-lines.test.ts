@@ -66,7 +66,9 @@ test('a flipped bit is damage at every position, except in the last line break',
 });
 
 test('numbers that do not increase are damage', () => {
-  expect(readLines(Buffer.concat([secondWrite, firstWrite])).damage).toContain('number 1, after 5');
+  expect(readLines(Buffer.concat([secondWrite, firstWrite])).damage).toContain(
+    'number 1, but the line before it has 5',
+  );
   expect(readLines(Buffer.concat([firstWrite, firstWrite])).damage).toBeDefined();
 });
 

@@ -44,7 +44,7 @@ export function readLines(bytes: Uint8Array, from = 0, after = -1): ReadLines {
         lines,
         end: start,
         torn: false,
-        damage: `line ${lines.length + 1} has number ${line.seq}, after ${seq}`,
+        damage: `line ${lines.length + 1} has number ${line.seq}, but the line before it has ${seq}`,
       };
     }
     lines.push(line);
@@ -84,9 +84,10 @@ function classifyTail(bytes: Uint8Array, bad: number): { torn: boolean; damage?:
   while (start < bytes.length) {
     const stop = lineEnd(bytes, start);
     const line = decodeLine(bytes.subarray(start, stop), start);
-    if (line && line.writeStart > bad) return { torn: false, damage: `a bad line at byte ${bad}, whole ones after it` };
+    if (line && line.writeStart > bad)
+      return { torn: false, damage: `the line at byte ${bad} is damaged, but intact lines follow it` };
     const explained = line !== undefined || stop === bytes.length || bytes.subarray(start, stop).includes(0);
-    if (!explained) return { torn: false, damage: `a bad line at byte ${start}` };
+    if (!explained) return { torn: false, damage: `the line at byte ${start} is damaged` };
     start = stop + 1;
   }
   return { torn: true };

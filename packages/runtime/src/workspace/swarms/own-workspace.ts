@@ -153,8 +153,7 @@ async function readHolder(readText: () => string, processes: Processes): Promise
 }
 
 function describeHolder(folder: string, holder: Holder | undefined, processes: Processes): string {
-  if (holder === undefined)
-    return `Another orchestrator runs in ${folder} already, and does not say which process it is`;
+  if (holder === undefined) return `Another orchestrator runs in ${folder} already; its process is not known`;
   const { swarm, pid, since, host } = holder;
   const where = processes.isAlive(holder) ? '' : ` of ${host}, which is not visible from here`;
   return `Swarm ${swarm} runs in ${folder} already: process ${pid}${where}, since ${since}`;

@@ -20,7 +20,7 @@ export function defaultLimit(
     const maxTokens = await provider.loadMostTokens(modelId);
     if (maxTokens !== undefined) return { maxTokens };
     warn?.(
-      `How much ${label} can write is not known; its replies end after ${UNKNOWN_MODEL_TOKENS} tokens. ` +
+      `The output limit of ${label} is not known, so its replies end after ${UNKNOWN_MODEL_TOKENS} tokens. ` +
         'Set `params.maxTokens` of the Model to change that.',
     );
     return { maxTokens: UNKNOWN_MODEL_TOKENS };

@@ -200,7 +200,7 @@ describe('an Anthropic model that its package does not know', () => {
     const { limits, warnings } = await limitsOf({});
     expect(limits).toEqual([8_192, 8_192]);
     expect(warnings).toEqual([
-      'How much anthropic/claude-by-my-proxy can write is not known; its replies end after 8192 tokens. Set `params.maxTokens` of the Model to change that.',
+      'The output limit of anthropic/claude-by-my-proxy is not known, so its replies end after 8192 tokens. Set `params.maxTokens` of the Model to change that.',
     ]);
   });
 

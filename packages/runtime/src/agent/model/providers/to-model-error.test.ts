@@ -148,12 +148,12 @@ describe('kinds of failures', () => {
     [
       'a bare string is an error too',
       'boom',
-      { code: 'E_MODEL_FAILED', retryable: false, message: 'some/model cannot take this request: boom' },
+      { code: 'E_MODEL_FAILED', retryable: false, message: 'some/model rejected this request: boom' },
     ],
     [
       'and so is nothing',
       undefined,
-      { code: 'E_MODEL_FAILED', message: 'some/model cannot take this request: no reason given' },
+      { code: 'E_MODEL_FAILED', message: 'some/model rejected this request: no reason given' },
     ],
   ])('%s', (_what, error, expected) => {
     expect(toModelError(error, call)).toMatchObject(expected);
@@ -217,7 +217,7 @@ describe('the time to wait', () => {
 describe('suggestions', () => {
   test.each([
     [apiError(401, {}), 'SOME_API_KEY', 'Check SOME_API_KEY'],
-    [apiError(404, { error: { message: 'No such model.' } }), 'is not there (HTTP 404): No such model.', call.address],
+    [apiError(404, { error: { message: 'No such model.' } }), 'was not found (HTTP 404): No such model.', call.address],
     [Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), 'cannot be reached: refused', call.address],
   ])('after %p', (thrown, message, suggestion) => {
     const error = toModelError(thrown, call);

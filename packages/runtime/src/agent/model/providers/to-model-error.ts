@@ -56,11 +56,12 @@ export function toModelError(error: unknown, call: FailedCall): GoondanError {
     });
   }
   if (failure.status === 404) {
-    const suggestion = `Check \`model\` and \`endpoint\` of the Model: it was asked at ${call.address}.`;
-    return fail('E_MODEL_FAILED', `${call.label} is not there`, { suggestion });
+    const suggestion = `Check \`model\` and \`endpoint\` of the Model: the request went to ${call.address}.`;
+    return fail('E_MODEL_FAILED', `${call.label} was not found`, { suggestion });
   }
   if (failure.status !== undefined && failure.status >= 300) return fail('E_MODEL_FAILED', `${call.label} failed`);
-  if (failure.isGarbled) return fail('E_MODEL_REPLY', `${call.label} answered in another format`, { retryable: true });
+  if (failure.isGarbled)
+    return fail('E_MODEL_REPLY', `${call.label} answered in an unknown format`, { retryable: true });
   if (call.accepted) {
     return fail('E_MODEL_FAILED', `${call.label} broke off in the middle of its reply`, { retryable: true });
   }
@@ -68,7 +69,7 @@ export function toModelError(error: unknown, call: FailedCall): GoondanError {
     const suggestion = `See whether a server runs at ${call.address}, and can be reached from here.`;
     return fail('E_MODEL_FAILED', `${call.label} cannot be reached`, { retryable: true, suggestion });
   }
-  return fail('E_MODEL_FAILED', `${call.label} cannot take this request`);
+  return fail('E_MODEL_FAILED', `${call.label} rejected this request`);
 }
 
 function isRefusedKey({ status, codes }: Failure): boolean {
@@ -80,7 +81,7 @@ function refusedKey({ label, apiKey, keySource }: FailedCall): [message: string,
     const suggestion = `Check ${keySource}, and what that key is allowed to use.`;
     return [`${label} does not accept the key from ${keySource}`, { suggestion }];
   }
-  const suggestion = 'Set `apiKey` of the Model to the environment variable that holds it.';
+  const suggestion = 'Set `apiKey` of the Model to the environment variable that holds the key.';
   return [`${label} requires a key, and the Model has none`, { suggestion }];
 }
 

@@ -11,7 +11,7 @@ export const extension = resource(
     configSchema: jsonSchema
       .optional()
       .describe(
-        'JSON Schema of the config, after the config of the agent or swarm was merged over it. Patterns and `$ref` are checked ' +
+        'JSON Schema for the config that results when the config of the agent or swarm is merged over the config here. Patterns and `$ref` are checked ' +
           'when the agent starts, everything else at once.',
       ),
   }),

@@ -58,7 +58,7 @@ const notAnObject: Issue = {
 function kindIssue(kind: unknown): Issue {
   const meant = typeof kind === 'string' ? closestName(kind, resourceKinds) : undefined;
   const isThere = kind !== undefined && kind !== null;
-  const message = isThere ? `There is no kind ${showJson(kind)}.` : 'The document says no kind.';
+  const message = isThere ? `There is no kind ${showJson(kind)}.` : 'The document has no `kind`.';
   return {
     code: 'E_RESOURCE_KIND',
     path: ['kind'],
