@@ -41,13 +41,16 @@ const doesNoHarm: Outcomes = { once: 'answered', again: 'answered', layer: 'answ
 /** A tool that throws gives the model an error; a layer that throws ends its turn. */
 const failsItsTurn: Outcomes = { once: 'answered', again: 'answered', layer: 'E_EXT_MIDDLEWARE' };
 
+/** The megabytes of a flood in each of three ways. The orchestrator may need as much memory for all of them. */
+const flood = sampleStep === 1 ? 200 : 70;
+
 /** Similar misdeeds share a swarm. The sign is the log event which shows that the misdeed really happened. */
 const cases: readonly (readonly [deeds: string, sign: string, expected: Outcomes])[] = [
   ['loop-forever', 'process.hung', endsItsProcess],
   ['exit-0, exit-1, kill-itself', 'process.exited', endsItsProcess],
-  ['flood-and-block', 'process.hung', endsItsProcess],
-  ['flood-stdout', 'process.stdout', doesNoHarm],
-  ['flood-stderr', 'process.stderr', doesNoHarm],
+  [`flood-and-block:${flood}`, 'process.hung', endsItsProcess],
+  [`flood-stdout:${flood}`, 'process.stdout', doesNoHarm],
+  [`flood-stderr:${flood}`, 'process.stderr', doesNoHarm],
   ['throw-text, throw-null, throw-trap', 'turn.failed', failsItsTurn],
   ['speak-too-long', 'frame.refused', doesNoHarm],
 ];
@@ -57,7 +60,7 @@ const races: readonly (readonly [deeds: string, sign: string])[] = [
   ['reject-unheard, throw-later', 'process.uncaught'],
   ['close-channel', 'process.cut_off'],
   ['speak-nonsense, forge-frames', 'frame.refused'],
-  ['flood-log', 'flood'],
+  [`flood-log:${flood / 2}`, 'flood'],
 ];
 
 describe('R-03 the deeds of one agent do not affect others', () => {
@@ -107,10 +110,11 @@ describe('R-03 the deeds of one agent do not affect others', () => {
     async (way) => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
-      const deed = sampleStep === 1 ? 'fill-memory' : 'fill-some-memory';
+      const megabytes = sampleStep === 1 ? 2_000 : 500;
+      const deed = `fill-memory:${megabytes}`;
       expect(await misbehave(swarm, deed, [way])).toEqual({ [way]: 'answered' });
       const status = readFileSync(`/proc/${await pidOf(swarm, 'bad', keyOf(way, deed))}/status`, 'utf8');
-      expect(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1])).toBeGreaterThan(500_000);
+      expect(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1])).toBeGreaterThan(400_000);
       await expectService(swarm, deed, { [way]: 'answered' });
     },
     TEST_MS,
@@ -136,8 +140,7 @@ async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): 
   expect(await healthy).toBe('You said: hello');
   expect(await pidOf(swarm, 'good')).toBe(before);
   expect(loop.longestWorkMs).toBeLessThan(1_000);
-  // The flood is several times larger than this limit.
-  expect((memoryInUse() - memory) / 1e6).toBeLessThan(200);
+  expect((memoryInUse() - memory) / 1e6).toBeLessThan(flood);
   return Object.fromEntries(await done);
 }
 
@@ -216,6 +219,9 @@ describe('an extension that misbehaves at its start', () => {
     ['throw-trap', 'E_EXT_INIT'],
   ] as const;
 
+  // Waits longer than usual after three crashes: each further start of six agents would need the processor.
+  const restart = { ...quickPolicy.restart, baseMs: 2_000, maxMs: 10_000 };
+
   test(
     'X-03 fails the start: callers get the error, others are answered, and accepted events are handled after a fix',
     async () => {
@@ -226,7 +232,7 @@ describe('an extension that misbehaves at its start', () => {
       {
         await using swarm = await openSwarm(folder.path, {
           agents: [scriptedAgent('good'), ...broken],
-          policy: { ...quickPolicy, startTimeoutMs: 2_000 },
+          policy: { ...quickPolicy, startTimeoutMs: 2_000, restart },
         });
         await ask(swarm, 'good', 'default', 'hello');
         using loop = watchLoop();

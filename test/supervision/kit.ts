@@ -193,15 +193,21 @@ export async function readStore<Value>(stateRoot: string, look: (journal: Journa
   }
 }
 
-/** Keeps asking the agent until `work` settles. Returns the number of answers. */
+/** Asks the agent again and again until `work` settles. Returns the number of answers. */
 export async function askWhile(swarm: TestSwarm, agent: string, work: Promise<unknown>): Promise<number> {
   const state = { isOver: false };
   const over = () => void (state.isOver = true);
   work.then(over, over);
   let answers = 0;
-  for (; !state.isOver; answers++) expect(await ask(swarm, agent, 'default', 'hello')).toBe('You said: hello');
+  for (; !state.isOver; answers++) {
+    expect(await ask(swarm, agent, 'default', 'hello')).toBe('You said: hello');
+    await Bun.sleep(ASK_EVERY_MS);
+  }
   return answers;
 }
+
+/** Leaves the processor to the work between two questions. */
+const ASK_EVERY_MS = 20;
 
 export async function ask({ control }: TestSwarm, agent: string, instanceKey: string, input: string): Promise<string> {
   return outcomeOf(await control.ask({ agent, instanceKey, input }));

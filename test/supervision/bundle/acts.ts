@@ -2,13 +2,13 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonValue, ToolContext, ToolHandler } from '@goondan/types';
-import { misdeeds } from './misdeeds.ts';
+import { misbehave } from './misdeeds.ts';
 
 const act: ToolHandler = async (ctx, { deed }) => {
-  const [name = '', argument = ''] = (typeof deed === 'string' ? deed : '').split(':');
-  const misdeed = misdeeds[name];
-  if (misdeed === undefined) return deeds[name]?.(ctx, argument);
-  await misdeed();
+  const text = typeof deed === 'string' ? deed : '';
+  if (await misbehave(text)) return undefined;
+  const [name = '', argument = ''] = text.split(':');
+  return deeds[name]?.(ctx, argument);
 };
 
 export const handlers: Record<string, ToolHandler> = { once: act, again: act };

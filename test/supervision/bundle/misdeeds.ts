@@ -1,20 +1,28 @@
-/** Misdeeds of a tool or an extension against its process, by name. */
+/** Misdeeds of a tool or an extension against its process. */
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 
 const CHANNEL = 3;
 const MEGABYTE = 1_000_000;
 
-export const misdeeds: Readonly<Record<string, () => unknown>> = {
+/** Does a misdeed, given as its name and perhaps its size: `fill-memory:400`. Returns false if the name is not one. */
+export async function misbehave(deed = ''): Promise<boolean> {
+  const [name = '', size] = deed.split(':');
+  const misdeed = misdeeds[name];
+  await misdeed?.(Number(size));
+  return misdeed !== undefined;
+}
+
+/** The sizes are in megabytes. */
+const misdeeds: Readonly<Record<string, (megabytes: number) => unknown>> = {
   'loop-forever': loopForever,
   'block-forever': blockForever,
   'wait-forever': waitForever,
   'exit-0': () => process.exit(0),
   'exit-1': () => process.exit(1),
   'kill-itself': () => process.kill(process.pid, 'SIGKILL'),
-  'fill-memory': () => fillMemory(2_000),
-  'fill-some-memory': () => fillMemory(700),
-  'flood-stdout': () => flood((text) => process.stdout.write(text)),
-  'flood-stderr': () => flood((text) => process.stderr.write(text)),
+  'fill-memory': fillMemory,
+  'flood-stdout': (megabytes) => flood(megabytes, (text) => process.stdout.write(text)),
+  'flood-stderr': (megabytes) => flood(megabytes, (text) => process.stderr.write(text)),
   'flood-and-block': floodAndBlock,
   'throw-text'() {
     // eslint-disable-next-line typescript/only-throw-error -- A misdeed on purpose.
@@ -85,22 +93,22 @@ function availableMemory(): number {
   return Number(kilobytes ?? 0) * 1_024;
 }
 
-/** Writes 200 MB, without waiting for a reader. */
-function flood(write: (text: string) => unknown): void {
+/** Writes without waiting for a reader. */
+function flood(megabytes: number, write: (text: string) => unknown): void {
   const lines = `${'x'.repeat(99)}\n`.repeat(10_000);
-  for (let count = 0; count < 200; count++) write(lines);
+  for (let count = 0; count < megabytes; count++) write(lines);
 }
 
-/** Writes 100 MB of log lines in the format of the channel, faster than they are read. */
-function floodLog(): void {
+/** Writes log lines in the format of the channel, faster than they are read. */
+function floodLog(megabytes: number): void {
   const line = { time: new Date().toISOString(), level: 'info', event: 'flood', message: 'x'.repeat(900) };
-  writeFrames(`${JSON.stringify({ type: 'log', line })}\n`.repeat(1_000), 100);
+  writeFrames(`${JSON.stringify({ type: 'log', line })}\n`.repeat(1_000), megabytes);
 }
 
-/** Writes 200 MB, and blocks the event loop until they are read. */
-function floodAndBlock(): void {
+/** Blocks the event loop until everything that it writes is read. */
+function floodAndBlock(megabytes: number): void {
   const lines = Buffer.from(`${'x'.repeat(99)}\n`.repeat(10_000));
-  for (let count = 0; count < 200; count++) writeAll(1, lines);
+  for (let count = 0; count < megabytes; count++) writeAll(1, lines);
 }
 
 /** Starts ten programs, five of them in their own session. */
