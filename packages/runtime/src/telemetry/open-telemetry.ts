@@ -42,7 +42,7 @@ export function openTelemetry(
   return {
     /** Creates the listener for one turn. */
     listen: (): TurnListener =>
-      new TurnSpans({ swarm, modelRef, models, hasContent, add: (source) => exporter.add(source) }),
+      new TurnSpans({ swarm, modelRef, models, hasContent }, (source) => exporter.add(source)),
     /** Sends the remaining spans, within `withinMs`. Never rejects. */
     finish: (withinMs: number) => exporter.finish(withinMs),
   };

@@ -30,9 +30,9 @@ export const FAILED = 2;
  * A plain number is a whole number; a fraction is written as `{ double }`, so that an attribute always has the same
  * type.
  */
-type AttributeValue = string | boolean | number | { readonly double: number } | readonly string[] | undefined;
-
-export type Attributes = Readonly<Record<string, AttributeValue>>;
+export type Attributes = Readonly<
+  Record<string, string | boolean | number | { readonly double: number } | readonly string[] | undefined>
+>;
 
 /** Converts attributes, and leaves out those that are `undefined`. */
 export function toAttributes(values: Attributes): OtlpSpan['attributes'] {
@@ -42,19 +42,17 @@ export function toAttributes(values: Attributes): OtlpSpan['attributes'] {
   });
 }
 
-function toValue(value: AttributeValue): OtlpValue | undefined {
+function toValue(value: Attributes[string]): OtlpValue | undefined {
   if (value === undefined) return undefined;
   // A collector reads UTF-8, which cannot represent half of a surrogate pair.
   if (typeof value === 'string') return { stringValue: value.toWellFormed() };
   if (typeof value === 'boolean') return { boolValue: value };
-  if (typeof value === 'number') return toWhole(Math.round(value));
+  // A number too large to be written as plain digits is left out.
+  if (typeof value === 'number') {
+    return Number.isSafeInteger(Math.round(value)) ? { intValue: String(Math.round(value)) } : undefined;
+  }
   if ('double' in value) return Number.isFinite(value.double) ? { doubleValue: value.double } : undefined;
   return { arrayValue: { values: value.map((text) => ({ stringValue: text.toWellFormed() })) } };
-}
-
-/** Converts a whole number. Returns `undefined` for a number too large to be written as plain digits. */
-function toWhole(value: number): OtlpValue | undefined {
-  return Number.isSafeInteger(value) ? { intValue: String(value) } : undefined;
 }
 
 /** Returns the time `ms` after a date, in nanoseconds. */

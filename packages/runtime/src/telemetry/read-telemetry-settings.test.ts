@@ -25,7 +25,11 @@ describe('the collector', () => {
   test('R-08 without an endpoint, or with an empty one, no setting is read', () => {
     for (const environment of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }, { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }]) {
       expect(namesCollector(environment)).toBe(false);
-      expect(read(environment as Record<string, string>)).toEqual({ settings: undefined, warnings: [] });
+      expect(read(environment as Record<string, string>)).toEqual({
+        settings: undefined,
+        sampler: undefined,
+        warnings: [],
+      });
     }
     expect(namesCollector(endpoint)).toBe(true);
   });
@@ -44,7 +48,7 @@ describe('the collector', () => {
   test.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }])(
     'R-08 %p turns the export off without a warning',
     (environment) => {
-      expect(read({ ...endpoint, ...environment })).toEqual({ settings: undefined, warnings: [] });
+      expect(read({ ...endpoint, ...environment })).toEqual({ settings: undefined, sampler: undefined, warnings: [] });
     },
   );
 

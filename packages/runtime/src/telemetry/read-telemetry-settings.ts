@@ -3,29 +3,21 @@
  * `.env` cannot set them. Agent processes get the resulting settings with their plan, never the variables. Pure.
  */
 import { readSampler } from './read-sampler.ts';
-import type { Sampler } from './sample-event.ts';
-import { endpointVariables, type TelemetrySettings, valueOf } from '../config/telemetry-settings.ts';
+import { endpointVariables, namesCollector, type TelemetrySettings, valueOf } from '../config/telemetry-settings.ts';
 import type { Environment } from '../config/variable-name.ts';
 
-export interface ReadSettings {
-  /** Undefined when no spans are exported. */
-  readonly settings: TelemetrySettings | undefined;
-  /** Decides which traces are exported; absent when no spans are exported. */
-  readonly sampler?: Sampler;
-  /** Settings that are ignored, as texts for people. They do not include the values of headers. */
-  readonly warnings: readonly string[];
-}
-
-/** Reads the settings. `swarm`: the service name, unless the operator set one. */
-export function readTelemetrySettings(environment: Environment, swarm: string): ReadSettings {
+/**
+ * Reads the settings and the sampler; both are undefined when no spans are exported. `swarm`: the service name, unless
+ * the operator set one. `warnings`: settings that are ignored, as texts for people, without the values of headers.
+ */
+export function readTelemetrySettings(environment: Environment, swarm: string) {
   const warnings: string[] = [];
   const warn = (warning: string) => void warnings.push(warning);
-  const named = endpointOf(environment);
-  if (named === undefined || isTurnedOff(environment, warn)) return { settings: undefined, warnings };
-  const endpoint = urlOf(named, warn);
-  if (endpoint === undefined) return { settings: undefined, warnings };
+  const isWanted = namesCollector(environment) && !isTurnedOff(environment, warn);
+  const endpoint = isWanted ? endpointOf(environment, warn) : undefined;
+  if (endpoint === undefined) return { settings: undefined, sampler: undefined, warnings };
   warnAboutProtocol(environment, warn);
-  const settings = {
+  const settings: TelemetrySettings = {
     endpoint,
     headers: headersOf(environment, warn),
     timeoutMs: timeoutOf(environment, warn),
@@ -36,22 +28,6 @@ export function readTelemetrySettings(environment: Environment, swarm: string): 
 }
 
 type Warn = (warning: string) => void;
-
-interface NamedEndpoint {
-  readonly variable: string;
-  readonly text: string;
-  /**
-   * True for the endpoint of traces, which is used unchanged. To the general endpoint, the path for traces is added.
-   */
-  readonly isWhole: boolean;
-}
-
-function endpointOf(environment: Environment): NamedEndpoint | undefined {
-  const { traces, everything } = endpointVariables;
-  const variable = firstSet(environment, traces, everything);
-  const text = variable && valueOf(environment, variable);
-  return variable && text ? { variable, text, isWhole: variable === traces } : undefined;
-}
 
 function isTurnedOff(environment: Environment, warn: Warn): boolean {
   if (valueOf(environment, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return true;
@@ -65,13 +41,16 @@ function isTurnedOff(environment: Environment, warn: Warn): boolean {
   return true;
 }
 
-function urlOf({ variable, text, isWhole }: NamedEndpoint, warn: Warn): string | undefined {
-  const url = URL.parse(text);
+/** Returns the endpoint of traces unchanged. To the general endpoint, the path for traces is added. */
+function endpointOf(environment: Environment, warn: Warn): string | undefined {
+  const { traces, everything } = endpointVariables;
+  const variable = valueOf(environment, traces) === undefined ? everything : traces;
+  const url = URL.parse(valueOf(environment, variable) ?? '');
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     warn(`${variable} is not a URL with http: or https:. No spans are exported.`);
     return undefined;
   }
-  if (!isWhole) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
+  if (variable === everything) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
   return url.href;
 }
 

@@ -3,9 +3,9 @@ import type { RunningSpan } from '../trace/running-span.ts';
 import type { WatchedEnd } from '../trace/layer-span.ts';
 import { contentOfTurn } from './content.ts';
 import { errorType, failedStatus } from './failure.ts';
-import { type OtlpSpan, spanKinds, toAttributes, unixNanos } from './otlp.ts';
+import { type OtlpSpan, spanKinds, unixNanos } from './otlp.ts';
 import { describeUsage, spansOfLayers } from './to-otlp-spans.ts';
-import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
+import { describeModel, nameText, nanosAt, toSpan, type TurnPlace, whose } from './turn-place.ts';
 
 /**
  * Makes the spans. `chain`: the turn chain; undefined when the turn ended before it. `endedAt`: the time on the
@@ -16,21 +16,16 @@ export function spansOfTurn(
   chain: RunningSpan | undefined,
   endedAt: number,
   place: TurnPlace,
-  hasContent: boolean,
 ): OtlpSpan[] {
   const { turnId, agentName, event, spanIds, mask, resumed } = place.turn;
-  const { spanId, parentSpanId } = spanIds.fields;
   const { finishReason } = result;
   const error = finishReason === 'error' ? (result.error ?? {}) : undefined;
-  const own: OtlpSpan = {
-    traceId: traceIdOf(place),
-    spanId,
-    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+  const own = toSpan(place, spanIds, {
     name: `invoke_agent ${agentName}`,
     kind: kindOf(place),
     startTimeUnixNano: startOf(place),
     endTimeUnixNano: nanosAt(place, endedAt),
-    attributes: toAttributes({
+    attributes: {
       'gen_ai.operation.name': 'invoke_agent',
       ...describeModel(place, place.modelRef, mask),
       ...whose(place),
@@ -42,11 +37,11 @@ export function spansOfTurn(
       'goondan.steps': stepCount,
       'goondan.resumed': resumed ? true : undefined,
       ...(error === undefined ? {} : { 'error.type': errorType(error, mask) }),
-      ...(hasContent ? contentOfTurn(event.input, result, mask) : {}),
-    }),
-    status: error === undefined ? {} : failedStatus(error, mask, hasContent),
-  };
-  return chain === undefined ? [own] : [own, ...spansOfLayers(chain, { place, endedAt, hasContent })];
+      ...(place.hasContent ? contentOfTurn(event.input, result, mask) : {}),
+    },
+    status: error === undefined ? {} : failedStatus(error, mask, place.hasContent),
+  });
+  return chain === undefined ? [own] : [own, ...spansOfLayers(chain, place, endedAt)];
 }
 
 /** Returns `server` for a turn that answers a call traced by another service, and `internal` for everything else. */

@@ -4,36 +4,33 @@ import type { PlainObject } from '../json/copy-json.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
 import type { RecordedLayer } from '../trace/recorded-layer.ts';
+import type { SpanIds } from '../trace/span-id.ts';
 import { errorType, failedStatus } from './failure.ts';
-import { type Attributes, type OtlpSpan, spanKinds, toAttributes } from './otlp.ts';
+import { type Attributes, type OtlpSpan, spanKinds } from './otlp.ts';
 import type { EndedSpan } from './ended-span.ts';
-import { describeModel, nameText, nanosAt, traceIdOf, type TurnPlace, whose } from './turn-place.ts';
+import { describeModel, nameText, nanosAt, toSpan, type TurnPlace, whose } from './turn-place.ts';
 
 /** Describes a step, a model call or a tool call; `spansOfTurn` describes turns. */
-export function toOtlpSpans(seen: EndedSpan, place: TurnPlace, hasContent: boolean): OtlpSpan[] {
+export function toOtlpSpans(seen: EndedSpan, place: TurnPlace): OtlpSpan[] {
   const { recorded, leftAt } = seen;
   const { chain, startedAt, totalMs } = recorded;
-  const { spanId, parentSpanId } = chain.spanIds.fields;
   const endedAt = leftAt?.elapsed ?? startedAt + totalMs;
   const thrown = whatWentWrong(seen);
   const { name, kind, attributes } = describe(seen, place);
-  const own: OtlpSpan = {
-    traceId: traceIdOf(place),
-    spanId,
-    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+  const own = toSpan(place, chain.spanIds, {
     name,
     kind,
     startTimeUnixNano: nanosAt(place, startedAt),
     endTimeUnixNano: nanosAt(place, endedAt),
-    attributes: toAttributes({
+    attributes: {
       ...attributes,
       ...(leftAt === undefined ? {} : { 'goondan.unfinished': true }),
       ...(thrown === undefined ? {} : { 'error.type': errorType(thrown, chain.mask) }),
       ...seen.content,
-    }),
-    status: thrown === undefined ? {} : failedStatus(thrown, chain.mask, hasContent),
-  };
-  return [own, ...spansOfLayers(recorded, { place, endedAt, hasContent })];
+    },
+    status: thrown === undefined ? {} : failedStatus(thrown, chain.mask, place.hasContent),
+  });
+  return [own, ...spansOfLayers(recorded, place, endedAt)];
 }
 
 /** Returns the error that the chain threw or that a tool returned; for a chain that was given up, the reason. */
@@ -127,39 +124,31 @@ function describeToolCall({ chain }: RunningSpan, place: TurnPlace) {
   return { name: `execute_tool ${tool}`, kind: spanKinds.internal, attributes };
 }
 
-interface LayersPlace {
-  readonly place: TurnPlace;
-  /** The time at which the chain of these layers ended, on the monotonic clock. */
-  readonly endedAt: number;
-  readonly hasContent: boolean;
-}
-
 /**
  * Makes the spans of layers. All are children of the chain's span; their nesting shows in their start and end times.
+ * `endedAt`: the time at which the chain of these layers ended, on the monotonic clock.
  */
-export function spansOfLayers(recorded: RunningSpan, where: LayersPlace): OtlpSpan[] {
-  return recorded.layers.map((layer, index) => spanOfLayer(recorded, layer, index, where));
+export function spansOfLayers({ chain, layers }: RunningSpan, place: TurnPlace, endedAt: number): OtlpSpan[] {
+  return layers.map((layer, index) => {
+    return spanOfLayer(layer, chain.spanIds.inside(`layer/${index}`), chain.mask, place, endedAt);
+  });
 }
 
 function spanOfLayer(
-  { chain }: RunningSpan,
   recorded: RecordedLayer,
-  index: number,
-  { place, endedAt, hasContent }: LayersPlace,
+  spanIds: SpanIds,
+  mask: Mask,
+  place: TurnPlace,
+  endedAt: number,
 ): OtlpSpan {
   const { layer, outcome, startedAt, totalMs, ownMs, error } = recorded;
-  const { mask } = chain;
   const extension = nameText(layer.extension, mask);
-  const { spanId, parentSpanId } = chain.spanIds.inside(`layer/${index}`).fields;
-  return {
-    traceId: traceIdOf(place),
-    spanId,
-    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+  return toSpan(place, spanIds, {
     name: `layer ${extension}`,
     kind: spanKinds.internal,
     startTimeUnixNano: nanosAt(place, startedAt),
     endTimeUnixNano: nanosAt(place, outcome === 'running' ? endedAt : startedAt + totalMs),
-    attributes: toAttributes({
+    attributes: {
       'goondan.extension': extension,
       'goondan.layer': nameText(layer.name, mask),
       'goondan.kind': layer.kind,
@@ -169,8 +158,8 @@ function spanOfLayer(
       'goondan.result_changed': recorded.resultChanged !== undefined,
       'goondan.message_events': (recorded.events?.length ?? 0) + (recorded.emittedMore ?? 0),
       ...(error === undefined ? {} : { 'error.type': errorType(error, mask) }),
-    }),
+    },
     // A skipped layer failed, but its chain did not.
-    status: outcome === 'failed' ? failedStatus(error, mask, hasContent) : {},
-  };
+    status: outcome === 'failed' ? failedStatus(error, mask, place.hasContent) : {},
+  });
 }

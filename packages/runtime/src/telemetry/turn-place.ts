@@ -1,9 +1,10 @@
 /** The data that all spans of one turn share. */
 import type { ModelSpec } from '../config/model-spec.ts';
+import { defined } from '../json/defined.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { WatchedTurn } from '../trace/layer-span.ts';
-import { toTraceId } from '../trace/span-id.ts';
-import { type Attributes, unixNanos } from './otlp.ts';
+import { type SpanIds, toTraceId } from '../trace/span-id.ts';
+import { type Attributes, type OtlpSpan, toAttributes, unixNanos } from './otlp.ts';
 
 export interface TurnPlace {
   readonly turn: WatchedTurn;
@@ -14,6 +15,23 @@ export interface TurnPlace {
   readonly modelRef: string;
   /** The agent's models by reference. */
   readonly models: Readonly<Record<string, Pick<ModelSpec, 'provider' | 'model'>>>;
+  /** If true, messages, arguments and results are included. */
+  readonly hasContent: boolean;
+}
+
+/** Makes a span from the parts in which spans differ. */
+export function toSpan(
+  { turn }: TurnPlace,
+  { fields: { spanId, parentSpanId } }: SpanIds,
+  {
+    attributes,
+    ...span
+  }: Omit<OtlpSpan, 'traceId' | 'spanId' | 'parentSpanId' | 'attributes'> & {
+    readonly attributes: Attributes;
+  },
+): OtlpSpan {
+  const traceId = toTraceId(turn.spanIds.traceId);
+  return { traceId, spanId, ...defined({ parentSpanId }), ...span, attributes: toAttributes(attributes) };
 }
 
 /** The maximum number of characters of a name, which may come from a model. */
@@ -52,10 +70,6 @@ export function describeModel({ models }: Pick<TurnPlace, 'models'>, modelRef: s
  */
 function providerName(provider: string | undefined): string {
   return provider === 'google' ? 'gcp.gemini' : (provider ?? '_OTHER');
-}
-
-export function traceIdOf({ turn }: TurnPlace): string {
-  return toTraceId(turn.spanIds.traceId);
 }
 
 /** Converts a time of the monotonic clock to calendar time, in nanoseconds. */

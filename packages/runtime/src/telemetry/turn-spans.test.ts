@@ -28,13 +28,8 @@ async function spansOf({ register = () => undefined, hasContent = false, signal,
   const { input = 'go', ...agentOptions } = options;
   const agent = await scriptedAgent({ extensions: [extension('tested', register)], ...agentOptions });
   const sources: SpanSource[] = [];
-  const spans = new TurnSpans({
-    swarm: 'shop',
-    modelRef: 'Model/scripted',
-    models,
-    hasContent,
-    add: (source) => void sources.push(source),
-  });
+  const agentPlace = { swarm: 'shop', modelRef: 'Model/scripted', models, hasContent };
+  const spans = new TurnSpans(agentPlace, (source) => void sources.push(source));
   await agent.say(input, {
     observer: watchTurn(systemClock, [spans]),
     ...(signal === undefined ? {} : { signal }),

@@ -23,28 +23,24 @@ export interface SpanSource {
   spans(): readonly OtlpSpan[];
 }
 
-export interface TurnSpansDeps extends Pick<TurnPlace, 'swarm' | 'modelRef' | 'models'> {
-  readonly hasContent: boolean;
-  readonly add: (source: SpanSource) => void;
-}
-
 export class TurnSpans implements TurnListener {
-  readonly #deps: TurnSpansDeps;
+  readonly #agent: Omit<TurnPlace, 'turn' | 'startedAt'>;
+  readonly #add: (source: SpanSource) => void;
   readonly #open = new Set<RunningSpan>();
   /** Chains that were passed on. A step that has ended may later count as a failure, but its span is passed on once. */
   readonly #told = new WeakSet<RunningSpan>();
   #place: TurnPlace | undefined;
   #chain: RunningSpan | undefined;
 
-  constructor(deps: TurnSpansDeps) {
-    this.#deps = deps;
+  constructor(agent: Omit<TurnPlace, 'turn' | 'startedAt'>, add: (source: SpanSource) => void) {
+    this.#agent = agent;
+    this.#add = add;
   }
 
   started(turn: WatchedTurn, startedAt: number): void {
     // The caller does not record this trace.
     if (turn.event.isSampled === false) return;
-    const { swarm, modelRef, models } = this.#deps;
-    this.#place = { turn, startedAt, swarm, modelRef, models };
+    this.#place = { ...this.#agent, turn, startedAt };
   }
 
   changed(chain: RunningSpan): void {
@@ -61,25 +57,23 @@ export class TurnSpans implements TurnListener {
     this.#open.delete(chain);
     if (this.#told.has(chain)) return;
     this.#told.add(chain);
-    this.#tell(endedSpan(chain, this.#deps.hasContent));
+    this.#tell(endedSpan(chain, this.#agent.hasContent));
   }
 
   ended(end: WatchedEnd, durationMs: number): void {
     const place = this.#place;
     if (place === undefined) return;
-    const { hasContent, add } = this.#deps;
     const endedAt = place.startedAt + durationMs;
     const leftAt = { elapsed: endedAt, error: end.result.error };
-    for (const chain of this.#open) this.#tell(endedSpan(chain, hasContent, leftAt));
+    for (const chain of this.#open) this.#tell(endedSpan(chain, place.hasContent, leftAt));
     const chain = this.#chain;
-    add({ count: 1 + (chain?.layers.length ?? 0), spans: () => spansOfTurn(end, chain, endedAt, place, hasContent) });
+    this.#add({ count: 1 + (chain?.layers.length ?? 0), spans: () => spansOfTurn(end, chain, endedAt, place) });
     this.#place = undefined;
   }
 
   #tell(seen: EndedSpan): void {
     const place = this.#place;
     if (place === undefined) return;
-    const { hasContent, add } = this.#deps;
-    add({ count: 1 + seen.recorded.layers.length, spans: () => toOtlpSpans(seen, place, hasContent) });
+    this.#add({ count: 1 + seen.recorded.layers.length, spans: () => toOtlpSpans(seen, place) });
   }
 }

@@ -8,12 +8,6 @@ import { haltRun, placeOfHalt } from './halt-run.ts';
 import type { Recording } from './recording.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 
-/** Why a turn cannot be replayed. If `isUnfinished` is true, this may change. */
-export interface NoRecording {
-  readonly problem: string;
-  readonly isUnfinished?: true;
-}
-
 export interface RecordedRun {
   readonly startedAt: string;
   /** The index of the first step that the run executed. */
@@ -29,7 +23,10 @@ export interface TurnRuns {
   readonly last: RecordedRun & { readonly recording: Recording };
 }
 
-export function assembleRecording(lines: readonly TraceLine[]): TurnRuns | NoRecording {
+/** Returns the runs, or why the turn cannot be replayed. If `isUnfinished` is true, this may change. */
+export function assembleRecording(
+  lines: readonly TraceLine[],
+): TurnRuns | { readonly problem: string; readonly isUnfinished?: true } {
   const runs = splitRuns(lines);
   const [final, ...before] = runs.toReversed();
   if (final === undefined) return { problem: 'its beginning is missing' };
@@ -52,7 +49,10 @@ function splitRuns(lines: readonly TraceLine[]): readonly (readonly TraceLine[])
   return runs;
 }
 
-function assembleRun(written: readonly TraceLine[], isLast: boolean): Recording | NoRecording {
+function assembleRun(
+  written: readonly TraceLine[],
+  isLast: boolean,
+): Recording | Exclude<ReturnType<typeof assembleRecording>, TurnRuns> {
   const { finishReason, error } = summarise(written) ?? {};
   if (isLast && finishReason === undefined) {
     return { problem: 'its end is not recorded: it is running, or a crash interrupted it', isUnfinished: true };
@@ -92,7 +92,7 @@ function assembleRun(written: readonly TraceLine[], isLast: boolean): Recording 
   };
 }
 
-function resumePointOf(lines: readonly TraceLine[]): Pick<Recording, 'resumePoint'> | NoRecording {
+function resumePointOf(lines: readonly TraceLine[]): Pick<Recording, 'resumePoint'> | { readonly problem: string } {
   if (startOf(lines)?.resumed !== true) return {};
   const line = resumeOf(lines);
   if (line === undefined) {

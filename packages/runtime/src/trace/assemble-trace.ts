@@ -36,14 +36,9 @@ function markCancelled({ error }: { readonly error?: string }): { readonly isCan
   return isCancellation(error) ? { isCancelled: true } : {};
 }
 
-interface Place {
-  readonly turn: TurnTrace;
-  readonly chain: ChainRecord;
-}
-
 /** Indexes the chains of the turns by span id. */
-function findPlaces(turns: readonly TurnTrace[]): ReadonlyMap<string, Place> {
-  const places = new Map<string, Place>();
+function findPlaces(turns: readonly TurnTrace[]) {
+  const places = new Map<string, { readonly turn: TurnTrace; readonly chain: ChainRecord }>();
   const add = (turn: TurnTrace, chain: ChainRecord): void => {
     if (chain.spanId !== undefined) places.set(chain.spanId, { turn, chain });
     for (const inside of chain.inside) add(turn, inside);
@@ -56,7 +51,11 @@ function findPlaces(turns: readonly TurnTrace[]): ReadonlyMap<string, Place> {
 }
 
 /** Prevents a turn from being its own caller, which a damaged file can claim. */
-function isInside(turn: TurnTrace, other: TurnTrace, callers: ReadonlyMap<TurnTrace, Place | undefined>): boolean {
+function isInside(
+  turn: TurnTrace,
+  other: TurnTrace,
+  callers: ReadonlyMap<TurnTrace, { readonly turn: TurnTrace } | undefined>,
+): boolean {
   const seen = new Set<TurnTrace>();
   for (let at: TurnTrace | undefined = turn; at !== undefined && !seen.has(at); at = callers.get(at)?.turn) {
     if (at === other) return true;

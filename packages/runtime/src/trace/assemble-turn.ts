@@ -65,14 +65,9 @@ function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
   };
 }
 
-interface Run {
-  readonly start: LineOf<'start'>;
-  /** Chains by number, in the version that was written last. */
-  readonly chains: Map<number, LineOf<'chain'>>;
-}
-
-function splitRuns(lines: readonly TraceLine[]): readonly Run[] {
-  const runs: Run[] = [];
+/** Splits the lines into runs. `chains`: the chains by number, in the version that was written last. */
+function splitRuns(lines: readonly TraceLine[]) {
+  const runs: { readonly start: LineOf<'start'>; readonly chains: Map<number, LineOf<'chain'>> }[] = [];
   for (const line of lines) {
     if (line.type === 'start') runs.push({ start: line, chains: new Map() });
     if (line.type === 'chain') runs.at(-1)?.chains.set(line.n, line);
@@ -82,11 +77,11 @@ function splitRuns(lines: readonly TraceLine[]): readonly Run[] {
 
 /** Joins the runs into one chain for the turn: the chain of the last run, containing the chains of all runs. */
 function joinRuns(
-  runs: readonly Run[],
+  runs: ReturnType<typeof splitRuns>,
   { turnId, agentName, spanId, startedAt }: TurnSummary,
   effects: ReadonlyMap<string, EffectRecord>,
 ): ChainRecord {
-  const roots = runs.map((run) => nest(run, Date.parse(run.start.time) - Date.parse(startedAt), effects));
+  const roots = runs.map((run) => nest(run.chains, Date.parse(run.start.time) - Date.parse(startedAt), effects));
   const unknown = { kind: 'turn', label: agentName, id: turnId, spanId, totalMs: 0, layers: [], called: [] } as const;
   const last = roots.at(-1)?.root ?? { ...unknown, isUnfinished: true };
   return { ...last, startMs: 0, inside: roots.flatMap(({ inside }) => inside) };
@@ -96,7 +91,11 @@ function joinRuns(
  * Nests the chains of a run: the turn chain, if it was written, and the chains inside it. `offsetMs`: the time from the
  * start of the turn's first run to the start of this run.
  */
-function nest({ chains }: Run, offsetMs: number, effects: ReadonlyMap<string, EffectRecord>) {
+function nest(
+  chains: ReadonlyMap<number, LineOf<'chain'>>,
+  offsetMs: number,
+  effects: ReadonlyMap<string, EffectRecord>,
+) {
   const children = new Map<number, LineOf<'chain'>[]>();
   for (const line of [...chains.values()].toSorted((one, other) => one.n - other.n)) {
     // The parent may be missing, if the file reached its limit or the disk failed. A parent begins before its child.

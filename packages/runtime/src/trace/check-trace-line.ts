@@ -14,140 +14,101 @@ export function isTraceLineType(type: unknown): type is TraceLine['type'] {
   return typeof type === 'string' && Object.hasOwn(checks, type);
 }
 
-const checks: Readonly<Record<TraceLine['type'], (line: PlainObject) => boolean>> = {
-  start: (line) => has(line, isText, ['turnId', 'agentName', 'instanceKey', 'traceId', 'spanId']) && isStart(line),
-  chain: (line) => isWhole(line['n']) && mayHave(line, isWhole, ['parent']) && isSpan(line['chain']),
-  beginning: (line) => has(line, isPlainObject, ['event']) && 'extensions' in line,
-  effect: (line) =>
-    has(line, isText, ['key', 'kind']) &&
-    'asked' in line &&
-    mayHave(line, isPlainObject, ['by', 'outcome']) &&
-    mayHave(line, isRequest, ['request']),
-  end: (line) => has(line, isTime, ['time']) && has(line, isText, ['finishReason']) && isEnd(line),
-  resume: (line) => mayHave(line, isResumePoint, ['point']),
-  halt: (line) => has(line, isWhole, ['begun']) && isHalt(line),
-  status: (line) => isStatus(line['status']),
-  dropped: (line) => has(line, isWhole, ['count']),
-  cut: () => true,
-};
+const isChange = fields({ path: isText }, { before: isText, after: isText });
+const isPlace = fields({ file: isText, line: isWhole, column: isWhole });
 
-type Check = (value: unknown) => boolean;
+const isLayer = fields(
+  { kind: isMiddlewareKind, extension: isText, name: isText },
+  {
+    ...each(isText, 'outcome', 'error', 'stack'),
+    ...each(isNumber, 'startMs', 'ownMs', 'totalMs', 'emittedMore', 'emittedAfter', 'drewMore'),
+    ...each(listOf(isChange), 'changed', 'resultChanged', 'messages'),
+    emitted: listOf(isText),
+    place: isPlace,
+    drew: Array.isArray,
+    marks: isPlainObject,
+  },
+);
 
-function isStart(line: PlainObject): boolean {
-  return (
-    has(line, isTime, ['time']) &&
-    mayHave(line, isText, ['input', 'parentSpanId']) &&
-    mayHave(line, isPlainObject, ['source'])
-  );
-}
+const isSpan = fields(
+  { kind: isMiddlewareKind, label: isText, id: isText, startMs: isNumber, totalMs: isNumber },
+  {
+    ...each(isText, 'spanId', 'plan', 'effect', 'input', 'asked', 'outcome', 'error', 'stack'),
+    ...each(isNumber, 'layersMore', 'retryMs'),
+    ...each(isPlainObject, 'by', 'tokens'),
+    place: isPlace,
+    layers: listOf(isLayer),
+  },
+);
+
+const isRequest = fields(
+  {
+    ...each(isText, 'provider', 'bodyDigest'),
+    references: fields(
+      { more: listOf(fields({ digest: isText }, { id: isText })) },
+      { after: fields({ effect: isText, count: isWhole }) },
+    ),
+  },
+  { ...each(isText, 'package', 'model'), parts: isPlainObject },
+);
 
 /** Checks the top level only, because a damaged line is usually not valid JSON. */
-function isResumePoint(value: unknown): boolean {
-  return (
+const isResumePoint = fields({
+  ...each(isWhole, 'events', 'nextStep'),
+  effects: isPlainObject,
+  intents: listOf(isText),
+  steps: listOf(isPlainObject),
+});
+
+const isStatus = fields(each(isText, 'extension', 'state', 'since'), {
+  ...each(isText, 'problem', 'target'),
+  ...each(listOf(isText), 'lines', 'tools'),
+  lost: isWhole,
+  withheld: listOf(isPlainObject),
+});
+
+const checks: Readonly<Record<TraceLine['type'], (line: unknown) => boolean>> = {
+  start: fields(
+    { ...each(isText, 'turnId', 'agentName', 'instanceKey', 'traceId', 'spanId'), time: isTime },
+    { ...each(isText, 'input', 'parentSpanId'), source: isPlainObject },
+  ),
+  chain: fields({ n: isWhole, chain: isSpan }, { parent: isWhole }),
+  beginning: fields({ event: isPlainObject, extensions: isPresent }),
+  effect: fields(
+    { key: isText, kind: isText, asked: isPresent },
+    { by: isPlainObject, outcome: isPlainObject, request: isRequest },
+  ),
+  end: fields(
+    { time: isTime, finishReason: isText, durationMs: isNumber, stepCount: isNumber },
+    { error: isText, stack: isText, place: isPlace, chainsMore: isWhole },
+  ),
+  resume: fields({}, { point: isResumePoint }),
+  halt: fields(
+    { begun: isWhole, open: listOf(fields({ n: isWhole, stages: Array.isArray })), asked: listOf(isText) },
+    { error: isPlainObject },
+  ),
+  status: fields({ status: isStatus }),
+  dropped: fields({ count: isWhole }),
+  cut: fields({}),
+};
+
+/** Checks an object: these fields are required, and `optional` ones may be absent. */
+function fields(required: Checks, optional: Checks = {}): (value: unknown) => boolean {
+  const [needed, allowed] = [Object.entries(required), Object.entries(optional)];
+  return (value) =>
     isPlainObject(value) &&
-    has(value, isWhole, ['events', 'nextStep']) &&
-    has(value, isPlainObject, ['effects']) &&
-    has(value, listOf(isText), ['intents']) &&
-    has(value, listOf(isPlainObject), ['steps'])
-  );
+    needed.every(([name, check]) => check(value[name])) &&
+    allowed.every(([name, check]) => value[name] === undefined || check(value[name]));
 }
 
-function isRequest(request: unknown): boolean {
-  return (
-    isPlainObject(request) &&
-    has(request, isText, ['provider', 'bodyDigest']) &&
-    mayHave(request, isText, ['package', 'model']) &&
-    mayHave(request, isPlainObject, ['parts']) &&
-    has(request, areReferences, ['references'])
-  );
+type Checks = Readonly<Record<string, (value: unknown) => boolean>>;
+
+/** Gives several fields the same check. */
+function each(check: Checks[string], ...names: readonly string[]): Checks {
+  return Object.fromEntries(names.map((name) => [name, check]));
 }
 
-function areReferences(references: unknown): boolean {
-  const isReference = (each: unknown) =>
-    isPlainObject(each) && has(each, isText, ['digest']) && mayHave(each, isText, ['id']);
-  const isAfter = (after: unknown) => isPlainObject(after) && isText(after['effect']) && isWhole(after['count']);
-  return (
-    isPlainObject(references) &&
-    mayHave(references, isAfter, ['after']) &&
-    has(references, listOf(isReference), ['more'])
-  );
-}
-
-function isHalt(line: PlainObject): boolean {
-  const isOpen = (open: unknown) => isPlainObject(open) && isWhole(open['n']) && Array.isArray(open['stages']);
-  return (
-    has(line, listOf(isOpen), ['open']) &&
-    has(line, listOf(isText), ['asked']) &&
-    mayHave(line, isPlainObject, ['error'])
-  );
-}
-
-function isStatus(status: unknown): boolean {
-  return (
-    isPlainObject(status) &&
-    has(status, isText, ['extension', 'state', 'since']) &&
-    mayHave(status, isText, ['problem', 'target']) &&
-    mayHave(status, isWhole, ['lost']) &&
-    mayHave(status, listOf(isText), ['lines', 'tools']) &&
-    mayHave(status, listOf(isPlainObject), ['withheld'])
-  );
-}
-
-function isEnd(line: PlainObject): boolean {
-  return (
-    has(line, isNumber, ['durationMs', 'stepCount']) &&
-    mayHave(line, isText, ['error', 'stack']) &&
-    mayHave(line, isPlace, ['place']) &&
-    mayHave(line, isWhole, ['chainsMore'])
-  );
-}
-
-function isSpan(chain: unknown): boolean {
-  return (
-    isPlainObject(chain) &&
-    has(chain, isMiddlewareKind, ['kind']) &&
-    has(chain, isText, ['label', 'id']) &&
-    has(chain, isNumber, ['startMs', 'totalMs']) &&
-    mayHave(chain, isText, ['spanId', 'plan', 'effect', 'input', 'asked', 'outcome', 'error', 'stack']) &&
-    mayHave(chain, isPlace, ['place']) &&
-    mayHave(chain, isNumber, ['layersMore', 'retryMs']) &&
-    mayHave(chain, isPlainObject, ['by', 'tokens']) &&
-    mayHave(chain, listOf(isLayer), ['layers'])
-  );
-}
-
-function isLayer(layer: unknown): boolean {
-  return (
-    isPlainObject(layer) &&
-    has(layer, isMiddlewareKind, ['kind']) &&
-    has(layer, isText, ['extension', 'name']) &&
-    mayHave(layer, isText, ['outcome', 'error', 'stack']) &&
-    mayHave(layer, isPlace, ['place']) &&
-    mayHave(layer, isNumber, ['startMs', 'ownMs', 'totalMs', 'emittedMore', 'emittedAfter', 'drewMore']) &&
-    mayHave(layer, listOf(isText), ['emitted']) &&
-    mayHave(layer, listOf(isChange), ['changed', 'resultChanged', 'messages']) &&
-    mayHave(layer, Array.isArray, ['drew']) &&
-    mayHave(layer, isPlainObject, ['marks'])
-  );
-}
-
-function isPlace(place: unknown): boolean {
-  return isPlainObject(place) && has(place, isText, ['file']) && has(place, isWhole, ['line', 'column']);
-}
-
-function isChange(change: unknown): boolean {
-  return isPlainObject(change) && has(change, isText, ['path']) && mayHave(change, isText, ['before', 'after']);
-}
-
-function has(fields: PlainObject, check: Check, names: readonly string[]): boolean {
-  return names.every((name) => check(fields[name]));
-}
-
-function mayHave(fields: PlainObject, check: Check, names: readonly string[]): boolean {
-  return names.every((name) => fields[name] === undefined || check(fields[name]));
-}
-
-function listOf(check: Check): Check {
+function listOf(check: Checks[string]): Checks[string] {
   return (value) => Array.isArray(value) && value.every(check);
 }
 
@@ -165,4 +126,8 @@ function isWhole(value: unknown): boolean {
 
 function isTime(value: unknown): boolean {
   return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined;
 }

@@ -7,11 +7,6 @@ import type { HaltRecord } from './halt-record.ts';
 import type { RecordedHalt } from './recording.ts';
 import type { LineOf, TraceLine } from './trace-lines.ts';
 
-export interface HaltedRun {
-  readonly lines: readonly TraceLine[];
-  readonly halt?: Omit<RecordedHalt, 'place' | 'layer'>;
-}
-
 /**
  * Cuts the lines. `error`: the error with which the run ended; undefined when the run has no end because another
  * process continued the turn.
@@ -19,7 +14,9 @@ export interface HaltedRun {
 export function haltRun(
   lines: readonly TraceLine[],
   error: string | undefined,
-): HaltedRun | { readonly problem: string } {
+):
+  | { readonly lines: readonly TraceLine[]; readonly halt?: Omit<RecordedHalt, 'place' | 'layer'> }
+  | { readonly problem: string } {
   const at = lines.findIndex(({ type }) => type === 'halt');
   const halt = lines[at] as LineOf<'halt'> | undefined;
   if (error === undefined) return halt === undefined ? crashed(lines) : halted(lines, at, halt, 'left');
@@ -33,7 +30,7 @@ function halted(
   at: number,
   { error, begun, open, asked }: HaltRecord,
   how: 'cancelled' | 'left',
-): HaltedRun {
+): ReturnType<typeof haltRun> {
   const stages = new Map(open.map((each) => [each.n, each.stages]));
   const kept = lines.flatMap((line, index): TraceLine[] => {
     // An effect that had begun is kept, although it ended later, because of the halt.
@@ -52,7 +49,7 @@ function halted(
  * Reads a crashed run. The record of an unfinished chain was written some time before the crash, so its layers got at
  * least that far.
  */
-function crashed(lines: readonly TraceLine[]): HaltedRun {
+function crashed(lines: readonly TraceLine[]): ReturnType<typeof haltRun> {
   // Earlier versions did not record the stage of a layer. Such a layer had begun.
   const stageOf = ({ outcome, stage = 'in' }: LayerRecord) => (outcome === 'running' ? stage : undefined);
   const kept = lines.map((line) =>

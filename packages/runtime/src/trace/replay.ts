@@ -34,13 +34,11 @@ export interface ReplayOutcome {
   /** The place where the replay ended because the recording has no outcome for a call. */
   readonly stoppedAt?: readonly string[];
   /** The place where the replay ended because the recorded run was halted there. */
-  readonly halted?: Halted;
+  readonly halted?: Pick<RecordedHalt, 'how' | 'place' | 'layer'> & {
+    /** The reason of the cancel. */
+    readonly error?: string;
+  };
 }
-
-export type Halted = Pick<RecordedHalt, 'how' | 'place' | 'layer'> & {
-  /** The reason of the cancel. */
-  readonly error?: string;
-};
 
 export interface Divergence {
   /** The path of chains from the turn inwards: `step 0`, `toolCall weather__forecast`. */

@@ -9,22 +9,13 @@
  * scope. Tool calls, and calls made by a layer, can run at the same time as others, so each has its own scope.
  */
 import type { MiddlewareKind } from '@goondan/types';
-import type { Clock } from '../ports/clock.ts';
 import type { PlainObject } from '../json/copy-json.ts';
 import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
 import type { EffectRecord } from './effect-record.ts';
 import type { DrawKind, DrawnValues } from './draw-scope.ts';
 import type { ChainSpan, SpanStart, WatchedLayer } from './layer-span.ts';
 import { type Difference, RecordedLayer } from './recorded-layer.ts';
-
-/** The data that all chains of one turn share. */
-export interface SpanKeeper {
-  readonly clock: Clock;
-  /** The number of layers that may still be recorded. */
-  layersLeft: number;
-  /** Called when the chain ended, or when something about it changed later. */
-  settled(chain: RunningSpan): void;
-}
+import type { TurnKeeper } from './turn-keeper.ts';
 
 /** Tells for each kind whether its chains may run at the same time as others: tool calls of one reply may. */
 const mayRunBeside: Readonly<Record<MiddlewareKind, boolean>> = {
@@ -68,7 +59,7 @@ export class RunningSpan implements ChainSpan {
     readonly chain: SpanStart,
     readonly number: number,
     readonly parent: RunningSpan | undefined,
-    private readonly keeper: SpanKeeper,
+    private readonly keeper: TurnKeeper,
     /** The layer whose code started this chain. */
     readonly by?: WatchedLayer,
   ) {

@@ -22,16 +22,6 @@ interface StartLine extends Pick<
   readonly resumed?: true;
 }
 
-interface EndLine
-  extends
-    Required<Pick<TurnSummary, 'durationMs' | 'finishReason' | 'stepCount'>>,
-    Pick<TurnSummary, 'truncated' | 'error' | 'place' | 'stack'> {
-  readonly type: 'end';
-  readonly time: string;
-  /** The number of chains above the limit. */
-  readonly chainsMore?: number;
-}
-
 export type TraceLine =
   | StartLine
   /** The state from which a replay starts. */
@@ -47,7 +37,11 @@ export type TraceLine =
   | ({ readonly type: 'halt' } & HaltRecord)
   /** The status of something that an extension needs: written at the start of the run, and after each change. */
   | { readonly type: 'status'; readonly status: ExtensionStatusChanged }
-  | EndLine
+  /** `chainsMore`: the number of chains above the limit. */
+  | ({ readonly type: 'end'; readonly time: string; readonly chainsMore?: number } & Required<
+      Pick<TurnSummary, 'durationMs' | 'finishReason' | 'stepCount'>
+    > &
+      Pick<TurnSummary, 'truncated' | 'error' | 'place' | 'stack'>)
   | { readonly type: 'dropped'; readonly count: number }
   /** The file reached its size limit, so later chains are missing. */
   | { readonly type: 'cut' };

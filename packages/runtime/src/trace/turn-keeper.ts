@@ -4,12 +4,13 @@
  */
 import type { Clock } from '../ports/clock.ts';
 import type { SpanStart } from './layer-span.ts';
-import { type SpanKeeper, RunningSpan } from './running-span.ts';
+import { RunningSpan } from './running-span.ts';
 
 const MOST_CHAINS = 5_000;
 const MOST_LAYERS = 5_000;
 
-export class TurnKeeper implements SpanKeeper {
+export class TurnKeeper {
+  /** The number of layers that may still be recorded. */
   layersLeft = MOST_LAYERS;
   chainsMore = 0;
   /** The start time on the monotonic clock; below 0 before the start. */
@@ -40,6 +41,7 @@ export class TurnKeeper implements SpanKeeper {
     return opened;
   }
 
+  /** Called when the chain ended, or when something about it changed later. */
   settled(chain: RunningSpan): void {
     // A layer that hung may continue long after its turn was given up.
     if (!this.isOver) this.onChanged(chain);

@@ -1,5 +1,5 @@
 import type { Change } from '../../json/diff-json.ts';
-import type { Divergence, Halted, ReplayOutcome } from '../../trace/replay.ts';
+import type { Divergence, ReplayOutcome } from '../../trace/replay.ts';
 import { type Check, count, type FieldsOf, listOf, name, object, oneOf, optional, text } from './shape.ts';
 
 const change: Check<Change> = object({
@@ -17,12 +17,12 @@ const divergence: Check<Divergence> = object({
   changes: listOf(change),
 } satisfies FieldsOf<Divergence>);
 
-const halted: Check<Halted> = object({
+const halted: Check<ReplayOutcome['halted'] & {}> = object({
   how: oneOf('cancelled', 'left', 'crashed'),
   place: listOf(text),
   layer: optional(object({ extension: name, name: text })),
   error: optional(text),
-} satisfies FieldsOf<Halted>);
+} satisfies FieldsOf<ReplayOutcome['halted'] & {}>);
 
 export const replayOutcome: Check<ReplayOutcome> = object({
   first: optional(divergence),
