@@ -3,7 +3,7 @@
  * is the working folder of the Node program. When its standard input ends, it exits at once, and the guardian ends the
  * agents.
  */
-import type { BesideCall, BesideCallName, BesideSaid } from './ipc/bun-beside.ts';
+import type { BesideCall, BesideSaid } from './ipc/bun-beside.ts';
 import { toFrameError } from './ipc/check/frame-error.ts';
 import { readLines, toLine } from './ipc/json-lines.ts';
 import type { LogLine } from './ports/log-line.ts';
@@ -18,7 +18,7 @@ process.stdout.on('error', () => undefined);
 const MOST_UNREAD = 16_000_000;
 let dropped = 0;
 
-const calls: Readonly<Record<BesideCallName, () => Promise<(argument: never) => unknown>>> = {
+const calls: Readonly<Record<BesideCall['name'], () => Promise<(argument: never) => unknown>>> = {
   replayRecording: async () => (await import('./replay-recording.ts')).replayStored,
   scanModule: async () => {
     const { ModuleScanner } = await import('./config/bundle/files/scan-module.ts');
@@ -28,7 +28,7 @@ const calls: Readonly<Record<BesideCallName, () => Promise<(argument: never) => 
   startSwarm: async () => start,
 };
 /** The called functions, kept because a scanner counts the files that it has already seen. */
-const opened = new Map<BesideCallName, Promise<(argument: never) => unknown>>();
+const opened = new Map<BesideCall['name'], Promise<(argument: never) => unknown>>();
 
 let last = Promise.resolve();
 for await (const call of readLines<BesideCall>(process.stdin)) {

@@ -12,7 +12,6 @@ import {
   flag,
   jsonObject,
   listOf,
-  literal,
   Misfit,
   name,
   number,
@@ -85,40 +84,36 @@ export const approvalSummary: Check<ApprovalSummary> = object({
 
 const notices = {
   delta: () =>
-    object({
-      type: literal('delta'),
+    ({
       at: object(address),
       eventId: name,
       delta: turnDelta,
       soFar: optional(oneOf('all', 'end')),
-    } satisfies FieldsOf<DeltaNotice>),
+    }) satisfies FieldsOf<Omit<DeltaNotice, 'type'>>,
   'runtime.event': () =>
-    object({
-      type: literal('runtime.event'),
+    ({
       at: object(address),
       name,
       payload: jsonObject,
-    } satisfies FieldsOf<RuntimeEventNotice>),
-  'turn.ended': () => object({ type: literal('turn.ended'), end: object(turnEndShape) }),
-  log: () => object({ type: literal('log'), line: logLine }),
+    }) satisfies FieldsOf<Omit<RuntimeEventNotice, 'type'>>,
+  'turn.ended': () => ({ end: object(turnEndShape) }),
+  log: () => ({ line: logLine }),
   approval: () =>
-    object({
-      type: literal('approval'),
+    ({
       state: oneOf('asked', 'decided', 'withdrawn'),
       at: object(address),
       approval: approvalSummary,
       outcome: optional(object(approvalOutcomeFields)),
-    } satisfies FieldsOf<ApprovalNotice>),
+    }) satisfies FieldsOf<Omit<ApprovalNotice, 'type'>>,
   instance: () =>
-    object({
-      type: literal('instance'),
+    ({
       at: object(address),
       change: oneOf('forked', 'reset', 'deleted'),
-    } satisfies FieldsOf<InstanceNotice>),
-  dropped: () => object({ type: literal('dropped'), count }),
-};
+    }) satisfies FieldsOf<Omit<InstanceNotice, 'type'>>,
+  dropped: () => ({ count }),
+} satisfies Record<SwarmNotice['type'], unknown>;
 
-export const swarmNotice: Check<SwarmNotice> = oneByField<'type', SwarmNotice>('type', notices);
+export const swarmNotice: Check<SwarmNotice> = oneByField('type', notices);
 
 /** The types of notices. Safe: the compiler types keys as any text. */
 export const noticeTypes = Object.keys(notices) as (keyof typeof notices)[];

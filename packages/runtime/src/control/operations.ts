@@ -71,12 +71,6 @@ export type RequestOf<Name extends PlainName> =
 export type AnswerOf<Name extends PlainName> = Awaited<ReturnType<Swarm[Name]>>;
 export type AskRequest = Delivery & Pick<AskOptions, 'cancelOnDisconnect'>;
 
-type Operations = { readonly [Name in PlainName]: Operation<RequestOf<Name>, AnswerOf<Name>> } & {
-  readonly ask: Operation<AskRequest, TurnEnd>;
-  readonly watch: Operation<WatchFilter, object>;
-  readonly stop: Operation<StopOptions, true>;
-};
-
 const nothing = request<object>({});
 /** A name in a filter. An empty name is allowed and matches nothing. */
 const filterName: Check<string> = (value) => (value === '' ? value : name(value));
@@ -102,7 +96,11 @@ const delivery: ShapeOf<Delivery> = {
   isSampled: optional(flag),
 };
 
-export const operations: Operations = {
+export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Name>, AnswerOf<Name>> } & {
+  readonly ask: Operation<AskRequest, TurnEnd>;
+  readonly watch: Operation<WatchFilter, object>;
+  readonly stop: Operation<StopOptions, true>;
+} = {
   status: { method: 'GET', path: '/status', request: nothing, answer: whole(statusShape) },
   instances: { method: 'GET', path: '/instances', request: nothing, answer: only('instances', listOf(instanceStatus)) },
   deleteInstance: {

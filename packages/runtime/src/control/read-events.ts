@@ -2,11 +2,6 @@
 import { FrameSplitter } from '../ipc/channel/frame-splitter.ts';
 import { notUnderstood } from './read-answer.ts';
 
-export interface StreamEvent {
-  readonly event: string;
-  readonly data: unknown;
-}
-
 /** The maximum length in bytes; an event is one line of JSON. */
 const LONGEST_LINE = 64_000_000;
 
@@ -14,7 +9,7 @@ const LONGEST_LINE = 64_000_000;
  * Yields the events until the stream ends. Throws `E_CONTROL_ANSWER` for anything that is not an event stream, and the
  * errors of `bytes`.
  */
-export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
+export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<{ event: string; data: unknown }> {
   const splitter = new FrameSplitter(LONGEST_LINE);
   const decoder = new TextDecoder();
   let event = 'message';
@@ -22,8 +17,8 @@ export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   for await (const chunk of bytes) {
     splitter.push(chunk);
     for (let split = splitter.next(); split !== undefined; split = splitter.next()) {
-      if ('tooLong' in split) throw notUnderstood(`an event of more than ${LONGEST_LINE} bytes`);
-      const line = decoder.decode(split.frame);
+      if (typeof split === 'string') throw notUnderstood(`an event of more than ${LONGEST_LINE} bytes`);
+      const line = decoder.decode(split);
       if (line.startsWith('event: ')) event = line.slice('event: '.length);
       if (line.startsWith('data: ')) data = line.slice('data: '.length);
       if (line !== '') continue;

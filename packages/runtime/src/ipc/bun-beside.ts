@@ -18,11 +18,9 @@ import { readLines, toLine } from './json-lines.ts';
 /** The time for the process to exit by itself. */
 const END_MS = 2_000;
 
-export type BesideCallName = 'replayRecording' | 'scanModule' | 'startSwarm';
-
 /** One line sent to the process. */
 export interface BesideCall {
-  readonly name: BesideCallName;
+  readonly name: 'replayRecording' | 'scanModule' | 'startSwarm';
   readonly argument: object;
 }
 
@@ -34,28 +32,20 @@ export type BesideSaid =
   /** The reason of a stop that was not requested. */
   | { readonly failure: FrameError };
 
-export interface BunBeside {
-  /**
-   * Calls a function of the process. **Errors** — those of the call; `E_PROCESS_START` when the process exits before it
-   * has answered.
-   */
-  call<Answer>(name: BesideCallName, argument: object): Promise<Answer>;
-  /** Resolves when the process is gone: with the signal or the exit code of an end that was not requested. */
-  readonly ended: Promise<string | undefined>;
-  /** Ends the process. */
-  end(): Promise<void>;
-}
-
 /** Starts the process. `hear` receives lines that are not answers. **Errors** — `E_PLATFORM`, `E_BUN_MISSING`. */
-export async function startBunBeside(hear: (said: BesideSaid) => void = () => undefined): Promise<BunBeside> {
+export async function startBunBeside(hear: (said: BesideSaid) => void = () => undefined) {
   const { stdin, stdout, closed, kill } = await spawnBun();
   const waiting: { resolve: (answer: unknown) => void; reject: (error: GoondanError) => void }[] = [];
   // A process whose output cannot be parsed is useless, so it is ended.
   const heardAll = listen().catch(() => stdin.end());
   const ended = heardAll.then(() => closed);
   return {
-    call: (name, argument) =>
-      new Promise((resolve, reject) => {
+    /**
+     * Calls a function of the process. **Errors** — those of the call; `E_PROCESS_START` when the process exits before
+     * it has answered.
+     */
+    call: <Answer>(name: BesideCall['name'], argument: object) =>
+      new Promise<Answer>((resolve, reject) => {
         // An argument that is not JSON throws here, before the call waits for an answer.
         const line = toLine({ name, argument } satisfies BesideCall);
         // Safe: the answer of a call has its type, because both programs are of one package.
@@ -64,6 +54,7 @@ export async function startBunBeside(hear: (said: BesideSaid) => void = () => un
         // Changes nothing if the call was answered.
         void ended.then(() => reject(gone()));
       }),
+    /** Resolves when the process is gone: with the signal or the exit code of an end that was not requested. */
     ended,
     async end() {
       stdin.end();

@@ -8,13 +8,13 @@
  */
 import { GoondanError } from '@goondan/types';
 import { type Check, Misfit } from './check/shape.ts';
-import { checkFromAgent, type DroppedCounts, type FromAgent } from './from-agent.ts';
+import { checkFromAgent, type droppedCounts, type FromAgent } from './from-agent.ts';
 import { checkFromConnector, type FromConnector } from './from-connector.ts';
 import { checkToAgent, type ToAgent } from './to-agent.ts';
 import { checkToConnector, type ToConnector } from './to-connector.ts';
 
 /** Kinds of messages for people. They may be dropped when the other side is too slow, and dropped ones are counted. */
-export type LossyKind = keyof DroppedCounts;
+export type LossyKind = keyof ReturnType<typeof droppedCounts>;
 
 export interface Codec<Out, In> {
   encode(message: Out): string;
@@ -22,7 +22,7 @@ export interface Codec<Out, In> {
   /** Returns `undefined` for a message that must never be dropped. */
   lossyKindOf(message: Out): LossyKind | undefined;
   /** Makes the message with the counts of dropped messages; undefined if this direction never drops any. */
-  dropped(counts: DroppedCounts): Out | undefined;
+  dropped(counts: Readonly<Record<LossyKind, number>>): Out | undefined;
 }
 
 const nothingLossy = { lossyKindOf: () => undefined, dropped: () => undefined };

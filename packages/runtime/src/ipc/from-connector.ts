@@ -9,12 +9,10 @@ import {
   type FieldsOf,
   flag,
   jsonObject,
-  literal,
   Misfit,
   name,
   object,
   oneByField,
-  type OneOf,
   optional,
   text,
 } from './check/shape.ts';
@@ -47,31 +45,28 @@ export const heardEvent: Check<HeardEvent> = object({
   isSampled: optional(flag),
 } satisfies FieldsOf<HeardEvent>);
 
-const fromConnector = {
+export const checkFromConnector = oneByField('type', {
   /** The connector is listening. */
-  ready: () => object({ type: literal('ready') }),
+  ready: () => ({}),
   /** The connector cannot start, or cannot continue, and exits. */
-  failed: () => object({ type: literal('failed'), error: frameError }),
+  failed: () => ({ error: frameError }),
   /**
    * An event. Answered by `connector.accepted` or `connector.refused`. A second one with the same id is a duplicate.
    */
-  'connector.event': () => object({ type: literal('connector.event'), id: name, event: heardEvent }),
+  'connector.event': () => ({ id: name, event: heardEvent }),
   /**
    * Like `connector.event`, but waits for the end of the turn. Answered by `ask.accepted`, by `ask.delta` if requested,
    * and by `ask.ended`. Two asks for one event are separate.
    */
-  'connector.ask': () =>
-    object({ type: literal('connector.ask'), askId: name, id: name, event: heardEvent, wantsDeltas: flag }),
+  'connector.ask': () => ({ askId: name, id: name, event: heardEvent, wantsDeltas: flag }),
   /** The connector no longer waits for this ask. If `cancel` is true, its turn ends. */
-  'ask.left': () => object({ type: literal('ask.left'), askId: name, cancel: flag }),
-  log: () => object({ type: literal('log'), line: logLine }),
-  pong: () => object({ type: literal('pong'), n: count }),
+  'ask.left': () => ({ askId: name, cancel: flag }),
+  log: () => ({ line: logLine }),
+  pong: () => ({ n: count }),
   /** The last message: the connector accepts no more events, and every event was answered. */
-  drained: () => object({ type: literal('drained') }),
+  drained: () => ({}),
   /** Made by the channel itself. */
-  dropped: () => object({ type: literal('dropped'), counts: droppedCounts }),
-};
+  dropped: () => ({ counts: droppedCounts }),
+});
 
-export type FromConnector = OneOf<typeof fromConnector>;
-
-export const checkFromConnector: Check<FromConnector> = oneByField<'type', FromConnector>('type', fromConnector);
+export type FromConnector = ReturnType<typeof checkFromConnector>;

@@ -15,8 +15,8 @@ export async function* readLines<Value>(bytes: AsyncIterable<Uint8Array>): Async
   for await (const chunk of bytes) {
     splitter.push(chunk);
     for (let split = splitter.next(); split !== undefined; split = splitter.next()) {
-      if ('tooLong' in split) throw new RangeError(`A line has more than ${LONGEST_LINE} bytes.`);
-      yield JSON.parse(decoder.decode(split.frame)) as Value;
+      if (typeof split === 'string') throw new RangeError(`A line has more than ${LONGEST_LINE} bytes.`);
+      yield JSON.parse(decoder.decode(split)) as Value;
     }
   }
 }

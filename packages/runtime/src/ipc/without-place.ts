@@ -1,16 +1,12 @@
 import { type CodePlace, errorCatalogue, isErrorCode } from '@goondan/types';
 
-interface Failure {
-  readonly code?: string;
-  readonly message: string;
-  readonly place?: CodePlace;
-}
-
 /**
  * Removes everything from an error that must not reach a model or the outside: the place in the bundle, paths of the
  * state root, and output of MCP servers. The log has them.
  */
-export function withoutPlace<Told extends Failure>({ place: _, ...told }: Told) {
+export function withoutPlace<
+  Told extends { readonly code?: string; readonly message: string; readonly place?: CodePlace },
+>({ place: _, ...told }: Told) {
   const { code = '' } = told;
   if (!namesFiles.test(code) || !isErrorCode(code)) return told;
   return { ...told, message: errorCatalogue[code].meaning };

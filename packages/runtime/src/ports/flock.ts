@@ -5,22 +5,23 @@
  */
 
 /**
- * `taken`: another open file has the lock. `unsupported`: the file system, or this operating system, has no such lock.
+ * Takes the lock without waiting. `taken`: another open file has the lock. `unsupported`: the file system, or this
+ * operating system, has no such lock.
  */
-export type FlockAnswer =
+export type Flock = (
+  descriptor: number,
+) => Promise<
   | { readonly answer: 'locked' }
   | { readonly answer: 'taken' }
-  | { readonly answer: 'unsupported'; readonly why: string };
-
-/** Takes the lock without waiting. */
-export type Flock = (descriptor: number) => Promise<FlockAnswer>;
+  | { readonly answer: 'unsupported'; readonly why: string }
+>;
 
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 
 export const systemFlock: Flock = async (descriptor) => {
   const library = await openLibrary();
-  if ('why' in library) return { answer: 'unsupported', ...library };
+  if (library.why !== undefined) return { answer: 'unsupported', why: library.why };
   for (let attempt = 0; attempt < MOST_INTERRUPTIONS; attempt += 1) {
     if (library.lock(descriptor, LOCK_EX | LOCK_NB) === 0) return { answer: 'locked' };
     const number = library.errno();
@@ -34,16 +35,11 @@ const MOST_INTERRUPTIONS = 100;
 const isMac = process.platform === 'darwin';
 const numbers = { wouldBlock: isMac ? 35 : 11, interrupted: 4 };
 
-interface Library {
-  readonly lock: (descriptor: number, operation: number) => number;
-  readonly errno: () => number;
-}
-
 /**
  * Loads the C library; only processes that own a workspace do this. musl handles every name that begins with `libc.`
  * itself.
  */
-async function openLibrary(): Promise<Library | { readonly why: string }> {
+async function openLibrary() {
   try {
     const { dlopen, read } = await import('bun:ffi');
     const flock = { args: ['int', 'int'], returns: 'int' } as const;

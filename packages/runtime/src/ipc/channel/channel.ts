@@ -12,7 +12,7 @@ import { type Clock, systemClock } from '../../ports/clock.ts';
 import type { Codec, LossyKind } from '../codec.ts';
 import { type ChannelLimits, channelLimits } from '../limits.ts';
 import { type FrameFiles, tooLong } from './frame-files.ts';
-import { FrameSplitter, type Split } from './frame-splitter.ts';
+import { FrameSplitter } from './frame-splitter.ts';
 import { ReceiveRate } from './receive-rate.ts';
 import { SendQueue } from './send-queue.ts';
 import type { OpenWire, Wire } from './wire.ts';
@@ -145,9 +145,9 @@ export class Channel<Out, In> {
     // Without a listener the message stays unread, and the other side has to wait.
     if (this.messageListeners.size === 0 && this.unread.length > 0) return this.wire.pause();
     while (!this.resting && !this.isClosed) {
-      const split = this.splitter.next();
-      if (split !== undefined) {
-        this.admit(split);
+      const frame = this.splitter.next();
+      if (frame !== undefined) {
+        this.admit(frame);
         this.pace(1, 0);
         continue;
       }
@@ -171,12 +171,12 @@ export class Channel<Out, In> {
     });
   }
 
-  private admit(split: Split): void {
+  private admit(frame: Uint8Array | 'too long'): void {
     try {
-      if ('tooLong' in split) {
+      if (frame === 'too long') {
         throw new GoondanError('E_IPC_SIZE', `A frame is longer than ${this.limits.longestFrame} bytes.`);
       }
-      const message = this.codec.decode(this.resolve(this.toText(split.frame)));
+      const message = this.codec.decode(this.resolve(this.toText(frame)));
       for (const listener of [...this.messageListeners]) tell(listener, message);
     } catch (error) {
       this.refuse(

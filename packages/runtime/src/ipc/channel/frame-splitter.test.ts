@@ -12,7 +12,7 @@ function split(chunks: readonly Uint8Array[], longest = LONGEST): string[] {
     splitter.push(chunk);
     const said: string[] = [];
     for (let next = splitter.next(); next !== undefined; next = splitter.next()) {
-      said.push('tooLong' in next ? 'too long' : Buffer.from(next.frame).toString());
+      said.push(typeof next === 'string' ? next : Buffer.from(next).toString());
     }
     return said;
   });
@@ -58,7 +58,7 @@ describe('frames', () => {
     expect(refusals).toBe(1);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5_000_000);
     splitter.push(Buffer.from('\nnext\n'));
-    expect(splitter.next()).toEqual({ frame: Buffer.from('next') });
+    expect(splitter.next()).toEqual(Buffer.from('next'));
   });
 
   test('cost no more than their bytes when they come byte by byte', () => {
@@ -69,7 +69,7 @@ describe('frames', () => {
       splitter.next();
     }
     splitter.push(Uint8Array.of(10));
-    expect(splitter.next()).toMatchObject({ frame: { length: 1_000_000 } });
+    expect(splitter.next()?.length).toBe(1_000_000);
     // A million copies of half a megabyte would take minutes.
     expect(usedMs() - startedAt).toBeLessThan(3_000);
   });

@@ -3,9 +3,6 @@
  * the limit is reported once and skipped to its end, so that one bad frame does not affect the next one.
  */
 
-/** One frame, or the report that one was too long. */
-export type Split = { readonly frame: Uint8Array } | { readonly tooLong: true };
-
 const NEWLINE = 10;
 const SMALLEST_ROOM = 4_096;
 
@@ -27,8 +24,8 @@ export class FrameSplitter {
     this.chunk = chunk;
   }
 
-  /** Returns the next frame, or `undefined` when more bytes are needed. */
-  next(): Split | undefined {
+  /** Returns the next frame, or the report that one was too long; `undefined` when more bytes are needed. */
+  next(): Uint8Array | 'too long' | undefined {
     for (;;) {
       const end = this.chunk.indexOf(NEWLINE);
       if (end === -1) return this.keepStart();
@@ -38,28 +35,28 @@ export class FrameSplitter {
         this.skipping = false;
         continue;
       }
-      const tooLong = this.startedLength + piece.length > this.longest;
-      const frame = this.startedLength === 0 ? piece : this.joined(piece, tooLong);
+      const isTooLong = this.startedLength + piece.length > this.longest;
+      const frame = isTooLong ? 'too long' : this.joined(piece);
       this.forget();
-      return tooLong ? { tooLong } : { frame };
+      return frame;
     }
   }
 
-  private keepStart(): Split | undefined {
+  private keepStart(): 'too long' | undefined {
     const piece = this.chunk;
     this.chunk = nothing;
     if (this.skipping || piece.length === 0) return undefined;
     if (this.startedLength + piece.length > this.longest) {
       this.skipping = true;
       this.forget();
-      return { tooLong: true };
+      return 'too long';
     }
     this.append(piece);
     return undefined;
   }
 
-  private joined(piece: Uint8Array, tooLong: boolean): Uint8Array {
-    if (tooLong) return nothing;
+  private joined(piece: Uint8Array): Uint8Array {
+    if (this.startedLength === 0) return piece;
     this.append(piece);
     return this.started.subarray(0, this.startedLength);
   }

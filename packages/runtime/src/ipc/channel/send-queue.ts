@@ -8,16 +8,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { LossyKind } from '../codec.ts';
-import type { DroppedCounts } from '../from-agent.ts';
 import type { ChannelLimits } from '../limits.ts';
-
-export interface SendQueueDeps {
-  readonly limits: Pick<ChannelLimits, 'mostWaiting' | 'mostWaitingBytes' | 'mostLossy' | 'mostLossyBytes'>;
-  /** See {@link Wire.write}. */
-  readonly write: (bytes: Uint8Array) => number;
-  /** Makes the bytes of a note about dropped frames. */
-  readonly noteFor: (counts: DroppedCounts) => Uint8Array | undefined;
-}
 
 interface Entry {
   readonly bytes: Uint8Array;
@@ -27,7 +18,7 @@ interface Entry {
   readonly done: PromiseWithResolvers<void>;
 }
 
-const noneDropped: DroppedCounts = { delta: 0, log: 0, 'runtime.event': 0 };
+const noneDropped: Readonly<Record<LossyKind, number>> = { delta: 0, log: 0, 'runtime.event': 0 };
 
 export class SendQueue {
   // Sets, so that the oldest lossy entry can be removed cheaply from the middle of the queue.
@@ -40,7 +31,15 @@ export class SendQueue {
   private dropped = noneDropped;
   private whenEmpty: (() => void)[] = [];
 
-  constructor(private readonly deps: SendQueueDeps) {}
+  constructor(
+    private readonly deps: {
+      readonly limits: Pick<ChannelLimits, 'mostWaiting' | 'mostWaitingBytes' | 'mostLossy' | 'mostLossyBytes'>;
+      /** See {@link Wire.write}. */
+      readonly write: (bytes: Uint8Array) => number;
+      /** Makes the bytes of a note about dropped frames. */
+      readonly noteFor: (counts: Readonly<Record<LossyKind, number>>) => Uint8Array | undefined;
+    },
+  ) {}
 
   /** Throws `E_IPC_FULL` if a frame of this weight that must arrive does not fit. */
   checkRoom(weight: number): void {

@@ -1,17 +1,25 @@
 /** An error for another process: the fields that the receiver needs to decide and to print, without the stack. */
-import { type CodePlace, type ErrorCode, errorCatalogue, GoondanError, isErrorCode } from '@goondan/types';
+import { type ErrorCode, errorCatalogue, GoondanError, isErrorCode } from '@goondan/types';
 import { codePlace } from './code-place.ts';
-import { type Check, count, type FieldsOf, flag, Misfit, object, optional, text } from './shape.ts';
+import { type Check, count, flag, Misfit, object, optional, text } from './shape.ts';
 
-export interface FrameError {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly suggestion?: string;
-  readonly retryable?: boolean;
-  readonly retryAfterMs?: number;
+const errorCode: Check<ErrorCode> = (value) => {
+  const code = text(value);
+  if (!isErrorCode(code)) throw new Misfit('is not a code of the catalogue');
+  return code;
+};
+
+export const frameError = object({
+  code: errorCode,
+  message: text,
+  suggestion: optional(text),
+  retryable: optional(flag),
+  retryAfterMs: optional(count),
   /** The place where bundle code threw. It is not sent to other agents and connectors. */
-  readonly place?: CodePlace;
-}
+  place: optional(codePlace),
+});
+
+export type FrameError = ReturnType<typeof frameError>;
 
 /**
  * Converts any thrown value. `fallback`: the code for errors without a code of the catalogue. An error of another copy of
@@ -39,21 +47,6 @@ export function fromFrameError({ code, message, place, ...options }: FrameError)
   const error = new GoondanError(code, message, options);
   return place === undefined ? error : Object.assign(error, { place });
 }
-
-const errorCode: Check<ErrorCode> = (value) => {
-  const code = text(value);
-  if (!isErrorCode(code)) throw new Misfit('is not a code of the catalogue');
-  return code;
-};
-
-export const frameError: Check<FrameError> = object({
-  code: errorCode,
-  message: text,
-  suggestion: optional(text),
-  retryable: optional(flag),
-  retryAfterMs: optional(count),
-  place: optional(codePlace),
-} satisfies FieldsOf<FrameError>);
 
 /** Returns the text of any thrown value. Never throws for plain values. */
 export function messageOf(thrown: unknown): string {

@@ -148,24 +148,22 @@ export function exactObject<const F extends Fields>(fields: F): Check<ObjectOf<F
   };
 }
 
-/** The union of the shapes of a table for `oneByField`. */
-export type OneOf<Shapes extends Readonly<Record<string, () => Check<unknown>>>> = ReturnType<
-  ReturnType<Shapes[keyof Shapes]>
->;
-
 /**
- * Checks one of several shapes, which differ in a field with a fixed text. Each check is made on its first use, so that
- * a process starts without checks that it never needs.
+ * Checks one of several shapes: the field `key` names the shape, and is not part of the table. Each check is made on its
+ * first use, so that a process starts without checks that it never needs.
  */
-export function oneByField<Key extends string, Value extends Record<Key, string>>(
+export function oneByField<Key extends string, const Shapes extends Readonly<Record<string, () => Fields>>>(
   key: Key,
-  shapes: { readonly [Kind in Value[Key]]: () => Check<Extract<Value, Record<Key, Kind>>> },
-): Check<Value> {
-  const makers = new Map<unknown, () => Check<Value>>(Object.entries(shapes));
-  const checks = new Map<unknown, Check<Value>>();
-  const checkFor = (kind: unknown): Check<Value> => {
-    const check = makers.get(kind)?.();
-    if (check === undefined) throw new Misfit(`is ${describe(kind)}, not one of ${[...makers.keys()].join(', ')}`, key);
+  shapes: Shapes,
+): Check<{ [Kind in keyof Shapes]: { readonly [K in Key]: Kind } & ObjectOf<ReturnType<Shapes[Kind]>> }[keyof Shapes]> {
+  const checks = new Map<unknown, Check<never>>();
+  const checkFor = (kind: unknown) => {
+    const fields = typeof kind === 'string' && Object.hasOwn(shapes, kind) ? shapes[kind]?.() : undefined;
+    if (fields === undefined) {
+      throw new Misfit(`is ${describe(kind)}, not one of ${Object.keys(shapes).join(', ')}`, key);
+    }
+    // Safe: the check has the fields of this shape.
+    const check = object({ [key]: text, ...fields }) as Check<never>;
     checks.set(kind, check);
     return check;
   };
@@ -174,11 +172,6 @@ export function oneByField<Key extends string, Value extends Record<Key, string>
     const kind = value[key];
     return (checks.get(kind) ?? checkFor(kind))(value);
   };
-}
-
-/** Checks a fixed text, which distinguishes the shapes of a union. */
-export function literal<const Value extends string>(wanted: Value): Check<Value> {
-  return oneOf(wanted);
 }
 
 const LONGEST_NAME = 4_096;

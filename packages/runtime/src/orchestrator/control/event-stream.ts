@@ -6,7 +6,6 @@ import { encodeEvent, EventStream } from '@goondan/types/http';
 import type { SwarmNotice } from '../../control/swarm.ts';
 import { SendQueue } from '../../ipc/channel/send-queue.ts';
 import type { LossyKind } from '../../ipc/codec.ts';
-import type { DroppedCounts } from '../../ipc/from-agent.ts';
 import type { ControlHost } from './control-host.ts';
 
 /** Opens a stream. `left` aborts when the client disconnects, even before it began to read. */
@@ -14,7 +13,8 @@ export function openStream(
   { limits, clock }: Pick<ControlHost, 'limits' | 'clock'>,
   left: AbortSignal,
 ): EventStream<LossyKind> {
-  const noteFor = (counts: DroppedCounts) => encodeEvent({ type: 'dropped', count: total(counts) }, 'dropped');
+  const noteFor = (counts: Readonly<Record<LossyKind, number>>) =>
+    encodeEvent({ type: 'dropped', count: total(counts) }, 'dropped');
   return new EventStream({
     left,
     clock,
@@ -36,6 +36,6 @@ export function noticeEncoder(): (notice: SwarmNotice) => Uint8Array {
 /** A comment line, which is not an event, but makes the server send the headers. */
 export const greeting = new TextEncoder().encode(': watching\n\n');
 
-function total(counts: DroppedCounts): number {
+function total(counts: Readonly<Record<LossyKind, number>>): number {
   return counts.delta + counts.log + counts['runtime.event'];
 }

@@ -1,4 +1,4 @@
-import { type BunBeside, startBunBeside } from '../../../ipc/bun-beside.ts';
+import { startBunBeside } from '../../../ipc/bun-beside.ts';
 import { isBun } from '../../../ports/is-bun.ts';
 import { type ModuleScan, ModuleScanner } from './scan-module.ts';
 
@@ -15,7 +15,7 @@ export function openScanner(): Scanner {
     const scanner = new ModuleScanner();
     return { scan: (file, root) => scanner.scan(file, root), end: async () => undefined };
   }
-  let beside: Promise<BunBeside> | undefined;
+  let beside: ReturnType<typeof startBunBeside> | undefined;
   return {
     async scan(file, root) {
       beside ??= startBunBeside();
