@@ -2,19 +2,14 @@ import { createInterface } from 'node:readline/promises';
 import { GoondanError } from '@goondan/types';
 import type { Terminal } from './terminal.ts';
 
-export interface YesOrNo {
-  readonly question: string;
-  /** The error message when the question is not answered. */
-  readonly unanswered: string;
-  /** Aborts on Ctrl-C. */
-  readonly signal?: AbortSignal;
-}
-
 /**
- * Asks a yes-or-no question; the terminal must have `canAsk`. Every answer except yes means no. **Errors** —
- * `E_CANCELLED` when the question was interrupted.
+ * Asks a yes-or-no question; the terminal must have `canAsk`. Every answer except yes means no. `signal` aborts on
+ * Ctrl-C. **Errors** — `E_CANCELLED`, with the message `unanswered`, when the question was interrupted.
  */
-export async function askYesOrNo({ question, unanswered, signal }: YesOrNo, terminal: Terminal): Promise<boolean> {
+export async function askYesOrNo(
+  { question, unanswered, signal }: { readonly question: string; readonly unanswered: string; signal?: AbortSignal },
+  terminal: Terminal,
+): Promise<boolean> {
   terminal.printError(`${question} [y/N] `);
   // Without `output`, readline leaves the terminal and its Ctrl-C unchanged.
   const lines = createInterface({ input: process.stdin });

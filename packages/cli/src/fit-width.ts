@@ -4,6 +4,9 @@
  */
 import { graphemes, widthOf } from './graphemes.ts';
 
+/** The width of a line when the output is not a terminal. */
+export const PIPED = 160;
+
 /** Keeps as many whole characters as fit, and marks the cut with an ellipsis. */
 export function cutToWidth(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;

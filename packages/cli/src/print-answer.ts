@@ -3,19 +3,13 @@ import type { TurnDelta } from '@goondan/types';
 import { harmlessLines } from './harmless-text.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface AnswerPrinter {
-  readonly stream: (delta: TurnDelta) => void;
-  /** Ends the turn with its final response. */
-  readonly end: (response: string) => void;
-}
-
 /** `newLine` is printed at the start of each further line. `isBegun`: the first line already contains text. */
-export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBegun = false): AnswerPrinter {
+export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBegun = false) {
   const show = (text: string) => (isWatched ? harmlessLines(text) : text);
   let streamed = '';
   let stepId: string | undefined;
   return {
-    stream(delta) {
+    stream(delta: TurnDelta): void {
       if (!isWatched || delta.type === 'reasoning') return;
       // The text of a failed step is discarded; every step begins on a new line.
       const isOver = delta.type === 'discard' || delta.stepId !== stepId;
@@ -26,7 +20,8 @@ export function printAnswer({ print, isWatched }: Terminal, newLine = '\n', isBe
       print(show(delta.text));
       streamed += delta.text;
     },
-    end(response) {
+    /** Ends the turn with its final response. */
+    end(response: string): void {
       // A failed turn has no response: if text was streamed, the line is ended; otherwise nothing is printed.
       if (streamed === '' && response === '' && !isBegun) return;
       // A layer may have changed the streamed text; then the final response is printed as well.

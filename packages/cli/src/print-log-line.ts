@@ -4,8 +4,11 @@ import { harmlessLines } from './harmless-text.ts';
 import { logText } from './log-text.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Tells whether the command itself reports the content of this line, so that it is not printed twice. */
-export type IsReported = (line: LogLine) => boolean;
+/**
+ * Tells whether the command itself reports the content of this line, so that it is not printed twice. `entryAgent` is
+ * the agent that is asked when none is named.
+ */
+export type IsReported = (line: LogLine, entryAgent?: string) => boolean;
 
 /** Prints a warning or an error from the log. */
 export function printLogLine(line: LogLine, terminal: Terminal, isReported: IsReported = isAboutTurn): void {

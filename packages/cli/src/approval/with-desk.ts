@@ -1,7 +1,12 @@
+/**
+ * The approval desk for a single turn. At a terminal it asks the person; elsewhere it prints how to answer, or denies.
+ */
 import type { Acceptance, ApprovalSummary, Swarm } from '@goondan/runtime';
+import { GoondanError } from '@goondan/types';
+import { askYesOrNo } from '../ask-yes-or-no.ts';
 import type { Terminal } from '../terminal.ts';
-import type { ApprovalDesk } from './approval-desk.ts';
-import { askAtTerminal } from './ask-at-terminal.ts';
+import { ApprovalDesk, type PersonAnswer } from './approval-desk.ts';
+import { describeApproval } from './describe-approval.ts';
 
 export interface DeskPlace {
   readonly swarm: Swarm;
@@ -9,36 +14,71 @@ export interface DeskPlace {
   readonly folder: string;
   /** True when no other person can answer approval requests of this swarm. */
   readonly isAlone: boolean;
-  /** See `askAtTerminal`. */
+  /**
+   * If given, calls are denied with this note when no person can be asked. If absent, they wait for an answer from
+   * another terminal.
+   */
   readonly refusal?: string;
 }
 
-export interface OpenDesk {
-  readonly desk: ApprovalDesk;
-  /**
-   * Call it when the input is accepted. From then on the desk asks about calls of this turn, and of an earlier turn
-   * that delays it.
-   */
-  readonly onAccepted: (acceptance: Acceptance) => void;
-}
-
-/** Runs `work`; meanwhile the person at the terminal, if any, is asked about tool calls. */
+/**
+ * Runs `work`; meanwhile the person at the terminal, if any, is asked about tool calls. `work` calls `onAccepted` when
+ * the input is accepted. From then on the desk asks about calls of this turn, and of an earlier turn that delays it.
+ */
 export async function withDesk<Value>(
-  { swarm, isAlone, ...place }: DeskPlace,
+  { swarm, isAlone, folder, refusal }: DeskPlace,
   terminal: Terminal,
-  work: (open: OpenDesk) => Promise<Value>,
+  work: (desk: ApprovalDesk, onAccepted: (acceptance: Acceptance) => void) => Promise<Value>,
 ): Promise<Value> {
   let own: Acceptance | undefined;
-  const concerns = ({ traceId, agent, instanceKey }: ApprovalSummary) =>
-    isAlone || traceId === own?.traceId || (agent === own?.agent && instanceKey === own.instanceKey);
-  const desk = await askAtTerminal(swarm, { concerns, ...place }, terminal);
+  const desk = await ApprovalDesk.open({
+    swarm,
+    concerns: ({ traceId, agent, instanceKey }) =>
+      isAlone || traceId === own?.traceId || (agent === own?.agent && instanceKey === own.instanceKey),
+    async ask(approval, signal) {
+      if (terminal.canAsk) return askPerson(approval, signal, terminal);
+      return refusal === undefined ? tellWhere(approval, folder, terminal) : refuse(approval, refusal, terminal);
+    },
+    tell: (text) => terminal.printError(`${text}\n`),
+  });
   const onAccepted = (acceptance: Acceptance) => {
     own = acceptance;
     desk.look();
   };
   try {
-    return await work({ desk, onAccepted });
+    return await work(desk, onAccepted);
   } finally {
     desk.close();
   }
+}
+
+async function askPerson(
+  approval: ApprovalSummary,
+  signal: AbortSignal,
+  terminal: Terminal,
+): Promise<PersonAnswer | undefined> {
+  const { agent, toolName } = approval;
+  terminal.printError(describeApproval(approval, terminal.errorColors));
+  const question = `May ${agent} run ${toolName} like this?`;
+  try {
+    return { isApproved: await askYesOrNo({ question, unanswered: 'Nobody answered.', signal }, terminal) };
+  } catch (error) {
+    if (GoondanError.is(error) && error.code === 'E_CANCELLED') return undefined;
+    throw error;
+  }
+}
+
+function tellWhere(approval: ApprovalSummary, folder: string, terminal: Terminal): undefined {
+  const { id } = approval;
+  terminal.printError(
+    `A tool call waits for you:\n${describeApproval(approval, terminal.errorColors)}` +
+      `Answer from another terminal: gdn approve ${id} --bundle ${folder}, or gdn deny ${id} --bundle ${folder}\n`,
+  );
+}
+
+function refuse(approval: ApprovalSummary, note: string, terminal: Terminal): PersonAnswer {
+  terminal.printError(
+    `A tool call needs approval, but no person can be asked, so it is denied:\n${describeApproval(approval, terminal.errorColors)}`,
+  );
+  return { isApproved: false, note };
 }

@@ -4,17 +4,16 @@ import { describeSent } from './screen/chat-screen.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 import { shorten } from '../shorten.ts';
 
-export interface MessageBounds {
-  /** The maximum number of messages; the last ones are shown. */
-  readonly messages: number;
-  /** The maximum number of lines of each message. */
-  readonly lines: number;
-}
-
 const LONGEST_ARGUMENTS = 80;
 
-/** Shows the messages of people and agents, and the names of called tools. Tool results are not shown. */
-export function describeMessages(messages: readonly Message[], bounds: MessageBounds): Line[] {
+/**
+ * Shows the messages of people and agents, and the names of called tools. Tool results are not shown. `bounds`: the
+ * maximum number of messages, of which the last ones are shown, and of lines of each message.
+ */
+export function describeMessages(
+  messages: readonly Message[],
+  bounds: { readonly messages: number; readonly lines: number },
+): Line[] {
   const told = messages.filter(isTold);
   const shown = fromQuestion(told.slice(-bounds.messages));
   const hidden = told.length - shown.length;

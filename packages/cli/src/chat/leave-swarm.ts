@@ -3,7 +3,7 @@ import { systemClock } from '@goondan/runtime/internal';
 import { exitCodes } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ChatEnd } from './chat.ts';
-import type { ListenedSignals } from './listen-to-signals.ts';
+import type { listenToSignals } from './listen-to-signals.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
 
 /** If stopping takes longer than this, a message says so. */
@@ -13,19 +13,18 @@ const CANCEL_MS = 2_000;
 /** How long to wait until a swarm that keeps running has received the cancel. */
 const TELL_MS = 500;
 
-export interface Leaving {
-  /** The folder of the bundle, as it was typed. */
-  readonly folder: string;
-  readonly terminal: Terminal;
-  readonly signals: ListenedSignals;
-}
-
 /**
  * Lets running turns finish, unless the person quit. If the person left during a turn, that turn is cancelled and has
- * `CANCEL_MS` to end. One Ctrl-C shortens the wait, a second Ctrl-C ends it.
+ * `CANCEL_MS` to end. One Ctrl-C shortens the wait, a second Ctrl-C ends it. `folder` is that of the bundle, as it was
+ * typed.
  */
-export async function leaveSwarm({ swarm, isOwn, watch }: ChatSwarm, end: ChatEnd, leaving: Leaving): Promise<void> {
-  const { folder, terminal, signals } = leaving;
+export async function leaveSwarm(
+  { swarm, isOwn, watch }: ChatSwarm,
+  end: ChatEnd,
+  folder: string,
+  signals: ReturnType<typeof listenToSignals>,
+  terminal: Terminal,
+): Promise<void> {
   watch.end();
   if (end === 'stopped') return terminal.printError(`The swarm was stopped. \`gdn run ${folder}\` starts it again.\n`);
   if (!isOwn) return exitSoon(end);

@@ -54,7 +54,7 @@ export async function runChat(
   } finally {
     unfollow();
     chat = undefined;
-    await leaveSwarm(opened, end, { folder: run.folder, terminal, signals });
+    await leaveSwarm(opened, end, run.folder, signals, terminal);
     signals.forget();
   }
   return end === 'interrupted' || end === 'quit' ? exitCodes.interrupted : exitCodes.ok;

@@ -5,7 +5,7 @@ import type { Clock } from '@goondan/runtime/internal';
 import { describeStatus } from '../swarm/describe-status.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Chat } from './chat.ts';
-import { describeMessages, type MessageBounds, sentIn } from './describe-messages.ts';
+import { describeMessages, sentIn } from './describe-messages.ts';
 import { type ChatCommand, commandHelp } from './read-command.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
 
@@ -19,7 +19,7 @@ export interface CommandDeps {
 }
 
 /** How much of a conversation is shown as a reminder when it is opened. */
-const glance: MessageBounds = { messages: 6, lines: 8 };
+const glance = { messages: 6, lines: 8 };
 const LONGEST_MESSAGE = 200;
 
 /** **Errors** — `E_AGENT_UNKNOWN`, those of the swarm and the store. */

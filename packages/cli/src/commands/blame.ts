@@ -46,10 +46,8 @@ async function showBlame(
   const blamed = await withInstance(place, address, (journal) => blame(journal, address, question));
   if (json === true) return printJson({ agent, instanceKey, ...blamed }, terminal);
   if (blamed.messages.length === 0) return terminal.print('There are no messages.\n');
-  const { colors, columns = WITHOUT_TERMINAL } = terminal;
-  terminal.print(renderBlame(blamed, { colors, columns }));
+  terminal.print(renderBlame(blamed, terminal));
 }
 
 /** The maximum number of replaced messages that are shown for each message; the rest are counted. */
 const MOST_REPLACED = 100;
-const WITHOUT_TERMINAL = 160;

@@ -46,7 +46,7 @@ async function forkConversation(
   // Checked first, so that the error for a mistyped name lists the known names.
   await withInstance(place, from, async () => undefined);
   const moment = at === undefined ? {} : { at: readMoment(at) };
-  const forked = await withInterrupt((signal) => forkInstance({ place, from, as, ...moment, signal }));
+  const forked = await withInterrupt((signal) => forkInstance(place, from, { as, ...moment }, signal));
   const { seq, messages, unknownStates, problems = [] } = forked;
   if (json === true) {
     printJson({ forked: true, agent, instanceKey: as, from: instanceKey, ...forked }, terminal);

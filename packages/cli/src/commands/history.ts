@@ -48,8 +48,7 @@ async function showPage(at: AgentAddress, options: HistoryOptions, terminal: Ter
   if (json === true) return printJson({ agent, instanceKey, ...page }, terminal);
   if (page.last === 0) return terminal.print('Nothing has happened in this conversation yet.\n');
   if (page.turns.length === 0) return terminal.print(`There are no events before ${before ?? page.first}.\n`);
-  const { colors, columns = WITHOUT_TERMINAL } = terminal;
-  terminal.print(renderHistory(page, { colors, columns }));
+  terminal.print(renderHistory(page, terminal));
   const shownFrom = page.turns.flatMap(({ events }) => events)[0]?.seq ?? page.first;
   if (shownFrom <= page.first) return;
   const earlier = [
@@ -82,4 +81,3 @@ async function showMoment(at: AgentAddress, options: HistoryOptions, terminal: T
 }
 
 const DEFAULT_LIMIT = 50;
-const WITHOUT_TERMINAL = 160;

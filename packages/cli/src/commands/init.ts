@@ -3,7 +3,6 @@ import { Option } from 'commander';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
 import type { Provider } from '../init/choose-provider.ts';
-import type { Committed } from '../init/commit-bundle.ts';
 import { type Template, templateNames } from '../init/templates.ts';
 import { printJson } from '../print-json.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
@@ -52,8 +51,8 @@ async function init(
   const named = bundleFolder(argument, options);
   const folder = resolve(named);
   const provider = chooseProvider(process.env);
-  const files = await writeTemplate({ folder, template, provider });
-  const committed: Committed = git ? await commitBundle(folder, files) : { git: 'none' };
+  const files = await writeTemplate(folder, template, provider);
+  const committed = git ? await commitBundle(folder, files) : { git: 'none' as const };
   if (committed.git === 'failed') {
     terminal.printError(`The bundle is written, but git made no commit: ${committed.reason}\n`);
   }

@@ -42,7 +42,7 @@ async function deleteConversation(
   const { inputs } = await withInterrupt(async (signal) => {
     const parts = listParts(await describeInstance(place, at, force));
     if (!yes) await confirm(at, { ...options, parts }, terminal, signal);
-    return deleteInstance({ place, at, force, signal });
+    return deleteInstance(place, at, force, signal);
   });
   if (json === true)
     return printJson({ deleted: true, agent, instanceKey, ...(inputs === undefined ? {} : { inputs }) }, terminal);

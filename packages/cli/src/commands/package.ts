@@ -70,7 +70,7 @@ async function addOne(
   const spec = fixSpec(typed, realpathSync('.'));
   const isTrusted = await mayUseNpmrc(folder, options, terminal);
   const added = await withInterrupt((signal) =>
-    addPackage({ folder, isTrusted, spec, allowScripts, terminal, signal }),
+    addPackage(spec, allowScripts, { folder, isTrusted, terminal, signal }),
   );
   const { describeAddition } = await import('../package/describe-addition.ts');
   const addition = describeAddition(added, await readBundle(folder), { typed, allowScripts });
@@ -84,7 +84,7 @@ async function removeOne(options: ChangeOptions, terminal: Terminal, name: strin
   const shownAs = bundleFolder(undefined, options);
   const { folder } = await readBundle(shownAs);
   const isTrusted = await mayUseNpmrc(folder, options, terminal);
-  await withInterrupt((signal) => removePackage({ folder, isTrusted, name, shownAs, terminal, signal }));
+  await withInterrupt((signal) => removePackage(name, shownAs, { folder, isTrusted, terminal, signal }));
   if (options.json === true) printJson({ removed: true, name }, terminal);
   else terminal.print(`Removed ${name}.\n`);
 }

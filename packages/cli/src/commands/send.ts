@@ -49,7 +49,7 @@ async function send(
     ]);
     const desk = { swarm, folder: bundleFolder(undefined, options), isAlone: false };
     return withInterrupt((signal, holdQuit) =>
-      withDesk(desk, terminal, ({ onAccepted }) =>
+      withDesk(desk, terminal, (_desk, onAccepted) =>
         askOnce(swarm, { delivery, json, signal, holdQuit, onAccepted }, terminal),
       ),
     );

@@ -1,11 +1,11 @@
 /** Prints the question, then the answer. */
-import { type AnswerPrinter, printAnswer as printText } from '../print-answer.ts';
+import { printAnswer as printText } from '../print-answer.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Indents further lines to align with the first word of the answer. */
 const newLine = '\n       ';
 
-export function printAnswer(question: string, terminal: Terminal): AnswerPrinter {
+export function printAnswer(question: string, terminal: Terminal) {
   const { colors } = terminal;
   terminal.print(`${colors.bold('You')}    ${question}\n`);
   // Prints the name together with the first word, because a person may have to answer a question before.

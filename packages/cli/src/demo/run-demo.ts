@@ -23,22 +23,20 @@ export interface DemoRun extends TurnReport {
   readonly trace: ChainRecord | undefined;
 }
 
-export interface DemoOptions {
-  readonly input: string;
-  readonly json: boolean;
-}
-
 /** How long the processes of a cancelled turn may take to write their records. */
 const CANCELLED_GRACE_MS = 2_000;
 
 /** Runs the demo, then removes every file it created. **Errors** — those of `startDemoSwarm` and `askForReport`. */
-export async function runDemo(options: DemoOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
-  const { input, json } = options;
+export async function runDemo(
+  { input, json }: { readonly input: string; readonly json: boolean },
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<ExitCode> {
   const answer = json ? undefined : printAnswer(input, terminal);
   const demo = await startDemoSwarm(terminal, signal);
   try {
     const onNotice: AskOptions['onNotice'] = (notice) => notice.type === 'delta' && answer?.stream(notice.delta);
-    const report = await withDesk(deskOf(demo), terminal, ({ onAccepted }) =>
+    const report = await withDesk(deskOf(demo), terminal, (_desk, onAccepted) =>
       askForReport(demo.control, { input }, { signal, onNotice, onAccepted }),
     );
     answer?.end(report.response);

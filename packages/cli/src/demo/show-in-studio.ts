@@ -2,7 +2,7 @@
 import type { ExitCode } from '../exit-codes.ts';
 import { runStudio } from '../studio/run-studio.ts';
 import type { Terminal } from '../terminal.ts';
-import type { DemoOptions } from './run-demo.ts';
+import type { runDemo } from './run-demo.ts';
 import { demoBundle, startDemoSwarm } from './start-demo-swarm.ts';
 
 /**
@@ -10,7 +10,7 @@ import { demoBundle, startDemoSwarm } from './start-demo-swarm.ts';
  * and `runStudio`.
  */
 export async function showInStudio(
-  { input, json }: DemoOptions,
+  { input, json }: Parameters<typeof runDemo>[0],
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ExitCode> {

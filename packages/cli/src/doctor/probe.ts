@@ -2,10 +2,10 @@
 const TIMEOUT_MS = 15_000;
 const LONGEST = 300;
 
-export type Probed = { readonly works: true; readonly said: string } | { readonly works: false; readonly why: string };
-
 /** Runs a system program until it exits. Never runs it in the current folder, which may not be trusted. */
-export async function probe(...command: readonly string[]): Promise<Probed> {
+export async function probe(
+  ...command: readonly string[]
+): Promise<{ readonly works: true; readonly said: string } | { readonly works: false; readonly why: string }> {
   const [program = ''] = command;
   try {
     const child = Bun.spawn([...command], {

@@ -21,10 +21,12 @@ export function describeOnion({ agent, source, extensions, layers, ...offer }: E
   return `${lines.join('\n')}\n`;
 }
 
-type Offer = Pick<Explanation, 'tools' | 'toolSources' | 'unknownTools' | 'schemaInCode'>;
-
 /** Lists the tools of each extension on a separate line, with the time they were last seen. */
-function describeTools({ toolSources, unknownTools, schemaInCode = [] }: Offer): string[] {
+function describeTools({
+  toolSources,
+  unknownTools,
+  schemaInCode = [],
+}: Pick<Explanation, 'toolSources' | 'unknownTools' | 'schemaInCode'>): string[] {
   const groups = new Map<string, string[]>();
   for (const { name, from, seenAt } of toolSources) {
     const title = seenAt === null ? '' : `${from.replace(/^Extension\//, '')}, seen ${seenAt}`;

@@ -11,9 +11,7 @@ export function describeMessage({ data: { content }, metadata }: Message, longes
   return `${shorten(harmlessText(shorten(text, room)), room)}${end}`;
 }
 
-type Part = Exclude<Message['data']['content'], string>[number];
-
-function describePart(part: Part): string {
+function describePart(part: Exclude<Message['data']['content'], string>[number]): string {
   if (part.type === 'text' || part.type === 'reasoning') return part.text;
   if (part.type === 'tool-call') return `→ ${part.toolName} ${JSON.stringify(part.input)}`;
   if (part.type !== 'tool-result') return `[${part.type}]`;

@@ -1,19 +1,20 @@
 /** Renders the author of each message of a conversation, in two or three lines per message. */
 import type { Blame, BlamedMessage, ReplacedMessages } from '@goondan/runtime/history';
+import { PIPED } from '../fit-width.ts';
 import { widthOf } from '../graphemes.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { describeAuthor } from './describe-author.ts';
 import { describeMessage } from './describe-message.ts';
 import { showTime } from '../show-time.ts';
-import type { HistoryLook } from './render-history.ts';
+import type { Colors, Terminal } from '../terminal.ts';
 
 const LEAST_WORDS = 24;
 
-export function renderBlame({ messages }: Blame, look: HistoryLook): string {
-  return messages.flatMap((each) => renderMessage(each, look).map((line) => `${line.trimEnd()}\n`)).join('');
+export function renderBlame({ messages }: Blame, { colors, columns = PIPED }: Pick<Terminal, 'colors' | 'columns'>) {
+  return messages.flatMap((each) => renderMessage(each, colors, columns).map((line) => `${line.trimEnd()}\n`)).join('');
 }
 
-function renderMessage(blamed: BlamedMessage, { colors, columns }: HistoryLook): string[] {
+function renderMessage(blamed: BlamedMessage, colors: Colors, columns: number): string[] {
   const { seq, message, replaced, origin } = blamed;
   const head = `${colors.bold(`#${seq}`)} ${message.data.role}  ${colors.dim(harmlessText(describePut(blamed)))}`;
   return [

@@ -3,24 +3,22 @@ import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime/hi
 import { endingOf } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
-import { padToWidth } from '../fit-width.ts';
+import { padToWidth, PIPED } from '../fit-width.ts';
 import { shorten } from '../shorten.ts';
 import { showTime } from '../show-time.ts';
-import type { Colors } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 import { describeAuthor } from './describe-author.ts';
 import { describeMessage } from './describe-message.ts';
-
-export interface HistoryLook {
-  readonly colors: Colors;
-  readonly columns: number;
-}
 
 /** In a terminal narrower than this, times and authors are shortened to leave room for the text. */
 const NARROW = 100;
 /** The length of `03:04:05Z`. */
 const CLOCK = 9;
 
-export function renderHistory({ first, last, turns }: HistoryPage, { colors, columns }: HistoryLook): string {
+export function renderHistory(
+  { first, last, turns }: HistoryPage,
+  { colors, columns = PIPED }: Pick<Terminal, 'colors' | 'columns'>,
+): string {
   const events = turns.flatMap((turn) => turn.events);
   const isNarrow = columns < NARROW;
   const widestAuthor = isNarrow ? 24 : 36;

@@ -8,12 +8,13 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** `none`: git is not installed, or the folder is already in a repository. */
-export type Committed = { readonly git: 'committed' | 'none' } | { readonly git: 'failed'; readonly reason: string };
-
 const timeoutMs = 30_000;
 
-export async function commitBundle(folder: string, files: readonly string[]): Promise<Committed> {
+/** `none`: git is not installed, or the folder is already in a repository. */
+export async function commitBundle(
+  folder: string,
+  files: readonly string[],
+): Promise<{ readonly git: 'committed' | 'none' } | { readonly git: 'failed'; readonly reason: string }> {
   const run = gitIn(folder);
   if (lstatSync(join(folder, '.git'), { throwIfNoEntry: false }) !== undefined) return { git: 'none' };
   try {
@@ -33,15 +34,13 @@ export async function commitBundle(folder: string, files: readonly string[]): Pr
   }
 }
 
-type Git = (...args: string[]) => Promise<unknown>;
-
-function gitIn(folder: string): Git {
+function gitIn(folder: string) {
   // Unsets these variables, because inside a git hook they point to another repository.
   const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, GIT_INDEX_FILE: _index, ...env } = process.env;
-  return (...args) => promisify(execFile)('git', args, { cwd: folder, env, timeout: timeoutMs });
+  return (...args: string[]) => promisify(execFile)('git', args, { cwd: folder, env, timeout: timeoutMs });
 }
 
-async function isInsideRepository(run: Git): Promise<boolean> {
+async function isInsideRepository(run: ReturnType<typeof gitIn>): Promise<boolean> {
   try {
     await run('rev-parse', '--git-dir');
     return true;

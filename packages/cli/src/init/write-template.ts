@@ -15,17 +15,9 @@ import type { Template } from './templates.ts';
 const cli = fileURLToPath(new URL('../..', import.meta.url));
 const templates = join(cli, 'templates');
 
-export interface NewBundle {
-  /** An absolute path. */
-  readonly folder: string;
-  readonly template: Template;
-  readonly provider: Provider;
-}
-
-/** Returns the written paths, relative to the folder. **Errors** — `E_INIT_FOLDER`. */
-export async function writeTemplate(bundle: NewBundle): Promise<string[]> {
-  const { folder } = bundle;
-  const sources = await listSources(bundle);
+/** `folder` is an absolute path. Returns the written paths, relative to the folder. **Errors** — `E_INIT_FOLDER`. */
+export async function writeTemplate(folder: string, template: Template, provider: Provider): Promise<string[]> {
+  const sources = await listSources(template, provider);
   const schema = findSchema(folder);
   await makeEmptyFolder(folder);
   try {
@@ -43,7 +35,7 @@ export async function writeTemplate(bundle: NewBundle): Promise<string[]> {
 }
 
 /** Returns a map: path in the bundle → the file to copy. */
-async function listSources({ template, provider }: NewBundle): Promise<Map<string, string>> {
+async function listSources(template: Template, provider: Provider): Promise<Map<string, string>> {
   const root = template === 'demo' ? join(cli, 'demo') : join(templates, template);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -1,21 +1,19 @@
 import { type DeletedInstance, toInstanceAddress } from '@goondan/runtime/control';
 import { deleteStoppedInstance } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
+import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
-
-export interface Deletion {
-  readonly place: SwarmPlace & { readonly swarm: string; readonly flock?: boolean };
-  readonly at: AgentAddress;
-  readonly force: boolean;
-  readonly signal: AbortSignal;
-}
 
 /**
  * Deletes a conversation through the running swarm, or on disk when no swarm runs. **Errors** — those of
  * `Journal.delete`, of the control socket, and `E_SWARM_RUNNING`.
  */
-export function deleteInstance({ place, at, force, signal }: Deletion): Promise<DeletedInstance> {
+export function deleteInstance(
+  place: Parameters<typeof deleteStoppedInstance>[0],
+  at: AgentAddress,
+  force: boolean,
+  signal: AbortSignal,
+): Promise<DeletedInstance> {
   return betweenSwarms(async (isAgain) => {
     try {
       const running = await attachSwarm(place);

@@ -13,13 +13,6 @@ const FORMAT_VERSION = 1;
 
 type Source = Pick<Journal, 'readIntact' | 'history' | 'summary' | 'pending' | 'deadLetters' | 'archive'>;
 
-export interface ExportRequest {
-  readonly at: AgentAddress;
-  /** If true, includes every committed turn that is still kept. */
-  readonly history: boolean;
-  readonly exportedAt: Date;
-}
-
 /** The number of exported parts so far. */
 export interface ExportCounts {
   messages: number;
@@ -30,13 +23,14 @@ export interface ExportCounts {
 
 /**
  * Writes `null` for a part that cannot be read, and the reason into `problems`. Messages and states come from the
- * history when their own files are damaged. A damaged history ends before the damage.
+ * history when their own files are damaged. A damaged history ends before the damage. `history`: if true, includes
+ * every committed turn that is still kept.
  *
  * **Errors** — those of reading the messages other than `E_STORE_CORRUPT`.
  */
 export async function* exportInstance(
   journal: Source,
-  { at, history, exportedAt }: ExportRequest,
+  { at, history, exportedAt }: { readonly at: AgentAddress; readonly history: boolean; readonly exportedAt: Date },
   counts: ExportCounts = { messages: 0, turns: 0 },
 ): AsyncGenerator<string> {
   const left = await salvageConversation(journal, at, false);

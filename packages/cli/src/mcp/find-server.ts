@@ -22,11 +22,6 @@ export interface FoundServer {
   readonly secrets: readonly string[];
 }
 
-interface Places {
-  readonly bundleFolder: string;
-  readonly workdir: string;
-}
-
 /**
  * Finds the extension with that name (`as`), or one that uses the server with that name in `.mcp.json`, or the server
  * itself. In the last case its variables come from this terminal. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`.
@@ -34,7 +29,7 @@ interface Places {
 export async function findServer(
   plan: Pick<SwarmPlan, 'agents'>,
   wanted: string,
-  { agentName, ...places }: Places & { readonly agentName?: string },
+  { agentName, ...places }: Pick<FoundServer, 'bundleFolder' | 'workdir'> & { readonly agentName?: string },
 ): Promise<FoundServer> {
   const used = plan.agents
     .filter((agent) => agentName === undefined || agent.agentName === agentName)
@@ -84,7 +79,10 @@ function describe({ resource, config }: DeclaredExtension) {
   };
 }
 
-function placesOf({ bundleFolder, workdir, environment = {}, secrets = [] }: DeclaredAgent, places: Places) {
+function placesOf(
+  { bundleFolder, workdir, environment = {}, secrets = [] }: DeclaredAgent,
+  places: Pick<FoundServer, 'bundleFolder' | 'workdir'>,
+) {
   return {
     bundleFolder: bundleFolder ?? places.bundleFolder,
     workdir: workdir ?? places.workdir,

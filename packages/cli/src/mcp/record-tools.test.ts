@@ -36,7 +36,7 @@ test('F-11 tools that a test saw replace the earlier ones, and the record of the
   const recorder = recordDescriptions({ ...place, warn: ({ message }) => expect.unreachable(message) });
   recorder.record('host', before);
   await recorder.settled();
-  await recordTools(place, agents('host'), seen, terminal);
+  await recordTools(place, agents('host'), seen.extension, seen.offered, terminal);
   const recorded = await readDescription(place, 'host');
   expect(recorded).toEqual({
     ...before,
@@ -52,7 +52,7 @@ test('F-11 tools that a test saw replace the earlier ones, and the record of the
 });
 
 test('F-11 for an agent that never started they are kept for each user, without layers', async () => {
-  await recordTools(place, agents('host', 'guest'), seen, terminal);
+  await recordTools(place, agents('host', 'guest'), seen.extension, seen.offered, terminal);
   for (const name of ['host', 'guest']) {
     expect(await readDescription(place, name)).toMatchObject({ tools: seen.offered, neverStarted: true });
   }
@@ -63,6 +63,6 @@ test('F-11 for an agent that never started they are kept for each user, without 
 
 test('F-11 a failed write is reported, and does not fail the test of the server', async () => {
   writeFileSync(join(place.stateRoot, 'workspaces'), 'in the way');
-  await recordTools(place, agents('host'), seen, terminal);
+  await recordTools(place, agents('host'), seen.extension, seen.offered, terminal);
   expect(printed).toStartWith('The tools could not be kept for `gdn explain`: ');
 });

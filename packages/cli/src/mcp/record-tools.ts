@@ -5,20 +5,15 @@ import { explainDeclared } from '../explain/explain-agent.ts';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
 
-export interface SeenTools {
-  /** The server's name in the agents. */
-  readonly extension: string;
-  readonly offered: readonly string[];
-}
-
 /**
- * Never rejects, because the record is only for display. Does nothing while the swarm runs, because its agents write
+ * `extension` is the server's name in the agents, and `offered` are the names of its tools. Never rejects, because the record is only for display. Does nothing while the swarm runs, because its agents write
  * the record themselves.
  */
 export async function recordTools(
   { stateRoot, workspaceId }: SwarmPlace,
   agents: readonly DeclaredAgent[],
-  seen: SeenTools,
+  extension: string,
+  offered: readonly string[],
   terminal: Terminal,
 ): Promise<void> {
   const place = { stateRoot, workspaceId };
@@ -27,10 +22,9 @@ export async function recordTools(
   try {
     if ((await attachSwarm(place)) !== undefined) return;
     const recorder = recordDescriptions({ ...place, warn });
-    const seenAt = new Date().toISOString();
     for (const agent of agents) {
       const before = (await readDescription(place, agent.agentName)) ?? describeDeclared(agent);
-      recorder.record(agent.agentName, withTools(before, seen, seenAt));
+      recorder.record(agent.agentName, withTools(before, extension, offered));
     }
     await recorder.settled();
   } catch (error) {
@@ -39,7 +33,8 @@ export async function recordTools(
 }
 
 /** Replaces the tools of one extension in the recorded description. */
-function withTools(before: LoadedAgent, { extension, offered }: SeenTools, seenAt: string): LoadedAgent {
+function withTools(before: LoadedAgent, extension: string, offered: readonly string[]): LoadedAgent {
+  const seenAt = new Date().toISOString();
   const { registered = [], unknown = [], ...rest } = before;
   const isOther = (tool: { readonly extension: string }) => tool.extension !== extension;
   const gone = new Set(registered.filter((tool) => !isOther(tool)).map(({ name }) => name));

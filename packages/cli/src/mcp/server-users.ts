@@ -7,27 +7,28 @@ import type { Bundle } from '@goondan/runtime/bundle';
 export function serverUsers({ scope }: Bundle, server: string): string[] {
   return scope.resources.flatMap((loaded) => {
     if (loaded.kind !== 'Agent' && loaded.kind !== 'Swarm') return [];
-    const items: readonly ExtensionItem[] = loaded.resource.spec.extensions ?? [];
+    const items: readonly (string | object)[] = loaded.resource.spec.extensions ?? [];
     return items.some((item) => serverOf(item) === server) ? [loaded.identity] : [];
   });
 }
-
-type ExtensionItem = string | object;
 
 /**
  * Returns the name of the `.mcp.json` server that an item uses; `undefined` for another extension, or for one with its
  * own transport.
  */
-function serverOf(item: ExtensionItem): string | undefined {
+function serverOf(item: string | object): string | undefined {
   if (typeof item === 'string') return undefined;
-  const { ref = item, as, config = {} } = item as { ref?: unknown; as?: string; config?: ServerConfig };
+  // Unchecked, because the bundle may be invalid.
+  const {
+    ref = item,
+    as,
+    config = {},
+  } = item as {
+    ref?: unknown;
+    as?: string;
+    config?: { transport?: unknown; fromFile?: { server?: string } };
+  };
   const { name, package: from } = ref as { name?: unknown; package?: unknown };
   if (name !== 'mcp' || from !== '@goondan/base' || config.transport !== undefined) return undefined;
   return config.fromFile?.server ?? as ?? 'mcp';
-}
-
-/** The fields of the config that locate the server, unchecked, because the bundle may be invalid. */
-interface ServerConfig {
-  readonly transport?: unknown;
-  readonly fromFile?: { readonly server?: string };
 }

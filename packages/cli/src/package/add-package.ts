@@ -10,28 +10,22 @@ import { installedName } from './package-spec.ts';
 import { packagesWithScripts } from './packages-with-scripts.ts';
 import { type InstalledPackage, readPackage } from './read-package.ts';
 
-export interface Addition extends NpmRun {
-  /** The package in npm's notation; paths are absolute. */
-  readonly spec: string;
-  /** If true, scripts of packages may run during the install. */
-  readonly allowScripts: boolean;
-}
-
-export interface AddedPackage extends InstalledPackage {
-  /** The installed packages whose install scripts were not run. */
-  readonly heldBack: readonly string[];
-}
-
 /**
- * Installs a package with npm and checks it. If the check finds a problem, the package is removed again.
+ * Installs a package with npm and checks it. If the check finds a problem, the package is removed again. `spec` is the
+ * package in npm's notation, with absolute paths. With `allowScripts`, scripts of packages may run during the install;
+ * otherwise `heldBack` lists the installed packages whose scripts were not run.
  *
  * **Errors** — `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_PACKAGE_MISSING`, `E_PACKAGE_INVALID`, `E_CANCELLED`.
  */
-export function addPackage(addition: Addition): Promise<AddedPackage> {
-  const { folder, spec, allowScripts, terminal } = addition;
+export function addPackage(
+  spec: string,
+  allowScripts: boolean,
+  run: NpmRun,
+): Promise<InstalledPackage & { readonly heldBack: readonly string[] }> {
+  const { folder, terminal } = run;
   const before = readDependencies(folder);
   const wantedBefore = packagesWithScripts(folder);
-  return changeInstall(addition, async (npm) => {
+  return changeInstall(run, async (npm) => {
     const isFirst = makePackageJson(folder);
     if (terminal.showsProgress) terminal.printError(`Installing ${spec} with npm …\n`);
     const scripts = `--ignore-scripts=${!allowScripts}`;
@@ -65,14 +59,14 @@ function makePackageJson(folder: string): boolean {
 
 async function checkPackage(folder: string, name: string, terminal: Terminal): Promise<InstalledPackage> {
   const read = await readPackage(folder, name);
-  if (read.type === 'absent') throw new GoondanError('E_PACKAGE_MISSING', `npm did not install "${name}".`);
-  if (read.type === 'foreign') {
+  if (read === 'absent') throw new GoondanError('E_PACKAGE_MISSING', `npm did not install "${name}".`);
+  if (read === 'foreign') {
     throw new GoondanError('E_PACKAGE_MISSING', `"${name}" is no package of Goondan: it has no goondan.yaml.`, {
       suggestion: 'It was removed again. To install modules that tools and extensions import, use `npm install`.',
     });
   }
-  const { bundle, path } = read.installed;
-  if (bundle.valid) return read.installed;
+  const { bundle, path } = read;
+  if (bundle.valid) return read;
   printProblems(bundle, path, { print: terminal.printError, colors: terminal.errorColors });
   throw new GoondanError('E_PACKAGE_INVALID', `"${name}" has ${countProblems(bundle)}, and was taken out again.`);
 }

@@ -1,12 +1,12 @@
 /** Describes an added package: its resources, how to refer to them, and what is left to do by hand. */
 import type { Bundle } from '@goondan/runtime/bundle';
 import { quoteForShell } from '../quote-for-shell.ts';
-import type { AddedPackage } from './add-package.ts';
+import type { addPackage } from './add-package.ts';
 import { referenceText } from './read-package.ts';
 
 /** `bundle`: the bundle that the package was added to. `typed`: the package as the person typed it. */
 export function describeAddition(
-  { name, version, resources, heldBack }: AddedPackage,
+  { name, version, resources, heldBack }: Awaited<ReturnType<typeof addPackage>>,
   bundle: Bundle,
   { typed, allowScripts }: { readonly typed: string; readonly allowScripts: boolean },
 ) {

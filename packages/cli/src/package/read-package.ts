@@ -17,32 +17,20 @@ export interface InstalledPackage {
   readonly path: string;
   readonly bundle: Bundle;
   /** The resources that a bundle can refer to as `Kind/name`, in the order of the package's files. */
-  readonly resources: readonly OfferedResource[];
+  readonly resources: readonly { readonly kind: string; readonly name: string }[];
 }
 
-export interface OfferedResource {
-  readonly kind: string;
-  readonly name: string;
-}
-
-export type ReadPackage =
-  | { readonly type: 'package'; readonly installed: InstalledPackage }
-  /** The package is not installed. */
-  | { readonly type: 'absent' }
-  /** The package has no `goondan.yaml`. */
-  | { readonly type: 'foreign' };
-
-/** `folder` is the bundle's folder. */
-export async function readPackage(folder: string, name: string): Promise<ReadPackage> {
+/** `folder` is the bundle's folder. `absent`: the package is not installed. `foreign`: it has no `goondan.yaml`. */
+export async function readPackage(folder: string, name: string): Promise<InstalledPackage | 'absent' | 'foreign'> {
   const found = findBundlePackage(folder, name);
-  if (found === undefined) return { type: 'absent' };
-  if (!existsSync(join(found.folder, 'goondan.yaml'))) return { type: 'foreign' };
+  if (found === undefined) return 'absent';
+  if (!existsSync(join(found.folder, 'goondan.yaml'))) return 'foreign';
   const bundle = await readBundle(found.folder);
   const version = versionIn(found.folder);
   const resources = bundle.scope.resources
     .filter(({ kind }) => kind !== 'Package')
     .map((loaded) => ({ kind: loaded.kind, name: loaded.name }));
-  return { type: 'package', installed: { name, version, path: found.path, bundle, resources } };
+  return { name, version, path: found.path, bundle, resources };
 }
 
 /** Reads the version from the package's `package.json`, whose content is not trusted. */
@@ -56,7 +44,7 @@ function versionIn(folder: string): string {
 }
 
 /** Formats a reference. A package name that begins with `@` needs quotes in YAML. */
-export function referenceText({ kind, name }: OfferedResource, packageName: string): string {
+export function referenceText({ kind, name }: InstalledPackage['resources'][number], packageName: string): string {
   const quoted = packageName.startsWith('@') ? `'${packageName}'` : packageName;
   return `{ kind: ${kind}, name: ${name}, package: ${quoted} }`;
 }

@@ -6,15 +6,10 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readDependencies, readInstallFile } from './package-json.ts';
 
-export interface RememberedInstall {
-  /** Restores the files, and lets `npm` restore `node_modules`. Does nothing if nothing changed. */
-  putBack(npm: (...args: string[]) => Promise<void>): Promise<void>;
-}
-
 const lockFiles = ['package-lock.json', 'npm-shrinkwrap.json'];
 
 /** Reads the files of an install. `folder` is a real path. **Errors** — `E_PACKAGE_FILE`. */
-export function rememberInstall(folder: string): RememberedInstall {
+export function rememberInstall(folder: string) {
   const manifest = join(folder, 'package.json');
   const own = [manifest, ...lockFiles.map((name) => join(folder, name))];
   // In an npm workspace, the lock file is in a parent folder.
@@ -26,7 +21,8 @@ export function rememberInstall(folder: string): RememberedInstall {
   const hadModules = existsSync(modules);
   const hadManifest = texts.get(manifest) !== undefined;
   return {
-    async putBack(npm) {
+    /** Restores the files, and lets `npm` restore `node_modules`. Does nothing if nothing changed. */
+    async putBack(npm: (...args: string[]) => Promise<void>): Promise<void> {
       const changed = [...texts].filter(([path, text]) => readInstallFile(path) !== text);
       // If the manifest was created for this change, all packages it lists were added. npm needs a manifest here;
       // without one it would use a project in a parent folder.

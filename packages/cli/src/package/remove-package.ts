@@ -9,25 +9,20 @@ import { changeInstall } from './change-install.ts';
 import type { NpmRun } from './run-npm.ts';
 import { readDependencies } from './package-json.ts';
 
-export interface Removal extends NpmRun {
-  readonly name: string;
-  /** The folder of the bundle as the person typed it, for messages. */
-  readonly shownAs: string;
-}
-
 /**
- * Uninstalls a package with npm, unless the bundle uses it.
+ * Uninstalls a package with npm, unless the bundle uses it. `shownAs` is the folder of the bundle as the person typed
+ * it, for messages.
  *
  * **Errors** — `E_PACKAGE_MISSING` when it is not installed, `E_PACKAGE_USED`, `E_BUNDLE_INVALID` when its use is
  * unknown, `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_CANCELLED`.
  */
-export async function removePackage(removal: Removal): Promise<void> {
-  const { folder, name, shownAs, terminal } = removal;
+export async function removePackage(name: string, shownAs: string, run: NpmRun): Promise<void> {
+  const { folder, terminal } = run;
   refuseAbsent(name, [...readDependencies(folder).keys()]);
   const before = await readBundle(folder);
   refuseUsed(before, name, shownAs, terminal);
   refuseUnread(before, name);
-  await changeInstall(removal, async (npm) => {
+  await changeInstall(run, async (npm) => {
     if (terminal.showsProgress) terminal.printError(`Removing ${name} with npm …\n`);
     await npm('uninstall', '--no-fund', '--ignore-scripts', '--', name);
     refuseMissed(before, await readBundle(folder), name, shownAs, terminal);

@@ -4,15 +4,10 @@ import { goneCodes } from '../swarm/between-swarms.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
 
-export interface ReportOptions extends AskOptions {
-  /** If true, throws when the swarm stops before the answer, so that the caller can ask the next swarm. */
-  readonly asksAgain?: boolean;
-  /** From `withInterrupt`: delays quitting until the turn's cancellation is known. */
-  readonly holdQuit?: HoldQuit | undefined;
-}
-
 /**
- * Runs one turn and reports its outcome. Aborting `signal` cancels the turn.
+ * Runs one turn and reports its outcome. Aborting `signal` cancels the turn. `asksAgain`: throws when the swarm stops
+ * before the answer, so that the caller can ask the next swarm. `holdQuit`, from `withInterrupt`, delays quitting until
+ * the turn's cancellation is known.
  *
  * **Errors** — `E_CANCELLED`, and those of `ask`, when the input was not accepted: it can be sent again. With
  * `asksAgain` also the errors of a swarm that has stopped.
@@ -20,7 +15,11 @@ export interface ReportOptions extends AskOptions {
 export async function askForReport(
   swarm: Pick<Swarm, 'ask'>,
   delivery: Delivery,
-  { asksAgain = false, holdQuit, ...options }: ReportOptions,
+  {
+    asksAgain = false,
+    holdQuit,
+    ...options
+  }: AskOptions & { readonly asksAgain?: boolean; readonly holdQuit?: HoldQuit | undefined },
 ): Promise<TurnReport> {
   if (options.signal?.aborted === true) throw new GoondanError('E_CANCELLED', 'Cancelled before the input was sent.');
   let accepted: Acceptance | undefined;

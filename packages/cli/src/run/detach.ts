@@ -16,8 +16,8 @@ import { reportFailure } from '../report-error.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
-import type { DetachedRun, Said } from './detached-main.ts';
-import { mayStart, type PreparedRun } from './prepare-run.ts';
+import type { Said } from './detached-main.ts';
+import { mayStart, type PreparedRun, type RunRequest } from './prepare-run.ts';
 import type { ServedSwarm } from './serve.ts';
 
 /** The maximum time from the start of the process until it accepts input. */
@@ -61,8 +61,9 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
 
 function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = true }: PreparedRun, logFile: string) {
   const log = openLog(logFile);
-  const instructions: DetachedRun = { folder: bundle.folder, swarm: swarmName, stateRoot, workdir, watch, flock };
-  const program = [process.execPath, ...flags, programFile('run/detached-main'), JSON.stringify(instructions)];
+  const { folder } = bundle;
+  const request: RunRequest = { folder, swarm: swarmName, stateRoot, workdir, watch, flock, trust: true };
+  const program = [process.execPath, ...flags, programFile('run/detached-main'), JSON.stringify(request)];
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
   try {
     const shell = Bun.spawn(['/bin/sh', '-c', '"$@" & echo $!', 'sh', ...program], {

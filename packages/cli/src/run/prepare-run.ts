@@ -1,10 +1,10 @@
 /** Prepares and starts a run. The preparation runs no code of the bundle. */
-import { type LogLine, startSwarm, type Swarm } from '@goondan/runtime';
+import { startSwarm } from '@goondan/runtime';
 import { type Bundle, type BundleProblem, type ResolvedSwarm, resolveSwarm } from '@goondan/runtime/bundle';
 import { gracePeriodMs, readPlanAgain, workspaceFolder } from '@goondan/runtime/internal';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
-import { printLogLine } from '../print-log-line.ts';
+import { type IsReported, printLogLine } from '../print-log-line.ts';
 import { checkStateRootWritable, readableStateRoot } from '../state-root.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
 import type { Terminal } from '../terminal.ts';
@@ -45,27 +45,13 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
   return { ...request, bundle, stateRoot: root, swarmName, workspaceId, workspace };
 }
 
-export interface StartedRun {
-  readonly control: Swarm;
-  /** How long to wait until all instances are idle. */
-  readonly graceMs: number;
-}
-
-/** See `IsReported`; `entryAgent` is the agent that is asked when none is named. */
-export type IsReportedHere = (line: LogLine, entryAgent: string | undefined) => boolean;
-
 /**
  * Starts the swarm in this process, after checking that it may start. Failed turns that the command does not report are
- * printed with the log.
+ * printed with the log. `graceMs` is how long to wait until all instances are idle.
  *
  * **Errors** — those of `mayStart` and `startSwarm`.
  */
-export async function startRun(
-  run: PreparedRun,
-  terminal: Terminal,
-  signal?: AbortSignal,
-  isReported?: IsReportedHere,
-): Promise<StartedRun> {
+export async function startRun(run: PreparedRun, terminal: Terminal, signal?: AbortSignal, isReported?: IsReported) {
   const { plan, workspace } = await mayStart(run, terminal, signal);
   const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName;
   const control = await startSwarm({

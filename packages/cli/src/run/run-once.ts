@@ -5,11 +5,11 @@ import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
-import { isAboutSilence, isAboutTurn } from '../print-log-line.ts';
+import { isAboutSilence, isAboutTurn, type IsReported } from '../print-log-line.ts';
 import type { Terminal } from '../terminal.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { askOnce, type Question } from './ask-once.ts';
-import { type IsReportedHere, type PreparedRun, startRun } from './prepare-run.ts';
+import { type PreparedRun, startRun } from './prepare-run.ts';
 
 const LOOK_MS = 25;
 
@@ -29,7 +29,7 @@ export async function runOnce(
     if (running === undefined) return runAlone(run, question, terminal);
     // This swarm belongs to another process, which may be about to stop it. Accepted inputs then wait for its next
     // start.
-    return withDesk({ swarm: running, folder: run.folder, isAlone: false }, terminal, ({ onAccepted }) =>
+    return withDesk({ swarm: running, folder: run.folder, isAlone: false }, terminal, (_desk, onAccepted) =>
       askOnce(running, { ...question, onAccepted, asksAgain: true }, terminal),
     );
   }, signal);
@@ -39,10 +39,10 @@ async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>
   const { signal } = question;
   const { control, graceMs } = await startRun(run, terminal, signal, isAsked(question));
   try {
-    return await withDesk({ swarm: control, folder: run.folder, isAlone: true }, terminal, async (open) => {
-      const code = await askOnce(control, { ...question, onAccepted: open.onAccepted }, terminal);
-      const isAsking = () => terminal.canAsk && open.desk.isAsking;
-      const isAtRest = await comeToRest(control, { graceMs, signal, isAsking });
+    return await withDesk({ swarm: control, folder: run.folder, isAlone: true }, terminal, async (desk, onAccepted) => {
+      const code = await askOnce(control, { ...question, onAccepted }, terminal);
+      const isAsking = () => terminal.canAsk && desk.isAsking;
+      const isAtRest = await comeToRest(control, graceMs, signal, isAsking);
       if (!isAtRest && !signal.aborted) terminal.printError(`warn: ${leftOver}\n`);
       return signal.aborted ? exitCodes.interrupted : code;
     });
@@ -55,7 +55,7 @@ async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>
  * The last line of the command says why the asked instance does not answer, so the log line is not printed. Turns of
  * called agents are printed from the log.
  */
-function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReportedHere {
+function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReported {
   return (line, entryAgent) => {
     if (isAboutTurn(line)) return line.turnId !== undefined && eventIdOf(line.turnId) === delivery.id;
     const agent = delivery.agent ?? entryAgent;
@@ -65,17 +65,11 @@ function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReportedHere {
 
 const leftOver = 'Some messages to other agents are not handled yet; the next run handles them.';
 
-interface Patience {
-  readonly graceMs: number;
-  readonly signal: AbortSignal;
-  /** Tells whether a person is being asked a question. */
-  readonly isAsking: () => boolean;
-}
-
 /**
  * Waits until the events that the turn sent to other agents are handled. Returns false after a timeout or an interrupt.
+ * `isAsking` tells whether a person is being asked a question.
  */
-async function comeToRest(control: Swarm, { graceMs, signal, isAsking }: Patience): Promise<boolean> {
+async function comeToRest(control: Swarm, graceMs: number, signal: AbortSignal, isAsking: () => boolean) {
   let deadline = systemClock.elapsed() + graceMs;
   // An instance with a problem does not start, so waiting for it would be in vain.
   while ((await control.status()).instances.some(({ queued, problem }) => queued > 0 && problem === undefined)) {

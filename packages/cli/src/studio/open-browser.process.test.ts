@@ -26,7 +26,7 @@ test('a browser is started when there is a display, with the address unchanged',
     { platform: 'darwin', env: {} },
   ] as const;
   for (const desk of desks) {
-    openBrowser(url, { ...desk, which });
+    openBrowser(url, desk, which);
     const deadline = Date.now() + 20_000;
     while (!existsSync(opened) && Date.now() < deadline) await Bun.sleep(5);
     expect(readFileSync(opened, 'utf8')).toBe(url);
@@ -37,9 +37,9 @@ test('a browser is started when there is a display, with the address unchanged',
 
 test('without a display or a working opener, nothing happens', () => {
   const before = asked.length;
-  openBrowser('x', { platform: 'linux', env: { DISPLAY: '' }, which });
+  openBrowser('x', { platform: 'linux', env: { DISPLAY: '' } }, which);
   expect(asked).toHaveLength(before);
-  openBrowser('x', { platform: 'linux', env: { DISPLAY: ':0' }, which: () => null });
-  openBrowser('x', { platform: 'linux', env: { DISPLAY: ':0' }, which: () => join(folder, 'nothing') });
+  openBrowser('x', { platform: 'linux', env: { DISPLAY: ':0' } }, () => null);
+  openBrowser('x', { platform: 'linux', env: { DISPLAY: ':0' } }, () => join(folder, 'nothing'));
   expect(existsSync(opened)).toBe(false);
 });

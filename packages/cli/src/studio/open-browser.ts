@@ -1,5 +1,9 @@
 /** Opens the link in the person's browser, if there is one. A failure is not an error, because the link was printed. */
-export function openBrowser(url: string, { platform, env, which = Bun.which }: Desk = process): void {
+export function openBrowser(
+  url: string,
+  { platform, env }: Pick<NodeJS.Process, 'platform' | 'env'> = process,
+  which: (program: string) => string | null = Bun.which,
+): void {
   const opener = platform === 'darwin' ? 'open' : 'xdg-open';
   const hasDisplay = platform === 'darwin' || Boolean(env['DISPLAY']) || Boolean(env['WAYLAND_DISPLAY']);
   const path = hasDisplay ? which(opener) : null;
@@ -9,10 +13,4 @@ export function openBrowser(url: string, { platform, env, which = Bun.which }: D
   } catch {
     // The browser cannot be started, so the person opens the link.
   }
-}
-
-export interface Desk {
-  readonly platform: NodeJS.Platform;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly which?: (program: string) => string | null;
 }

@@ -1,9 +1,9 @@
+import type { DurableStoreOptions } from '@goondan/runtime/history';
 import type { Clock } from '@goondan/runtime/internal';
 import type { NoticeSocket } from './notice-socket.ts';
 import type { OpenedSwarm } from './opened-swarm.ts';
 import type { SharedReads } from './shared-reads.ts';
 import type { StreamRoom } from './stream-room.ts';
-import type { StoreWarning } from './warn-once.ts';
 
 /** Everything that request handlers need. */
 export interface StudioHost {
@@ -16,5 +16,5 @@ export interface StudioHost {
   readonly upgrade: (request: Request, socket: NoticeSocket) => boolean;
   readonly clock: Clock;
   /** Called with reports of damaged files. */
-  readonly warn: (warning: StoreWarning) => void;
+  readonly warn: NonNullable<DurableStoreOptions['warn']>;
 }

@@ -2,7 +2,7 @@
 import type { TurnSummary } from '@goondan/runtime/history';
 import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
-import { cutToWidth, padToWidth } from '../fit-width.ts';
+import { cutToWidth, padToWidth, PIPED } from '../fit-width.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -28,8 +28,6 @@ export function printTurns(turns: readonly TurnSummary[], { print, colors, colum
   print(`${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`);
 }
 
-/** The width of a line when the output is not a terminal. */
-const PIPED = 160;
 /** The minimum length of an id; longer when several ids begin with the same characters. */
 const SHORTEST = 8;
 

@@ -23,7 +23,7 @@ export function watchBundle(bundle: BundleWatch): () => void {
   let isRefused = false;
   let isReloading = false;
   let isStale = false;
-  return watchFolder(folder, { onChange: () => void follow(), onLost: onRefused, except: stateRoot });
+  return watchFolder(folder, () => void follow(), onRefused, stateRoot);
 
   /** Runs one reload at a time; changes during a reload lead to one more reload. */
   async function follow(): Promise<void> {

@@ -14,11 +14,8 @@ beforeEach(() => {
   mkdirSync(join(folder, '.git'));
   mkdirSync(join(folder, 'state'));
   told.times = 0;
-  end = watchFolder(folder, {
-    onChange: () => void (told.times += 1),
-    onLost: (error) => expect(error).toBeUndefined(),
-    except: join(folder, 'state'),
-  });
+  const onChange = () => void (told.times += 1);
+  end = watchFolder(folder, onChange, (error) => expect(error).toBeUndefined(), join(folder, 'state'));
 });
 afterEach(() => {
   end();
@@ -88,8 +85,12 @@ describe('a watched folder', () => {
   });
 
   test('cannot be watched when it does not exist', () => {
-    expect(() => watchFolder(join(folder, 'none'), { onChange: () => undefined, onLost: () => undefined })).toThrow(
-      expect.objectContaining({ code: 'E_WATCH' }),
-    );
+    expect(() =>
+      watchFolder(
+        join(folder, 'none'),
+        () => undefined,
+        () => undefined,
+      ),
+    ).toThrow(expect.objectContaining({ code: 'E_WATCH' }));
   });
 });

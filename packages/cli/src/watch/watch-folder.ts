@@ -11,28 +11,23 @@ import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
 
-export interface WatchOptions {
-  /** Called once per burst of changes. It must not throw. */
-  readonly onChange: () => void;
-  /** Called when the folder can no longer be watched completely; nothing is reported after that. */
-  readonly onLost: (error: GoondanError) => void;
-  /** A subfolder that is not watched. */
-  readonly except?: string;
-}
-
 /** How long a folder must be quiet before a change is reported, because editors write a file in several steps. */
 const QUIET_MS = 150;
 const MOST_FOLDERS = 2_000;
 
-interface Watched {
-  readonly watcher: FSWatcher;
-  /** The identity of the folder when the watch began. */
-  readonly identity: string | undefined;
-}
-
-/** Returns a function that stops watching. **Errors** — `E_WATCH`. */
-export function watchFolder(folder: string, { onChange, onLost, except }: WatchOptions): () => void {
-  const watched = new Map<string, Watched>();
+/**
+ * Calls `onChange` once per burst of changes; it must not throw. Calls `onLost` when the folder can no longer be watched
+ * completely; nothing is reported after that. `except` is a subfolder that is not watched. Returns a function that stops
+ * watching. **Errors** — `E_WATCH`.
+ */
+export function watchFolder(
+  folder: string,
+  onChange: () => void,
+  onLost: (error: GoondanError) => void,
+  except?: string,
+): () => void {
+  /** `identity` is that of the folder when the watch began. */
+  const watched = new Map<string, { readonly watcher: FSWatcher; readonly identity: string | undefined }>();
   let quiet: ReturnType<typeof setTimeout> | undefined;
 
   try {

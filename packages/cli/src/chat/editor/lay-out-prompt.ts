@@ -8,17 +8,13 @@ import { type Line, line, span } from '../screen/line.ts';
 import { type Row, wrapLine } from '../screen/wrap-line.ts';
 import type { EditedText } from './edit-text.ts';
 
-export interface PromptSpace {
-  readonly columns: number;
-  /** At least 1. */
-  readonly mostRows: number;
-  /** The text before the input; omitted when there is no room. */
-  readonly label: string;
-}
-
 const NARROW = 8;
 
-export function layOutPrompt({ text, cursor }: EditedText, { columns, mostRows, label }: PromptSpace) {
+/** `mostRows` is at least 1. `label` is the text before the input; omitted when there is no room. */
+export function layOutPrompt(
+  { text, cursor }: EditedText,
+  { columns, mostRows, label }: { readonly columns: number; readonly mostRows: number; readonly label: string },
+) {
   const shown = columns < NARROW + widthOf(label) ? '' : label;
   const lines = text.split('\n');
   const before = text.slice(0, cursor).split('\n');

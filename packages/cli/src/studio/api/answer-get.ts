@@ -11,11 +11,11 @@ import { readConversation } from './read-conversation.ts';
 import { readTimeline } from './read-timeline.ts';
 import { viewWorkspace } from './view-workspace.ts';
 
-/** Returns a value to send as JSON. **Errors** — `E_STUDIO_REQUEST`, and the errors of reading. */
-export type AnswerGet = (host: StudioHost, place: SwarmPlace, url: URL) => Promise<object>;
-
-/** Handlers by the last part of the address, which is empty for the workspace itself. */
-export const answerGet: ReadonlyMap<string, AnswerGet> = new Map<string, AnswerGet>([
+/**
+ * Handlers by the last part of the address, which is empty for the workspace itself. Each returns a value to send as
+ * JSON. **Errors** — `E_STUDIO_REQUEST`, and the errors of reading.
+ */
+export const answerGet = new Map([
   ['', view],
   ['conversation', conversation],
   ['timeline', timeline],

@@ -17,11 +17,11 @@ import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { Acceptance, Done } from '../contract.ts';
 import type { StudioHost } from '../studio-host.ts';
 
-/** Returns a value to send as JSON. **Errors** — `E_STUDIO_REQUEST`, `E_CONTROL_CLOSED`, and those of the swarm. */
-export type AnswerPost = (host: StudioHost, place: SwarmPlace, body: unknown) => Promise<object>;
-
-/** Handlers by the last part of the address. */
-export const answerPost: ReadonlyMap<string, AnswerPost> = new Map<string, AnswerPost>([
+/**
+ * Handlers by the last part of the address. Each returns a value to send as JSON. **Errors** — `E_STUDIO_REQUEST`,
+ * `E_CONTROL_CLOSED`, and those of the swarm.
+ */
+export const answerPost = new Map<string, (host: StudioHost, place: SwarmPlace, body: unknown) => Promise<object>>([
   ['send', send],
   ['cancel', cancel],
   ['approval', answerApproval],

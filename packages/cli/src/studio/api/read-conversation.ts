@@ -2,23 +2,17 @@ import { type ArchivedTurn, blame, type HistorySource, type KeptHistory } from '
 import type { AgentAddress } from '@goondan/types';
 import type { ConversationView } from '../contract.ts';
 
-export interface ConversationQuestion {
-  /** The event after which to show the conversation; the newest event when absent. */
-  readonly at?: number;
-  /** The maximum number of messages. */
-  readonly last: number;
-}
-
 /**
  * Reads a conversation as it was at a moment, and the range of moments to choose from. Reads the history once: events
- * after the moment are only counted.
+ * after the moment are only counted. `at` is the event after which to show the conversation, by default the newest, and
+ * `last` the maximum number of messages.
  *
  * **Errors** — `E_HISTORY_RANGE`; those of reading.
  */
 export async function readConversation(
   source: HistorySource,
   instance: AgentAddress,
-  { at, last }: ConversationQuestion,
+  { at, last }: { readonly at?: number; readonly last: number },
 ): Promise<Omit<ConversationView, 'messages'> & { readonly messages: Awaited<ReturnType<typeof blame>>['messages'] }> {
   const counted = new CountedHistory(await source.history(instance));
   const { seq, messages } = await blame(counted, instance, at === undefined ? {} : { at });

@@ -27,9 +27,9 @@ export function streamNotices({ streams, clock, upgrade }: StudioHost, place: Sw
     const leave = takePlace(stream);
     if (leave === undefined) return;
     stream.left.addEventListener('abort', leave, { once: true });
-    const look = (signal: AbortSignal) => sleep(clock, LOOK_MS, signal).catch(() => undefined);
+    const look = () => sleep(clock, LOOK_MS, stream.left).catch(() => undefined);
     const tell = (notice: Notice) => stream.tell(notice, lossyKindOf(notice));
-    void follow(place, { tell, look, over: stream.left });
+    void follow(place, tell, look, stream.left);
   });
   if (upgrade(request, socket)) return undefined;
   const message = 'Notices come over a WebSocket, and this request is not one.';
@@ -48,15 +48,16 @@ export function streamNotices({ streams, clock, upgrade }: StudioHost, place: Sw
   }
 }
 
-interface Follower {
-  readonly tell: (notice: Notice) => void;
-  /** Resolves when it is time to check again, or when the page has disconnected. */
-  readonly look: (signal: AbortSignal) => Promise<void>;
-  readonly over: AbortSignal;
-}
-
-/** Follows the swarm of a workspace until the page disconnects. Never rejects. */
-async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promise<void> {
+/**
+ * Follows the swarm of a workspace until the page disconnects. `look` resolves when it is time to check again, or when
+ * the page has disconnected. Never rejects.
+ */
+async function follow(
+  place: SwarmPlace,
+  tell: (notice: Notice) => void,
+  look: () => Promise<void>,
+  over: AbortSignal,
+): Promise<void> {
   let said: boolean | undefined;
   const lookAtInstances = () => instancesChangedAt(place.stateRoot, place.workspaceId);
   let instances = lookAtInstances();
@@ -68,7 +69,7 @@ async function follow(place: SwarmPlace, { tell, look, over }: Follower): Promis
       instances = lookAtInstances();
       say(false);
     }
-    await look(over);
+    await look();
     const now = lookAtInstances();
     // No swarm runs that could report the change: `gdn instance delete` or `gdn fork` made it.
     if (said === false && now !== instances) tell({ type: 'conversations' });

@@ -21,8 +21,11 @@ export class StudioSession {
   readonly #clock: Clock;
   #ticket: { readonly secret: string; readonly until: number } | undefined;
 
-  /** The cookie's name includes `port`, because cookies do not distinguish ports and two Studios may run. */
-  constructor({ port, token = newSecret(), clock = systemClock }: SessionOptions) {
+  /**
+   * The cookie's name includes `port`, because cookies do not distinguish ports and two Studios may run. `token` is that
+   * of the link; random when absent.
+   */
+  constructor({ port, token = newSecret(), clock = systemClock }: { port: number; token?: string; clock?: Clock }) {
     this.token = token;
     this.#cookieName = `gdn-studio-${port}`;
     this.#clock = clock;
@@ -58,13 +61,6 @@ export class StudioSession {
     this.#ticket = undefined;
     return this.#clock.elapsed() < ticket.until;
   }
-}
-
-export interface SessionOptions {
-  readonly port: number;
-  /** The token of the link; random when absent. */
-  readonly token?: string;
-  readonly clock?: Clock;
 }
 
 function newSecret(): string {
