@@ -26,14 +26,11 @@ export interface Question {
   readonly isProtected: (message: Message) => boolean;
 }
 
-export interface Choice {
-  /** In the order of the conversation. */
-  readonly removed: readonly Message[];
-  /** True when the remaining messages are within the limits. */
-  readonly isEnough: boolean;
-}
-
-export function chooseRemoved({ messages, limits, targets, isProtected }: Question): Choice {
+/**
+ * Returns the messages to remove, in the order of the conversation, and whether the remaining ones are within the
+ * limits.
+ */
+export function chooseRemoved({ messages, limits, targets, isProtected }: Question) {
   const groups = groupMessages(messages);
   const size = sizeOf(groups);
   if (fits(size, limits)) return { removed: [], isEnough: true };

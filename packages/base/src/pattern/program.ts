@@ -21,7 +21,7 @@ export function matches(program: Program, text: string, mode: 'search' | 'whole'
   const codePoints = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   let threads = new Set<number>();
   for (let at = 0; at <= codePoints.length; at++) {
-    if (mode === 'search' || at === 0) follow(program, 0, { codePoints, at }, threads);
+    if (mode === 'search' || at === 0) follow(program, 0, codePoints, at, threads);
     if (mode === 'search' && hasMatch(program, threads)) return true;
     const next = new Set<number>();
     const codePoint = codePoints[at];
@@ -29,7 +29,7 @@ export function matches(program: Program, text: string, mode: 'search' | 'whole'
     for (const thread of threads) {
       const instruction = program[thread];
       if (instruction?.does !== 'take' || !instruction.fits(codePoint)) continue;
-      follow(program, thread + 1, { codePoints, at: at + 1 }, next);
+      follow(program, thread + 1, codePoints, at + 1, next);
     }
     threads = next;
     if (threads.size === 0 && mode === 'whole') return false;
@@ -37,13 +37,14 @@ export function matches(program: Program, text: string, mode: 'search' | 'whole'
   return false;
 }
 
-interface Place {
-  readonly codePoints: readonly number[];
-  readonly at: number;
-}
-
 /** Adds every instruction that can be reached from `start` without consuming a character. */
-function follow(program: Program, start: number, place: Place, reached: Set<number>): void {
+function follow(
+  program: Program,
+  start: number,
+  codePoints: readonly number[],
+  at: number,
+  reached: Set<number>,
+): void {
   const open = [start];
   for (let index = open.pop(); index !== undefined; index = open.pop()) {
     if (reached.has(index)) continue;
@@ -51,7 +52,7 @@ function follow(program: Program, start: number, place: Place, reached: Set<numb
     const instruction = program[index];
     if (instruction?.does === 'jump') open.push(instruction.to);
     else if (instruction?.does === 'split') open.push(instruction.second, instruction.first);
-    else if (instruction?.does === 'assert' && holds(instruction.at, place)) open.push(index + 1);
+    else if (instruction?.does === 'assert' && holds(instruction.at, codePoints, at)) open.push(index + 1);
   }
 }
 
@@ -60,7 +61,7 @@ function hasMatch(program: Program, threads: ReadonlySet<number>): boolean {
   return false;
 }
 
-function holds(what: 'start' | 'end' | 'boundary' | 'inside', { codePoints, at }: Place): boolean {
+function holds(what: 'start' | 'end' | 'boundary' | 'inside', codePoints: readonly number[], at: number): boolean {
   if (what === 'start') return at === 0;
   if (what === 'end') return at === codePoints.length;
   const isBoundary = isWord(codePoints[at - 1]) !== isWord(codePoints[at]);

@@ -4,13 +4,6 @@
  */
 import { canReadTree, readTree, type TreeRoot } from './read-tree.ts';
 
-export interface EndTreeOptions {
-  /** The time between SIGTERM and SIGKILL in milliseconds. If it is 0, no SIGTERM is sent. */
-  readonly graceMs: number;
-  /** The pid of a process that gets no SIGTERM, because it would end the others before they can react. */
-  readonly notAsked?: number | undefined;
-}
-
 /**
  * The time after which a process that does not exit is given up: a process that waits for a broken disk cannot be
  * killed.
@@ -24,8 +17,13 @@ const QUIET_LOOKS = 2;
 
 /**
  * Resolves when no process is left or the rest was given up. Returns the number of processes that could not be ended.
+ * `graceMs` is the time between SIGTERM and SIGKILL; if it is 0, no SIGTERM is sent. `notAsked` is the pid of a process
+ * that gets no SIGTERM, because it would end the others before they can react.
  */
-export async function endTree(root: TreeRoot, { graceMs, notAsked }: EndTreeOptions): Promise<number> {
+export async function endTree(
+  root: TreeRoot,
+  { graceMs, notAsked }: { readonly graceMs: number; readonly notAsked?: number | undefined },
+): Promise<number> {
   if (!canReadTree()) return endGroup(root.pid, graceMs);
   const startedAt = performance.now();
   if (graceMs > 0) for (const pid of readTree(root)) if (pid !== notAsked) signal(pid, 'SIGTERM');

@@ -38,18 +38,11 @@ export function readTree({ pid: root, tag }: TreeRoot): number[] {
   return entries.filter(({ pid }) => chosen.has(pid)).map(({ pid }) => pid);
 }
 
-interface Entry {
-  readonly pid: number;
-  readonly parent: number;
-  readonly group: number;
-  readonly session: number;
-}
-
 function listPids(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }
 
-function readEntry(pid: number): Entry | undefined {
+function readEntry(pid: number) {
   const stat = readProc(pid, 'stat')?.toString();
   if (stat === undefined) return undefined;
   // The process name is in parentheses and may itself contain parentheses.

@@ -7,26 +7,23 @@ import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { checkExposure, type ListenConfig } from './listen-config.ts';
 
-/** The caller of a request: the client that the token belongs to, or `default` for `token`; unknown without a token. */
-export interface Caller {
-  readonly client?: string;
-}
-
-export type CheckCaller = (request: Request) => Caller;
-
 const SHORTEST = 16;
 
 /**
- * Throws `E_CONNECTOR_CONFIG` when the server would be open to everybody. The returned function throws a `Refusal` with
+ * Throws `E_CONNECTOR_CONFIG` when the server would be open to everybody. The returned function names the client that
+ * the token of a request belongs to, `default` for `token`, and `undefined` without tokens; it throws a `Refusal` with
  * 401.
  */
-export function bearerTokens(config: ListenConfig, secrets: Readonly<Record<string, string>>): CheckCaller {
+export function bearerTokens(
+  config: ListenConfig,
+  secrets: Readonly<Record<string, string>>,
+): (request: Request) => string | undefined {
   const tokens = Object.entries(secrets).map(([name, token]) => ({
     client: clientOf(name, token),
     hash: hashOf(token),
   }));
   checkExposure(config, tokens.length, 'token');
-  if (tokens.length === 0) return () => ({});
+  if (tokens.length === 0) return () => undefined;
   return (request) => {
     const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '') ?? [];
     if (given === undefined) throw unauthorized('The request has no bearer token.');
@@ -34,7 +31,7 @@ export function bearerTokens(config: ListenConfig, secrets: Readonly<Record<stri
     // Compares all tokens, so that the time does not depend on which one matches.
     const [found] = tokens.filter((token) => timingSafeEqual(token.hash, hash));
     if (found === undefined) throw unauthorized('The bearer token is wrong.');
-    return { client: found.client };
+    return found.client;
   };
 }
 

@@ -16,19 +16,19 @@ import { DEFAULT_CONCURRENT, DEFAULT_HOST, isLoopback, type ListenConfig } from 
 import type { BodyBounds } from './read-body.ts';
 import { refuse, toCoded } from './refuse.ts';
 
-export interface WebServer {
-  /** Answers a request; a `GoondanError` that it throws becomes the error response. Pass `bounds` to `readBody`. */
-  readonly answer: (request: Request, url: URL, bounds: BodyBounds) => Promise<Response>;
-  /** Creates the response for an error. */
-  readonly refuse?: (error: GoondanError) => Response;
-  readonly logger: Pick<Console, 'info' | 'error'>;
-}
-
 /** The maximum number of seconds without a byte while a request is being received. */
 const IDLE_SECONDS = 30;
 
-/** Returns a function that stops the server. Throws when the address cannot be used. */
-export function listen(config: ListenConfig, { answer, refuse: say = refuse, logger }: WebServer): Cleanup {
+/**
+ * `answer` answers a request, and passes `bounds` to `readBody`; a `GoondanError` that it throws becomes the error
+ * response, which `say` creates. Returns a function that stops the server. Throws when the address cannot be used.
+ */
+export function listen(
+  config: ListenConfig,
+  logger: Pick<Console, 'info' | 'error'>,
+  answer: (request: Request, url: URL, bounds: BodyBounds) => Promise<Response>,
+  say = refuse,
+): Cleanup {
   const { host = DEFAULT_HOST, port, insecure = false, maxConcurrent = DEFAULT_CONCURRENT } = config;
   const places = new BodyPlaces(maxConcurrent, checkRoom);
   const server = Bun.serve({

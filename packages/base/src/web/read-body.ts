@@ -1,5 +1,6 @@
 /** Reads the body of a request to a connector, within limits of size, time and places. */
 import { checkJsonType, parseJson, readBody as readBytes, Refusal, type RefuseBody } from '@goondan/types/http';
+import { isObject } from '../json/is-object.ts';
 import type { BodyPlaces } from './body-places.ts';
 
 export const LONGEST_BODY = 1_000_000;
@@ -39,11 +40,8 @@ export async function readJson(request: Request, bounds?: BodyBounds): Promise<R
 /** Throws a `Refusal`: 400. */
 export function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   const value = parseJson(bytes, refuseBody);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw refuseBody(400, 'The body of the request must be a JSON object.');
-  }
-  // The cast is safe: an object parsed from JSON has string keys.
-  return value as Readonly<Record<string, unknown>>;
+  if (isObject(value)) return value;
+  throw refuseBody(400, 'The body of the request must be a JSON object.');
 }
 
 const codes = { 400: 'E_HTTP_BODY', 408: 'E_HTTP_SLOW', 413: 'E_HTTP_SIZE', 415: 'E_HTTP_TYPE' } as const;

@@ -1,29 +1,26 @@
 /** Handles one request: checks the caller, reads the message, and sends the agent's answer. */
 import { type ConnectorAnswer, type ConnectorContext, type ConnectorEvent } from '@goondan/types';
 import { encodeEvent, errorBody, EventStream, Refusal } from '@goondan/types/http';
-import type { CheckCaller } from '../../web/bearer-tokens.ts';
 import type { BodyBounds } from '../../web/read-body.ts';
 import { statusOfCode, toCoded } from '../../web/refuse.ts';
 import { Waiting } from '../../web/waiting.ts';
 import type { HttpConfig } from './http-config.ts';
 import { readMessage } from './read-message.ts';
 
-type HttpContext = ConnectorContext<HttpConfig>;
-
 export async function answerRequest(
-  ctx: HttpContext,
-  checkCaller: CheckCaller,
+  ctx: ConnectorContext<HttpConfig>,
+  checkCaller: (request: Request) => string | undefined,
   request: Request,
   url: URL,
   bounds: BodyBounds,
 ): Promise<Response> {
   const { path = '/', mode = 'answer', timeoutSeconds } = ctx.config;
-  const caller = checkCaller(request);
+  const client = checkCaller(request);
   if (url.pathname !== path) throw new Refusal(404, 'E_HTTP_PATH', `There is nothing here; post to ${path}.`);
   if (request.method !== 'POST') {
     throw new Refusal(405, 'E_HTTP_METHOD', `${path} takes POST, not ${request.method}.`, { Allow: 'POST' });
   }
-  const event = await readMessage(request, caller, bounds);
+  const event = await readMessage(request, client, bounds);
   if (mode === 'accept') {
     await ctx.emit(event);
     return Response.json({ accepted: true }, { status: 202 });
@@ -36,7 +33,7 @@ function wantsStream(request: Request): boolean {
   return /\btext\/event-stream\b/i.test(request.headers.get('accept') ?? '');
 }
 
-async function answerTurn({ ask, config }: HttpContext, event: ConnectorEvent, waiting: Waiting): Promise<Response> {
+async function answerTurn({ ask, config }: ConnectorContext<HttpConfig>, event: ConnectorEvent, waiting: Waiting) {
   try {
     const answer = await ask(event, { signal: waiting.signal, cancelOnAbort: config.cancelOnDisconnect === true });
     const { error } = answer;
@@ -50,7 +47,7 @@ async function answerTurn({ ask, config }: HttpContext, event: ConnectorEvent, w
  * Streams `accepted`, `delta` and `discard`, then `done` or `error`. If the request is refused before `accepted`, it
  * gets a plain error response instead.
  */
-async function streamTurn({ ask, config }: HttpContext, event: ConnectorEvent, waiting: Waiting): Promise<Response> {
+async function streamTurn({ ask, config }: ConnectorContext<HttpConfig>, event: ConnectorEvent, waiting: Waiting) {
   const stream = new EventStream();
   stream.onOver(() => waiting.leave());
   const accepted = Promise.withResolvers<void>();

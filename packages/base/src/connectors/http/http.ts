@@ -7,10 +7,7 @@ import type { HttpConfig } from './http-config.ts';
 
 const http: Connector<HttpConfig> = async (ctx) => {
   const checkCaller = bearerTokens(ctx.config, ctx.secrets);
-  return listen(ctx.config, {
-    logger: ctx.logger,
-    answer: (...asked) => answerRequest(ctx, checkCaller, ...asked),
-  });
+  return listen(ctx.config, ctx.logger, (...asked) => answerRequest(ctx, checkCaller, ...asked));
 };
 
 export default http;

@@ -1,14 +1,17 @@
 /** Reads a posted message as an event: `{ input, id?, …properties }`. */
 import type { ConnectorEvent, JsonObject } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
-import type { Caller } from '../../web/bearer-tokens.ts';
 import { type BodyBounds, readJson } from '../../web/read-body.ts';
 import { traceParent } from '../../web/trace-parent.ts';
 
 const LONGEST_ID = 200;
 
 /** Throws a `Refusal`. */
-export async function readMessage(request: Request, { client }: Caller, bounds: BodyBounds): Promise<ConnectorEvent> {
+export async function readMessage(
+  request: Request,
+  client: string | undefined,
+  bounds: BodyBounds,
+): Promise<ConnectorEvent> {
   const { input, id, ...properties } = await readJson(request, bounds);
   if (typeof input !== 'string') throw new Refusal(400, 'E_HTTP_BODY', '`input` must be a text.');
   const key = idOf(request.headers.get('idempotency-key') ?? undefined, id);

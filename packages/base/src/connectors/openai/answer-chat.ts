@@ -7,7 +7,6 @@ import {
   type ConnectorEvent,
 } from '@goondan/types';
 import { encodeEvent, EventStream, Refusal } from '@goondan/types/http';
-import type { Caller } from '../../web/bearer-tokens.ts';
 import { type BodyBounds, readJson } from '../../web/read-body.ts';
 import { statusOf, statusOfCode, toCoded } from '../../web/refuse.ts';
 import { traceParent } from '../../web/trace-parent.ts';
@@ -34,10 +33,10 @@ export async function answerChat(
   ctx: ConnectorContext<OpenaiConfig>,
   conversations: Conversations,
   request: Request,
-  caller: Caller,
+  caller: string | undefined,
   bounds: BodyBounds,
 ): Promise<Response> {
-  const { client = DEFAULT_CLIENT } = caller;
+  const client = caller ?? DEFAULT_CLIENT;
   const asked = readChat(await readJson(request, bounds), ctx.agents);
   const named = readId(request, ctx.config.conversationHeader ?? 'x-conversation-id');
   const key = readId(request, 'idempotency-key');
@@ -51,7 +50,7 @@ export async function answerChat(
       conversation: place.conversation,
       ...(asked.user === undefined ? {} : { user: asked.user }),
     },
-    ...(caller.client === undefined ? {} : { auth: { client: caller.client } }),
+    ...(caller === undefined ? {} : { auth: { client: caller } }),
     ...(id === undefined ? {} : { id }),
     ...traceParent(request),
   };

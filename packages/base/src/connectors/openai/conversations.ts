@@ -157,14 +157,12 @@ function hashOf(...texts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 32);
 }
 
-type Line = [key: string, head: string, attempt: number];
-
 function toLine(key: string, { head, attempt }: Conversation): string {
-  return `${JSON.stringify([key, head, attempt] satisfies Line)}\n`;
+  return `${JSON.stringify([key, head, attempt])}\n`;
 }
 
 /** Returns no entry for a line that a crash truncated. */
-function parseLine(text: string): Line[] {
+function parseLine(text: string): [key: string, head: string, attempt: number][] {
   try {
     const line: unknown = JSON.parse(text);
     if (!Array.isArray(line)) return [];

@@ -3,6 +3,7 @@ import type { Connector } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { bearerTokens } from '../../web/bearer-tokens.ts';
 import { listen } from '../../web/listen.ts';
+import type { BodyBounds } from '../../web/read-body.ts';
 import { answerChat } from './answer-chat.ts';
 import { Conversations } from './conversations.ts';
 import { refuseAsOpenai } from './error-shape.ts';
@@ -16,21 +17,19 @@ const openai: Connector<OpenaiConfig> = async (ctx) => {
   const path = (config.path ?? '/v1').replace(/\/$/, '');
   const created = Math.floor(Date.now() / 1_000);
   const modelOf = (agent: string) => ({ id: agent, object: 'model', created, owned_by: 'goondan' });
-  return listen(config, {
-    logger,
-    refuse: refuseAsOpenai,
-    async answer(request, { pathname }, bounds) {
-      const caller = checkCaller(request);
-      if (pathname === `${path}/chat/completions`) {
-        checkMethod(request, 'POST');
-        return answerChat(ctx, conversations, request, caller, bounds);
-      }
-      if (pathname !== `${path}/models` && !pathname.startsWith(`${path}/models/`)) throw noPath(path);
-      checkMethod(request, 'GET');
-      if (pathname === `${path}/models`) return Response.json({ object: 'list', data: agents.map(modelOf) });
-      return Response.json(modelOf(findAgent(readName(pathname.slice(`${path}/models/`.length)), agents)));
-    },
-  });
+  return listen(config, logger, answer, refuseAsOpenai);
+
+  async function answer(request: Request, { pathname }: URL, bounds: BodyBounds): Promise<Response> {
+    const caller = checkCaller(request);
+    if (pathname === `${path}/chat/completions`) {
+      checkMethod(request, 'POST');
+      return answerChat(ctx, conversations, request, caller, bounds);
+    }
+    if (pathname !== `${path}/models` && !pathname.startsWith(`${path}/models/`)) throw noPath(path);
+    checkMethod(request, 'GET');
+    if (pathname === `${path}/models`) return Response.json({ object: 'list', data: agents.map(modelOf) });
+    return Response.json(modelOf(findAgent(readName(pathname.slice(`${path}/models/`.length)), agents)));
+  }
 };
 
 export default openai;

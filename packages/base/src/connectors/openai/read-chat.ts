@@ -1,5 +1,6 @@
 /** Checks the body of a chat request: the agent, the new message, and the earlier messages. */
 import { Refusal } from '@goondan/types/http';
+import { isObject } from '../../json/is-object.ts';
 
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
@@ -43,7 +44,7 @@ export function readChat(body: Readonly<Record<string, unknown>>, agents: readon
     earlier,
     input,
     isStream: stream === true,
-    includesUsage: isRecord(options) && options.include_usage === true,
+    includesUsage: isObject(options) && options.include_usage === true,
     ...(typeof user === 'string' && user !== '' && user.length <= LONGEST_USER ? { user } : {}),
     ignored: Object.keys(body).filter((key) => !understood.has(key) && !harmless.has(key)),
   };
@@ -63,7 +64,7 @@ export function findAgent(model: string, agents: readonly string[]): string {
 /** Rejects settings that this connector does not support, so that a client does not assume they had an effect. */
 function checkSupported({ n, response_format: format }: Readonly<Record<string, unknown>>): void {
   if (n !== undefined && n !== null && n !== 1) throw invalid('The agent gives one answer: `n` must be 1.');
-  if (isRecord(format) && format.type !== 'text')
+  if (isObject(format) && format.type !== 'text')
     throw invalid('The agent answers in text: `response_format` must be of the type text.');
 }
 
@@ -71,7 +72,7 @@ function readMessages(messages: unknown): Pick<ChatRequest, 'earlier' | 'input'>
   if (!Array.isArray(messages) || messages.length === 0) throw invalid('`messages` must be a list of messages.');
   if (messages.length > MOST_MESSAGES) throw invalid(`There are more than ${MOST_MESSAGES} messages.`);
   const last: unknown = messages.at(-1);
-  if (!isRecord(last) || last.role !== 'user') throw invalid("The last message must be the user's.");
+  if (!isObject(last) || last.role !== 'user') throw invalid("The last message must be the user's.");
   const input = textOf(last.content, (type) => {
     throw invalid(`The user's messages may contain only text, not ${type}.`);
   });
@@ -79,7 +80,7 @@ function readMessages(messages: unknown): Pick<ChatRequest, 'earlier' | 'input'>
 }
 
 function readEarlier(message: unknown): ChatMessage[] {
-  if (!isRecord(message)) throw invalid('A message must be an object with `role` and `content`.');
+  if (!isObject(message)) throw invalid('A message must be an object with `role` and `content`.');
   const { role, content } = message;
   switch (role) {
     case 'user':
@@ -101,14 +102,10 @@ function textOf(content: unknown, other: (type: string) => string): string {
   if (!Array.isArray(content)) throw invalid('`content` must be a text, or a list of parts.');
   return content
     .map((part: unknown) => {
-      if (!isRecord(part) || typeof part.type !== 'string') throw invalid('A part of a message must have a `type`.');
+      if (!isObject(part) || typeof part.type !== 'string') throw invalid('A part of a message must have a `type`.');
       return part.type === 'text' && typeof part.text === 'string' ? part.text : other(part.type.slice(0, 40));
     })
     .join('');
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(message: string): Refusal {

@@ -1,6 +1,6 @@
 /** Computes when an entry of a schedule is due: the next time after a moment, and the newest time up to a moment. */
 import type { CronTimes } from './parse-cron.ts';
-import type { WallClock } from './wall-clock.ts';
+import type { wallClock } from './wall-clock.ts';
 
 /** Returns the first time after `moment`; `undefined` when the rule matches no time in the next eight years. */
 export type NextTime = (moment: number) => number | undefined;
@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const MOST_DAYS = 8 * 366 + 2;
 
 /** Each matching minute of the wall clock is due once. See `wall-clock.ts` for minutes that occur twice or never. */
-export function cronTimes(cron: CronTimes, clock: WallClock): NextTime {
+export function cronTimes(cron: CronTimes, clock: ReturnType<typeof wallClock>): NextTime {
   return (moment) => {
     // A later wall time is never an earlier moment, so all times of earlier days are past.
     const first = Math.floor(clock.toWall(moment) / DAY) * DAY;

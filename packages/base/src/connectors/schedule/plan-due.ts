@@ -7,17 +7,15 @@ export const GRACE_MS = 60_000;
 /** The maximum number of times per entry and round. */
 const MOST_AT_ONCE = 100;
 
-export interface DuePlan {
-  /** The times to emit, oldest first. At most one, unless `catchUp` is `all`. */
-  readonly times: readonly number[];
-  /**
-   * Missed times up to this moment are skipped, because the entry does not catch up; absent when nothing is skipped.
-   */
-  readonly leftOutUntil?: number;
-}
-
-/** `handled` is the moment up to which all times have been handled. */
-export function planDue({ next, catchUp }: Pick<OpenEntry, 'next' | 'catchUp'>, handled: number, now: number): DuePlan {
+/**
+ * `handled` is the moment up to which all times have been handled. Returns the times to emit, oldest first; at most one,
+ * unless `catchUp` is `all`. Missed times up to `leftOutUntil` are skipped, because the entry does not catch up.
+ */
+export function planDue(
+  { next, catchUp }: Pick<OpenEntry, 'next' | 'catchUp'>,
+  handled: number,
+  now: number,
+): { readonly times: readonly number[]; readonly leftOutUntil?: number } {
   if (catchUp === 'all') return { times: allTimes(next, handled, now) };
   const newest = newestTime(next, handled, now);
   if (newest === undefined) return { times: [] };

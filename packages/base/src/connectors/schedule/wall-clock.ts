@@ -7,10 +7,6 @@
  * 2. A wall time that never occurs, because clocks go forward, maps to the moment of the change.
  * 3. So each wall time maps to one moment, and a later wall time never maps to an earlier moment.
  */
-export interface WallClock {
-  toWall(moment: number): number;
-  toMoment(wall: number): number;
-}
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -18,7 +14,7 @@ const DAY = 86_400_000;
 const MOST_KNOWN = 20_000;
 
 /** Throws a `RangeError` for an unknown zone. */
-export function wallClock(timeZone: string): WallClock {
+export function wallClock(timeZone: string) {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
     hourCycle: 'h23',
@@ -55,7 +51,7 @@ export function wallClock(timeZone: string): WallClock {
 }
 
 /** Finds the first minute whose wall time is later than `wall`, searching from `from` on. */
-function firstAfterGap(toWall: WallClock['toWall'], wall: number, from: number): number {
+function firstAfterGap(toWall: (moment: number) => number, wall: number, from: number): number {
   let [early, late] = [from - 2 * DAY, from + 2 * DAY];
   while (late - early > MINUTE) {
     const middle = early + Math.floor((late - early) / 2 / MINUTE) * MINUTE;

@@ -62,13 +62,11 @@ export class SeenSignatures {
   }
 }
 
-type Line = readonly [signature: string, id: string];
-
-function toLine(line: Line): string {
+function toLine(line: readonly [signature: string, id: string]): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-function parseLine(line: string): Line[] {
+function parseLine(line: string): [signature: string, id: string][] {
   const [, signature, id] = /^\["(\w+)","(\w+)"\]$/.exec(line) ?? [];
   return signature === undefined || id === undefined ? [] : [[signature, id]];
 }

@@ -6,7 +6,7 @@
  * 2. The sender gets 202 only when the event is on disk.
  * 3. A repeated delivery gives the same event.
  */
-import { type Connector, type ConnectorContext, GoondanError } from '@goondan/types';
+import { type Connector, GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { checkExposure } from '../../web/listen-config.ts';
 import { listen } from '../../web/listen.ts';
@@ -14,15 +14,8 @@ import { type BodyBounds, readBody } from '../../web/read-body.ts';
 import { checkSignature } from './check-signature.ts';
 import { headerId, readDelivery } from './read-delivery.ts';
 import { SeenSignatures } from './seen-signatures.ts';
-import { deliveryScheme, type DeliveryScheme } from './signature-scheme.ts';
+import { deliveryScheme } from './signature-scheme.ts';
 import type { WebhookConfig } from './webhook-config.ts';
-
-interface Receiver {
-  readonly ctx: ConnectorContext<WebhookConfig>;
-  readonly scheme: DeliveryScheme;
-  readonly secrets: readonly string[];
-  readonly seen: SeenSignatures | undefined;
-}
 
 const SHORTEST_SECRET = 16;
 
@@ -31,41 +24,35 @@ const webhook: Connector<WebhookConfig> = async (ctx) => {
   checkExposure(ctx.config, secrets.length, 'secret');
   const scheme = deliveryScheme(ctx.config);
   const seen = scheme.hasLooseId ? new SeenSignatures(ctx.folder) : undefined;
-  const receiver: Receiver = { ctx, scheme, secrets, seen };
-  return listen(ctx.config, { logger: ctx.logger, answer: (...asked) => receive(receiver, ...asked) });
+  return listen(ctx.config, ctx.logger, receive);
+
+  async function receive(request: Request, url: URL, bounds: BodyBounds): Promise<Response> {
+    const { config, emit } = ctx;
+    const { path = '/' } = config;
+    if (url.pathname !== path) throw new Refusal(404, 'E_HTTP_PATH', 'There is nothing here.');
+    if (request.method !== 'POST') {
+      throw new Refusal(405, 'E_HTTP_METHOD', `${path} takes POST, not ${request.method}.`, { Allow: 'POST' });
+    }
+    const body = await readBody(request, bounds);
+    const id = headerId(request, scheme);
+    const signature =
+      scheme.signature &&
+      checkSignature(scheme.signature, secrets, { headers: request.headers, body, id, now: Date.now() });
+    const event = readDelivery(request, body, { scheme, config, signature });
+    if (signature !== undefined) seen?.bind(signature, id);
+    try {
+      await emit(event);
+    } catch (error) {
+      // The delivery is valid, but no rule matches. The sender has nothing to fix and must not retry, so this is not an
+      // error.
+      if (!GoondanError.is(error) || error.code !== 'E_INGRESS_RULE') throw error;
+      return Response.json({ accepted: false, reason: 'no rule fits it' });
+    }
+    return Response.json({ accepted: true }, { status: 202 });
+  }
 };
 
 export default webhook;
-
-async function receive(
-  { ctx, scheme, secrets, seen }: Receiver,
-  request: Request,
-  url: URL,
-  bounds: BodyBounds,
-): Promise<Response> {
-  const { config, emit } = ctx;
-  const { path = '/' } = config;
-  if (url.pathname !== path) throw new Refusal(404, 'E_HTTP_PATH', 'There is nothing here.');
-  if (request.method !== 'POST') {
-    throw new Refusal(405, 'E_HTTP_METHOD', `${path} takes POST, not ${request.method}.`, { Allow: 'POST' });
-  }
-  const body = await readBody(request, bounds);
-  const id = headerId(request, scheme);
-  const signature =
-    scheme.signature &&
-    checkSignature(scheme.signature, secrets, { headers: request.headers, body, id, now: Date.now() });
-  const event = readDelivery(request, body, { scheme, config, signature });
-  if (signature !== undefined) seen?.bind(signature, id);
-  try {
-    await emit(event);
-  } catch (error) {
-    // The delivery is valid, but no rule matches. The sender has nothing to fix and must not retry, so this is not an
-    // error.
-    if (!GoondanError.is(error) || error.code !== 'E_INGRESS_RULE') throw error;
-    return Response.json({ accepted: false, reason: 'no rule fits it' });
-  }
-  return Response.json({ accepted: true }, { status: 202 });
-}
 
 /**
  * Returns `secret` and every `secret-<name>`; several secrets are valid while one is being replaced. Throws

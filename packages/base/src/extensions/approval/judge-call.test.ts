@@ -3,16 +3,16 @@ import fc from 'fast-check';
 import type { JsonObject } from '@goondan/types';
 import type { ApprovalConfig, ArgumentPattern, Verdict } from './approval-config.ts';
 import { compileRules } from './compile-rules.ts';
-import { judgeCall, type JudgedCall } from './judge-call.ts';
+import { judgeCall } from './judge-call.ts';
 import { LONGEST_TEXT } from '../../pattern/compile-pattern.ts';
 import { rule } from './testing/rule.ts';
 
-function verdictOf(config: ApprovalConfig, call: Partial<JudgedCall> = {}): Verdict {
+function verdictOf(config: ApprovalConfig, call: Partial<Parameters<typeof judgeCall>[2]> = {}): Verdict {
   const judged = { toolName: 'bash__exec', args: {}, effects: 'external', ...call } as const;
   return judgeCall(compileRules(config.rules ?? []), config.default, judged).verdict;
 }
 
-const commanded = (command: string): Partial<JudgedCall> => ({ args: { command } });
+const commanded = (command: string) => ({ args: { command } });
 
 describe('allow, ask, deny', () => {
   test('deny beats ask beats allow, in any order of rules', () => {

@@ -2,21 +2,15 @@ import type { JsonObject } from '@goondan/types';
 import type { ApprovalConfig, Effects, Verdict } from './approval-config.ts';
 import type { Rule } from './compile-rules.ts';
 
-export interface Judgement {
-  readonly verdict: Verdict;
-  readonly reason: string;
-  /** True when the call could get another verdict with other arguments. */
-  readonly dependsOnArguments: boolean;
-}
-
-export interface JudgedCall {
-  readonly toolName: string;
-  readonly args: JsonObject;
-  readonly effects: Effects;
-}
-
-/** Returns the verdict of the strictest matching rule, or the default when no rule matches. */
-export function judgeCall(rules: readonly Rule[], defaults: ApprovalConfig['default'], call: JudgedCall): Judgement {
+/**
+ * Returns the verdict of the strictest matching rule, or the default when no rule matches. `dependsOnArguments`: the
+ * call could get another verdict with other arguments.
+ */
+export function judgeCall(
+  rules: readonly Rule[],
+  defaults: ApprovalConfig['default'],
+  call: { readonly toolName: string; readonly args: JsonObject; readonly effects: Effects },
+) {
   const about = rules.filter((rule) => rule.isAbout(call.toolName));
   const dependsOnArguments = about.some(({ looksAtArguments }) => looksAtArguments);
   const fitting = about.filter((rule) => rule.fits(call.args));

@@ -1,24 +1,27 @@
 /** Collects the facts at a hook point as JSON, for `expr` and for the standard input of commands. */
-import type {
-  JsonObject,
-  JsonValue,
-  StepMiddlewareContext,
-  StepResult,
-  ToolCallMiddlewareContext,
-  ToolCallResult,
-  TurnMiddlewareContext,
-  TurnResult,
+import {
+  type JsonObject,
+  type JsonValue,
+  type StepMiddlewareContext,
+  type StepResult,
+  textOf,
+  type ToolCallMiddlewareContext,
+  type ToolCallResult,
+  type TurnMiddlewareContext,
+  type TurnResult,
 } from '@goondan/types';
+import { isObject } from '../../json/is-object.ts';
 import type { HookPoint } from './hook.ts';
 
-type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareContext;
+/** The contexts at the hook points. */
+export type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareContext;
 
 export function turnFacts(ctx: TurnMiddlewareContext, result?: TurnResult): JsonObject {
   const { id, type, input, metadata } = ctx.inputEvent;
   return {
     ...whereOf(ctx),
     event: toJson({ id, type, input, metadata }),
-    ...(result === undefined ? {} : { result: toJson({ ...result, text: textOf(result) }) }),
+    ...(result === undefined ? {} : { result: toJson({ ...result, text: textOf(result.responseMessage) }) }),
   };
 }
 
@@ -68,12 +71,6 @@ function whereOf({ agentName, instanceKey, turnId, traceId, workdir, bundleFolde
   return { agentName, instanceKey, turnId, traceId, workdir, bundleFolder };
 }
 
-function textOf({ responseMessage }: TurnResult): string {
-  const content = responseMessage?.data.content ?? '';
-  if (typeof content === 'string') return content;
-  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-}
-
 /** Converts dates to texts, and omits undefined values. */
 function toJson(value: object): JsonValue {
   return JSON.parse(JSON.stringify(value)) as JsonValue;
@@ -82,8 +79,4 @@ function toJson(value: object): JsonValue {
 function textAt(facts: JsonObject, key: string): string {
   const value = facts[key];
   return typeof value === 'string' ? value : '';
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

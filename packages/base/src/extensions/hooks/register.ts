@@ -8,18 +8,14 @@ import {
   type ExtensionRegister,
   GoondanError,
   type JsonObject,
-  type StepMiddlewareContext,
   type ToolCallMiddlewareContext,
   type ToolCallResult,
-  type TurnMiddlewareContext,
 } from '@goondan/types';
 import { compileGlob } from '../../pattern/compile-pattern.ts';
-import { commandInput, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
+import { commandInput, type Ctx, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
 import { fillArguments } from './fill-arguments.ts';
 import { type Hook, type HookPoint, type HooksConfig, nameOf } from './hook.ts';
 import { runCommandHook } from './run-command-hook.ts';
-
-type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareContext;
 
 export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} }) => {
   const sorted = hooks.map((hook) => ({ ...hook, fits: compileGlob(hook.tool ?? '*') })).toSorted(byPriority);
@@ -74,10 +70,9 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
   async function run(hook: Hook, ctx: Ctx, facts: JsonObject): Promise<void> {
     const { action, point } = hook;
     if ('command' in action) {
-      const { bundleFolder, workdir, signal } = ctx;
-      const verdict = await runCommandHook(action, commandInput(point, facts), { bundleFolder, workdir, env, signal });
-      if (verdict.type === 'blocked') throw blocked(hook, verdict.reason);
-      if (verdict.type === 'warning') api.logger.warn(`Hook "${nameOf(hook)}": ${verdict.problem}`);
+      const verdict = await runCommandHook(action, commandInput(point, facts), env, ctx);
+      if (verdict.blocked !== undefined) throw blocked(hook, verdict.blocked);
+      if (verdict.warning !== undefined) api.logger.warn(`Hook "${nameOf(hook)}": ${verdict.warning}`);
       return;
     }
     // The schema does not allow this action at the points of a tool call.

@@ -11,34 +11,27 @@ import type { JsonObject } from '@goondan/types';
 import { endTree } from '../../process-tree/end-tree.ts';
 import { newProcessTag } from '../../process-tree/read-tree.ts';
 import { commandEnvironment } from '../../process-tree/child-environment.ts';
+import type { Ctx } from './facts.ts';
 import type { CommandHook } from './hook.ts';
-
-export interface HookPlace {
-  readonly bundleFolder: string;
-  readonly workdir: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-}
-
-export type HookVerdict =
-  | { readonly type: 'ok' }
-  | { readonly type: 'blocked'; readonly reason: string }
-  | { readonly type: 'warning'; readonly problem: string };
 
 const DEFAULT_MS = 60_000;
 const LONGEST_OUTPUT = 8_192;
 
-export async function runCommandHook(hook: CommandHook, input: JsonObject, place: HookPlace): Promise<HookVerdict> {
-  const { command, timeoutMs = DEFAULT_MS, onFailure = 'block' } = hook;
-  const failed = (problem: string): HookVerdict =>
-    onFailure === 'block' ? { type: 'blocked', reason: problem } : { type: 'warning', problem };
-  place.signal.throwIfAborted();
+/** Returns why the hook blocks, or what to warn about; neither when the hook allows. */
+export async function runCommandHook(
+  { command, timeoutMs = DEFAULT_MS, onFailure = 'block' }: CommandHook,
+  input: JsonObject,
+  env: Readonly<Record<string, string>>,
+  { bundleFolder, workdir, signal }: Pick<Ctx, 'bundleFolder' | 'workdir' | 'signal'>,
+): Promise<{ readonly blocked?: string; readonly warning?: string }> {
+  const failed = (problem: string) => (onFailure === 'block' ? { blocked: problem } : { warning: problem });
+  signal.throwIfAborted();
   const tag = newProcessTag();
   let child: Bun.Subprocess<Blob, 'ignore', 'pipe'>;
   try {
-    child = Bun.spawn(findProgram(command, place.bundleFolder), {
-      cwd: place.workdir,
-      env: commandEnvironment(process.env, place.env, tag),
+    child = Bun.spawn(findProgram(command, bundleFolder), {
+      cwd: workdir,
+      env: commandEnvironment(process.env, env, tag),
       stdin: new Blob([JSON.stringify(input)]),
       stdout: 'ignore',
       stderr: 'pipe',
@@ -48,15 +41,15 @@ export async function runCommandHook(hook: CommandHook, input: JsonObject, place
     return failed(`The hook cannot be started: ${error instanceof Error ? error.message : String(error)}.`);
   }
   const said = readAtMost(child.stderr, LONGEST_OUTPUT);
-  const ending = await waitFor(child, timeoutMs, place.signal);
+  const ending = await waitFor(child, timeoutMs, signal);
   await endTree({ pid: child.pid, tag }, { graceMs: ending === 'ended' ? 0 : 200 });
-  place.signal.throwIfAborted();
+  signal.throwIfAborted();
   if (ending === 'late') return failed(`The hook did not answer within ${timeoutMs} ms.`);
   const words = (await said).trim();
-  if (child.exitCode === 0) return { type: 'ok' };
-  if (child.exitCode === 2) return { type: 'blocked', reason: words || 'A hook has blocked this.' };
+  if (child.exitCode === 0) return {};
+  if (child.exitCode === 2) return { blocked: words || 'A hook has blocked this.' };
   if (child.exitCode === null) return failed(`The hook was ended by ${String(child.signalCode)}.`);
-  return { type: 'warning', problem: `The hook ended with code ${child.exitCode}${words === '' ? '.' : `: ${words}`}` };
+  return { warning: `The hook ended with code ${child.exitCode}${words === '' ? '.' : `: ${words}`}` };
 }
 
 /** Resolves `./check.sh` to a file of the bundle; a name without a slash is searched in PATH. */

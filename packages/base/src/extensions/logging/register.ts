@@ -1,5 +1,5 @@
 /** `logging`: logs the duration of turns, steps and tool calls. It never changes them. */
-import { type ExtensionRegister, isCancellation } from '@goondan/types';
+import { type ExtensionRegister, isCancellation, type StepResult, type TurnResult } from '@goondan/types';
 import { describeArguments } from './describe-arguments.ts';
 
 export interface LoggingConfig {
@@ -10,51 +10,33 @@ export interface LoggingConfig {
 }
 
 /** Uses `skip`, because a failure while logging must not stop the agent. */
-const watching = { onError: 'skip', priority: -1_000 } as const;
+const watching = { name: 'logging', onError: 'skip', priority: -1_000 } as const;
 
 export const register: ExtensionRegister<LoggingConfig> = (api, { level = 'info', includeToolArgs = false }) => {
   const say = (text: string) => api.logger[level](text);
 
-  api.pipeline.register(
-    'turn',
-    (ctx) =>
-      timed(
-        `Turn ${ctx.turnId}`,
-        () => ctx.next(),
-        ({ finishReason, truncated }) => (truncated === true ? `${finishReason}, truncated` : finishReason),
-      ),
-    { ...watching, name: 'logging' },
-  );
-  api.pipeline.register(
-    'step',
-    (ctx) =>
-      timed(
-        `Step ${ctx.stepIndex}`,
-        () => ctx.next(),
-        ({ toolCalls }) => countCalls(toolCalls.length),
-      ),
-    { ...watching, name: 'logging' },
-  );
+  api.pipeline.register('turn', (ctx) => timed(ctx, `Turn ${ctx.turnId}`, describeTurn), watching);
+  api.pipeline.register('step', (ctx) => timed(ctx, `Step ${ctx.stepIndex}`, describeStep), watching);
   api.pipeline.register(
     'toolCall',
     (ctx) => {
       const args = includeToolArgs ? ` ${describeArguments(ctx.args)}` : '';
-      return timed(
-        `${ctx.toolName}${args}`,
-        () => ctx.next(),
-        ({ status, error }) => error?.code ?? status,
-      );
+      return timed(ctx, `${ctx.toolName}${args}`, ({ status, error }) => error?.code ?? status);
     },
-    { ...watching, name: 'logging' },
+    watching,
   );
 
   /** Calls `next`, then logs `what`, the outcome and the duration. */
-  async function timed<Result>(what: string, next: () => Promise<Result>, outcome: (result: Result) => string) {
+  async function timed<Result>(
+    ctx: { next(): Promise<Result> },
+    what: string,
+    describe: (result: Result) => string,
+  ): Promise<Result> {
     const startedAt = performance.now();
     const duration = () => `${Math.round(performance.now() - startedAt)} ms`;
     try {
-      const result = await next();
-      say(`${what}: ${outcome(result)}, ${duration()}`);
+      const result = await ctx.next();
+      say(`${what}: ${describe(result)}, ${duration()}`);
       return result;
     } catch (error) {
       if (isCancellation(error)) say(`${what}: cancelled, ${duration()}`);
@@ -65,6 +47,10 @@ export const register: ExtensionRegister<LoggingConfig> = (api, { level = 'info'
   }
 };
 
-function countCalls(count: number): string {
-  return count === 1 ? '1 tool call' : `${count} tool calls`;
+function describeTurn({ finishReason, truncated }: TurnResult): string {
+  return truncated === true ? `${finishReason}, truncated` : finishReason;
+}
+
+function describeStep({ toolCalls: { length } }: StepResult): string {
+  return length === 1 ? '1 tool call' : `${length} tool calls`;
 }

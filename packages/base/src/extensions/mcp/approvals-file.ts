@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { GoondanError, type JsonObject } from '@goondan/types';
+import { isObject } from '../../json/is-object.ts';
 import type { Fingerprints } from './judge-tools.ts';
 
 export const APPROVALS_FILE = '.mcp.lock.json';
@@ -25,8 +26,4 @@ export function approvedOf(file: JsonObject, extension: string): Fingerprints {
   const own = isObject(approved) && Object.hasOwn(approved, extension) ? approved[extension] : undefined;
   if (!isObject(own)) return new Map();
   return new Map(Object.entries(own).flatMap(([tool, value]) => (typeof value === 'string' ? [[tool, value]] : [])));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -49,8 +49,10 @@ function setUp({ isSupervised = true } = {}) {
     },
   };
   const say = (line: string) => void lines.push(line);
+  const mode = isSupervised ? 'stateful' : 'stateless';
   const connection = new Connection(
-    { name: 'x', timeouts: { connectMs: 1, listMs: 1, callMs: 1 }, isSupervised },
+    'x',
+    { timeouts: { connectMs: 1, listMs: 1, callMs: 1 }, mode },
     {
       clock,
       logger: { info: say, warn: say, debug: say },

@@ -13,7 +13,7 @@ import { GoondanError } from '@goondan/types';
 import type { Clock } from './clock.ts';
 import type { ClientEvents, LastWords, ListedTool, McpClient, ServerAbilities } from './mcp-client.ts';
 import { McpFailure, toError } from './mcp-failure.ts';
-import type { Timeouts } from './mcp-settings.ts';
+import type { McpSettings } from './mcp-settings.ts';
 import { retryDelay } from './retry-delay.ts';
 import type { ServerHealth } from './server-health.ts';
 import { describeTarget, type ServerTarget } from './server-target.ts';
@@ -27,13 +27,6 @@ export interface ConnectionDeps {
   readonly onListed: (tools: readonly ListedTool[], abilities: ServerAbilities) => Promise<void>;
 }
 
-export interface ConnectionOptions {
-  readonly name: string;
-  readonly timeouts: Timeouts;
-  /** If true, a broken connection reconnects automatically. */
-  readonly isSupervised: boolean;
-}
-
 /** The minimum time between two attempts to connect. */
 const GAP_MS = 1_000;
 /** A connection that lasted this long counts as healthy. */
@@ -44,7 +37,8 @@ const LIST_GAP_MS = 200;
 const SETTLE_MS = 2_000;
 
 export class Connection {
-  readonly #options: ConnectionOptions;
+  readonly #name: string;
+  readonly #settings: Pick<McpSettings, 'timeouts' | 'mode'>;
   readonly #deps: ConnectionDeps;
   #phase: 'idle' | 'connected' | 'closed' = 'idle';
   #client: McpClient | undefined;
@@ -59,8 +53,10 @@ export class Connection {
   #hasChangedAgain = false;
   #examinedAt = -Infinity;
 
-  constructor(options: ConnectionOptions, deps: ConnectionDeps) {
-    this.#options = options;
+  /** A `stateful` connection is supervised: if it breaks, it reconnects. */
+  constructor(name: string, settings: Pick<McpSettings, 'timeouts' | 'mode'>, deps: ConnectionDeps) {
+    this.#name = name;
+    this.#settings = settings;
     this.#deps = deps;
   }
 
@@ -154,7 +150,7 @@ export class Connection {
 
   async #tryOnce(): Promise<void> {
     const { clock, logger, health, open, onListed } = this.#deps;
-    const { timeouts } = this.#options;
+    const { timeouts } = this.#settings;
     try {
       const target = this.#target;
       if (target === undefined || this.#phase === 'closed') throw new McpFailure('unreached', 'it is closed.');
@@ -182,7 +178,7 @@ export class Connection {
   }
 
   async #list(client: McpClient): Promise<readonly ListedTool[]> {
-    return this.#abilities.tools ? client.listTools({ timeoutMs: this.#options.timeouts.listMs }) : [];
+    return this.#abilities.tools ? client.listTools({ timeoutMs: this.#settings.timeouts.listMs }) : [];
   }
 
   async #askOnce<Value>(
@@ -248,7 +244,7 @@ export class Connection {
     const { clock, logger, health } = this.#deps;
     this.#phase = 'idle';
     this.#failures = clock.elapsed() - this.#connectedAt >= HEALTHY_MS ? 0 : this.#failures + 1;
-    const delay = this.#options.isSupervised ? retryDelay(this.#failures) : undefined;
+    const delay = this.#settings.mode === 'stateful' ? retryDelay(this.#failures) : undefined;
     logger.warn(
       `mcp.lost: ${problem} ${delay === undefined ? 'It is connected again when it is needed.' : `Next attempt in ${delay} ms.`}`,
     );
@@ -284,12 +280,9 @@ export class Connection {
 
   #toError(thrown: unknown): GoondanError {
     if (GoondanError.is(thrown)) return thrown;
-    const { name } = this.#options;
-    if (thrown instanceof McpFailure) return toError(name, thrown);
-    return toError(
-      name,
-      new McpFailure('unreached', thrown instanceof Error ? thrown.message : String(thrown), thrown),
-    );
+    if (thrown instanceof McpFailure) return toError(this.#name, thrown);
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return toError(this.#name, new McpFailure('unreached', message, thrown));
   }
 }
 

@@ -13,14 +13,7 @@ import type { ToolFilter, Trust } from './mcp-settings.ts';
 /** The server's name for a tool → fingerprint. */
 export type Fingerprints = ReadonlyMap<string, string>;
 
-export interface Verdict {
-  readonly offered: readonly ListedTool[];
-  /** Tools that are withheld until the server changes them or a person approves them. */
-  readonly withheld: readonly Withheld[];
-  /** The fingerprints to remember from now on. */
-  readonly seen: Fingerprints;
-}
-
+/** A tool that is withheld until the server changes it or a person approves it. */
 export interface Withheld {
   readonly tool: ListedTool;
   readonly fingerprint: string;
@@ -44,7 +37,8 @@ export const MOST_SEEN = 1_024;
 const LARGEST_SCHEMA = 65_536;
 const LONGEST_NAME = 256;
 
-export function judgeTools(listed: readonly ListedTool[], knowledge: Knowledge): Verdict {
+/** `seen` are the fingerprints to remember from now on. */
+export function judgeTools(listed: readonly ListedTool[], knowledge: Knowledge) {
   const offered: ListedTool[] = [];
   const withheld: Withheld[] = [];
   const seen = new Map(knowledge.seen);

@@ -1,7 +1,7 @@
 import { GoondanError } from '@goondan/types';
 
 /**
- * Why a request to the server failed.
+ * Why a request to the server failed: its `kind`.
  *
  * - `unreached`: the request did not arrive. A retry repeats nothing.
  * - `session-lost`: the server lost our session and did nothing. A retry in a new session repeats nothing.
@@ -9,13 +9,11 @@ import { GoondanError } from '@goondan/types';
  * - `timeout`: the request took too long.
  * - `refused`: the server answered with an error.
  */
-export type FailureKind = 'unreached' | 'session-lost' | 'broken' | 'timeout' | 'refused';
-
 export class McpFailure extends Error {
   override readonly name = 'McpFailure';
-  readonly kind: FailureKind;
+  readonly kind: 'unreached' | 'session-lost' | 'broken' | 'timeout' | 'refused';
 
-  constructor(kind: FailureKind, message: string, cause?: unknown) {
+  constructor(kind: McpFailure['kind'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.kind = kind;
   }

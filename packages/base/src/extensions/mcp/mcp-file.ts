@@ -3,6 +3,7 @@
  * untrusted until it is checked here. Keys that other clients use are kept.
  */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
+import { isObject } from '../../json/is-object.ts';
 
 export const MCP_FILE = '.mcp.json';
 
@@ -75,10 +76,6 @@ export function checkEntry(path: string, name: string, entry: JsonValue | undefi
 
 function malformed(path: string, problem: string): GoondanError {
   return new GoondanError('E_MCP_FILE', `${path} cannot be used: ${problem}.`);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isTexts(value: JsonValue): value is Record<string, string> {

@@ -54,16 +54,13 @@ export class McpServer {
     this.#deps = deps;
     const { logger, tools, events } = api;
     this.#health = new ServerHealth((status) => events.emit('extension.status', status));
-    this.#connection = new Connection(
-      { name, timeouts: settings.timeouts, isSupervised: settings.mode === 'stateful' },
-      {
-        clock: deps.clock,
-        logger,
-        health: this.#health,
-        open: deps.openClient,
-        onListed: (listed, abilities) => this.#takeList(listed, abilities),
-      },
-    );
+    this.#connection = new Connection(name, settings, {
+      clock: deps.clock,
+      logger,
+      health: this.#health,
+      open: deps.openClient,
+      onListed: (listed, abilities) => this.#takeList(listed, abilities),
+    });
     this.#offer = new ToolOffer({
       extension: name,
       tools,

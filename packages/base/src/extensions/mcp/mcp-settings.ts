@@ -3,6 +3,7 @@
  * `extensions.yaml`.
  */
 import { GoondanError } from '@goondan/types';
+import type { HttpEntry, StdioEntry } from './mcp-file.ts';
 import type { ProtocolChoice } from './server-target.ts';
 
 export interface McpConfig {
@@ -16,22 +17,11 @@ export interface McpConfig {
   readonly maxResultCharacters?: number;
 }
 
-export type TransportConfig =
-  | {
-      readonly type: 'stdio';
-      /** The program, or a list of the program and its first arguments. */
-      readonly command: string | readonly string[];
-      readonly args?: readonly string[];
-      readonly env?: Readonly<Record<string, string>>;
-      readonly cwd?: string;
-      readonly protocol?: ProtocolChoice;
-    }
-  | {
-      readonly type: 'http';
-      readonly url: string;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly protocol?: ProtocolChoice;
-    };
+/** As an entry of `.mcp.json`; the command may also be a list of the program and its first arguments. */
+export type TransportConfig = { readonly protocol?: ProtocolChoice } & (
+  | HttpEntry
+  | (Omit<StdioEntry, 'type' | 'command'> & { readonly type: 'stdio'; readonly command: string | readonly string[] })
+);
 
 /** Patterns for the server's own tool names. A denied tool is never offered. */
 export interface ToolFilter {

@@ -27,8 +27,10 @@ test.each(['legacy', 'auto'] as const)(
     const statuses: ExtensionStatus[] = [];
     const lists: string[][] = [];
     const quiet = () => undefined;
+    const timeouts = { connectMs: 10_000, listMs: 10_000, callMs: 10_000 };
     const made = new Connection(
-      { name: 'ghost', timeouts: { connectMs: 10_000, listMs: 10_000, callMs: 10_000 }, isSupervised: true },
+      'ghost',
+      { timeouts, mode: 'stateful' },
       {
         clock,
         logger: { info: quiet, warn: quiet, debug: quiet },

@@ -12,7 +12,7 @@ import type {
   ServerAbilities,
   ToolReply,
 } from './mcp-client.ts';
-import { type FailureKind, McpFailure } from './mcp-failure.ts';
+import { McpFailure } from './mcp-failure.ts';
 import { ServerProcess } from './server-process.ts';
 import type { ServerTarget } from './server-target.ts';
 
@@ -196,7 +196,7 @@ class SupervisedClient implements McpClient {
     if (signal?.aborted) return signal.reason;
     const { SdkError, SdkHttpError, ProtocolError } = this.#sdk;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    const failed = (kind: FailureKind, said = message) =>
+    const failed = (kind: McpFailure['kind'], said = message) =>
       new McpFailure(kind, `${said}${/[.!?]$/.test(said) ? '' : '.'}${this.#lastWords(kind)}`, thrown);
     if (SdkHttpError.isInstance(thrown)) {
       const { status } = thrown;
@@ -219,7 +219,7 @@ class SupervisedClient implements McpClient {
   }
 
   /** Returns why a server process exited, if its output tells. */
-  #lastWords(kind: FailureKind): string {
+  #lastWords(kind: McpFailure['kind']): string {
     const said = kind === 'broken' || kind === 'unreached' ? this.#process?.lastWords() : undefined;
     return said === undefined || said === '' ? '' : ` ${said}`;
   }
@@ -260,16 +260,12 @@ function toRequest({ timeoutMs, signal, onProgress }: AskOptions) {
   };
 }
 
-interface Progress {
-  readonly progress: number;
-  readonly total?: number | undefined;
-  readonly message?: string | undefined;
-}
-
 function progress(onProgress: (said: string) => void) {
   return {
     resetTimeoutOnProgress: true,
-    onprogress: ({ progress: done, total, message }: Progress) =>
-      onProgress(message ?? (total === undefined ? String(done) : `${done} of ${total}`)),
+    onprogress(told: { progress: number; total?: number | undefined; message?: string | undefined }): void {
+      const { progress: done, total, message } = told;
+      onProgress(message ?? (total === undefined ? String(done) : `${done} of ${total}`));
+    },
   };
 }

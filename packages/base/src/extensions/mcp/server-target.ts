@@ -1,5 +1,7 @@
+import type { HttpEntry } from './mcp-file.ts';
+
 /** Where to reach a server, with all variables and paths resolved. */
-export type ServerTarget = StdioTarget | HttpTarget;
+export type ServerTarget = StdioTarget | (Required<HttpEntry> & { readonly protocol: ProtocolChoice });
 
 export interface StdioTarget {
   readonly type: 'stdio';
@@ -8,13 +10,6 @@ export interface StdioTarget {
   /** The complete environment of the server process. */
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
-  readonly protocol: ProtocolChoice;
-}
-
-export interface HttpTarget {
-  readonly type: 'http';
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
   readonly protocol: ProtocolChoice;
 }
 

@@ -1,5 +1,6 @@
 /** Offers the resources and prompts of a server as tools, because a model can use only tools. */
 import type { ExtensionToolsApi, JsonObject, JsonValue, ToolContext } from '@goondan/types';
+import { isObject } from '../../json/is-object.ts';
 import type { Connection } from './connection.ts';
 import type { AskOptions, ContentBlock, McpClient, ServerAbilities } from './mcp-client.ts';
 import type { McpSettings } from './mcp-settings.ts';
@@ -124,7 +125,7 @@ function withoutIcons(listed: JsonObject): JsonObject {
     Object.entries(listed).map(([key, items]) => [
       key,
       list(items).map((item) => {
-        if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
+        if (!isObject(item)) return item;
         const { icons: _icons, _meta, ...shown } = item;
         return shown;
       }),
@@ -133,11 +134,10 @@ function withoutIcons(listed: JsonObject): JsonObject {
 }
 
 function showMessage(message: JsonValue, budget: Budget): JsonValue {
-  if (typeof message !== 'object' || message === null || Array.isArray(message)) return null;
+  if (!isObject(message)) return null;
   const { role = '', content } = message;
-  const isBlock = typeof content === 'object' && content !== null && !Array.isArray(content);
   // The cast is safe: the SDK has checked that the block has a type.
-  return { role, content: isBlock ? showBlock(content as unknown as ContentBlock, budget) : null };
+  return { role, content: isObject(content) ? showBlock(content as unknown as ContentBlock, budget) : null };
 }
 
 function list(value: JsonValue | undefined): JsonValue[] {

@@ -3,8 +3,10 @@
  * is resumed, the stored state is merged with the tools that this process has seen.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
+import { isObject } from '../../json/is-object.ts';
 import { cleanText } from './clean-text.ts';
 import type { Fingerprints, Withheld } from './judge-tools.ts';
+import { asText } from './tool-result.ts';
 
 const LONGEST_DESCRIPTION = 1_000;
 
@@ -35,7 +37,7 @@ export function readWithheld(state: JsonValue): WithheldTool[] {
     if (!isObject(item)) return [];
     const { tool, fingerprint, reason, description } = item;
     if (typeof tool !== 'string' || typeof fingerprint !== 'string') return [];
-    return [{ tool, fingerprint, reason: textOr(reason), description: textOr(description) }];
+    return [{ tool, fingerprint, reason: asText(reason), description: asText(description) }];
   });
 }
 
@@ -52,12 +54,4 @@ export function toState(seen: Fingerprints, withheld: readonly Withheld[]): Json
         description: cleanText(tool.description ?? '', LONGEST_DESCRIPTION),
       })),
   };
-}
-
-function textOr(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
  * long and means nothing to the model.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
+import { isObject } from '../../json/is-object.ts';
 import type { ContentBlock, ToolReply } from './mcp-client.ts';
 
 /** If all content is text, returns the structured content if there is any, and the text otherwise; else all parts. */
@@ -37,7 +38,7 @@ export function showBlock(block: ContentBlock, budget: Budget): JsonObject {
 
 /** Describes one resource: its text, or its number of bytes. */
 export function showContents(contents: JsonValue | undefined, budget: Budget): JsonObject {
-  if (typeof contents !== 'object' || contents === null || Array.isArray(contents)) return {};
+  if (!isObject(contents)) return {};
   const { uri, mimeType } = contents;
   const about = { uri: asText(uri), ...(mimeType === undefined ? {} : { mimeType: asText(mimeType) }) };
   if (typeof contents.text === 'string') return { ...about, text: budget.cut(contents.text) };

@@ -13,31 +13,24 @@ export interface CompactionConfig extends HistoryLimits {
   readonly prompt?: string;
 }
 
-export interface CompactionLimits {
-  readonly limits: HistoryLimits;
-  /** The maximum number of messages and tokens after a compaction, not counting the summary. */
-  readonly targets: HistoryLimits;
-  /** The maximum length of a summary, in tokens. */
-  readonly summaryTokens: number;
-}
-
 const SUMMARY_TOKENS = 1_000;
 /** The tokens of a message's frame and of the introduction of a summary. */
 const FRAME_TOKENS = 16;
 
-/** Computes the limits so that the remaining messages and the summary together stay within them. */
-export function readLimits({ maxMessages, maxTokens, trimTo = 0.5, ...config }: CompactionConfig): CompactionLimits {
-  const most = maxTokens === undefined ? Infinity : Math.max(1, Math.floor(maxTokens / 4) - FRAME_TOKENS);
-  const summaryTokens = Math.min(config.summaryTokens ?? SUMMARY_TOKENS, most);
+/**
+ * Computes the limits so that the remaining messages and the summary together stay within them. `targets` are those
+ * after a compaction, not counting the summary; `summaryTokens` is the maximum length of a summary.
+ */
+export function readLimits({
+  maxMessages = Infinity,
+  maxTokens = Infinity,
+  trimTo = 0.5,
+  summaryTokens: wanted = SUMMARY_TOKENS,
+}: CompactionConfig) {
+  const summaryTokens = Math.min(wanted, Math.max(1, Math.floor(maxTokens / 4) - FRAME_TOKENS));
   const targets = {
-    ...(maxMessages === undefined ? {} : { maxMessages: Math.min(Math.floor(maxMessages * trimTo), maxMessages - 1) }),
-    ...(maxTokens === undefined
-      ? {}
-      : { maxTokens: Math.min(Math.floor(maxTokens * trimTo), maxTokens - summaryTokens - FRAME_TOKENS) }),
+    maxMessages: Math.min(Math.floor(maxMessages * trimTo), maxMessages - 1),
+    maxTokens: Math.min(Math.floor(maxTokens * trimTo), maxTokens - summaryTokens - FRAME_TOKENS),
   };
-  const limits = {
-    ...(maxMessages === undefined ? {} : { maxMessages }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-  };
-  return { limits, targets, summaryTokens };
+  return { limits: { maxMessages, maxTokens }, targets, summaryTokens };
 }

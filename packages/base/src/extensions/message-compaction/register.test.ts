@@ -182,11 +182,11 @@ describe('message-compaction', () => {
       },
       agents: { request: () => Promise.reject(new Error('not asked')) } as never,
     });
-    const request = { messages: [createUserMessage('hi')], summaryTokens: 10, config: {} };
-    expect(await summarise(layer('word '.repeat(100)), request)).toBe(
+    const messages = [createUserMessage('hi')];
+    expect(await summarise(layer('word '.repeat(100)), messages, 10, {})).toBe(
       `Summary of the earlier conversation:\n${'word '.repeat(8)}`.trimEnd(),
     );
-    expect(summarise(layer('  \n'), request)).rejects.toThrow('empty summary');
+    expect(summarise(layer('  \n'), messages, 10, {})).rejects.toThrow('empty summary');
   });
 
   test('a long history is summarised piece by piece, each with the summary so far', async () => {
@@ -205,7 +205,7 @@ describe('message-compaction', () => {
       agents: { request: () => Promise.reject(new Error('not asked')) } as never,
     };
     const messages = Array.from({ length: 30 }, (_, index) => createUserMessage(`${index} ${'x'.repeat(10_000)}`));
-    expect(await summarise(layer, { messages, summaryTokens: 100, config: {} })).toEndWith('summary 4');
+    expect(await summarise(layer, messages, 100, {})).toEndWith('summary 4');
     expect(asked).toHaveLength(4);
     expect(asked.slice(1).every((text, index) => text.includes(`summary ${index + 1}\n`))).toBe(true);
     expect(Math.max(...asked.map(({ length }) => length))).toBeLessThan(101_000);

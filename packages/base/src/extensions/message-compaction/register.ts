@@ -9,7 +9,7 @@ import {
 import { chooseRemoved } from '../../history/choose-removed.ts';
 import { protectNewest } from '../../history/protect-newest.ts';
 import { type CompactionConfig, readLimits } from './limits.ts';
-import { type SummaryRequest, summarise } from './summarise.ts';
+import { summarise } from './summarise.ts';
 
 type Layer = TurnMiddlewareContext | StepMiddlewareContext;
 
@@ -40,7 +40,7 @@ export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
     const [first, ...others] = removed;
     // Summarising only the last summary would gain nothing.
     if (first === undefined || (others.length === 0 && isSummary(first))) return;
-    const summary = await trySummary(ctx, { messages: removed, summaryTokens, config });
+    const summary = await trySummary(ctx, removed);
     if (summary === undefined) return;
     const metadata = { [SUMMARY]: true, 'compaction.replaced': removed.length };
     const message = createSystemMessage(summary, metadata, { id: idOf(ctx) });
@@ -53,9 +53,9 @@ export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
    * Returns `undefined` on failure. The conversation then continues unchanged, because losing messages or the turn
    * would be worse.
    */
-  async function trySummary(ctx: Layer, request: SummaryRequest): Promise<string | undefined> {
+  async function trySummary(ctx: Layer, messages: readonly Message[]): Promise<string | undefined> {
     try {
-      return await summarise(ctx, request);
+      return await summarise(ctx, messages, summaryTokens, config);
     } catch (error) {
       if (ctx.signal.aborted) throw error;
       ctx.metadata[FAILED] = true;

@@ -30,9 +30,6 @@ export const register: ExtensionRegister<WindowConfig> = (api, config) => {
   }
 };
 
-function targetsOf({ maxMessages, maxTokens, trimTo = 0.75 }: WindowConfig): HistoryLimits {
-  return {
-    ...(maxMessages === undefined ? {} : { maxMessages: Math.floor(maxMessages * trimTo) }),
-    ...(maxTokens === undefined ? {} : { maxTokens: Math.floor(maxTokens * trimTo) }),
-  };
+function targetsOf({ maxMessages = Infinity, maxTokens = Infinity, trimTo = 0.75 }: WindowConfig): HistoryLimits {
+  return { maxMessages: Math.floor(maxMessages * trimTo), maxTokens: Math.floor(maxTokens * trimTo) };
 }

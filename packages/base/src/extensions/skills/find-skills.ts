@@ -11,13 +11,6 @@ import { join } from 'node:path';
 import { type ParsedSkill, parseSkill } from './parse-skill.ts';
 import type { Skill } from './skill.ts';
 
-export interface FoundSkills {
-  /** The skills, in alphabetical order. */
-  readonly skills: readonly Skill[];
-  /** The problems found, each with the path of the file. */
-  readonly problems: readonly string[];
-}
-
 const MOST_SKILLS = 500;
 const LONGEST_FILE = 262_144;
 
@@ -30,7 +23,8 @@ export class SkillFinder {
   /** Path → the file's state when it was last read. */
   #known = new Map<string, LookedAt>();
 
-  find(folders: readonly string[]): FoundSkills {
+  /** Returns the skills in alphabetical order, and the problems found, each with the path of the file. */
+  find(folders: readonly string[]) {
     const skills = new Map<string, Skill>();
     const problems: string[] = [];
     const seen = new Map<string, LookedAt>();

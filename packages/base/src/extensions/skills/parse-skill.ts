@@ -1,4 +1,5 @@
 /** Parses the text of a `SKILL.md`. Returns a skill or a problem. */
+import { isObject } from '../../json/is-object.ts';
 import type { Skill } from './skill.ts';
 
 export type ParsedSkill = { readonly skill: Omit<Skill, 'folder'> } | { readonly problem: string };
@@ -22,9 +23,7 @@ export function parseSkill(text: string, folderName: string): ParsedSkill {
 function readFields(head: string): { readonly name?: unknown; readonly description?: unknown } | string {
   try {
     const fields: unknown = Bun.YAML.parse(head);
-    return typeof fields === 'object' && fields !== null && !Array.isArray(fields)
-      ? fields
-      : 'its front matter has no fields';
+    return isObject(fields) ? fields : 'its front matter has no fields';
   } catch (error) {
     return `its front matter is not YAML: ${error instanceof Error ? error.message : String(error)}`;
   }

@@ -197,13 +197,13 @@ describe('a SKILL.md', () => {
 
 describe('the folders', () => {
   test('take precedence in order: configured, the bundle, the project, the user; each once', () => {
-    const places = { workdir: '/p', bundleFolder: '/b', folders: ['skills', '/x'], includesHome: true, home: '/h' };
-    expect(skillFolders(places)).toEqual([
+    const places = { workdir: '/p', bundleFolder: '/b' };
+    expect(skillFolders(places, ['skills', '/x'], true, '/h')).toEqual([
       '/b/skills',
       '/x',
       ...['/b', '/p', '/h'].flatMap((root) => ['.agents', '.goondan', '.claude'].map((own) => `${root}/${own}/skills`)),
     ]);
-    expect(skillFolders({ ...places, workdir: '/b', folders: [], includesHome: false })).toHaveLength(3);
+    expect(skillFolders({ ...places, workdir: '/b' }, [], false, '/h')).toHaveLength(3);
   });
 
   test('are not read again while nothing changes', () => {

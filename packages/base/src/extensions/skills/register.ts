@@ -12,6 +12,7 @@ import {
   type JsonValue,
   type StepMiddlewareContext,
 } from '@goondan/types';
+import { isObject } from '../../json/is-object.ts';
 import { SkillFinder } from './find-skills.ts';
 import type { Skill } from './skill.ts';
 import { skillFolders } from './skill-folders.ts';
@@ -45,8 +46,7 @@ export const register: ExtensionRegister<SkillsConfig> = (api, { folders = [], u
   api.pipeline.register(
     'turn',
     (ctx) => {
-      const places = skillFolders({ ...pick(ctx), folders, includesHome: user });
-      const { skills: found, problems } = finder.find(places);
+      const { skills: found, problems } = finder.find(skillFolders(ctx, folders, user));
       for (const problem of problems) warnOnce(problem);
       if (catalogOf(found) !== catalogOf(skills)) offer(found);
       skills = found;
@@ -94,15 +94,11 @@ export const register: ExtensionRegister<SkillsConfig> = (api, { folders = [], u
 
 const MOST_TOLD = 1_000;
 
-function pick({ workdir, bundleFolder }: { workdir: string; bundleFolder: string }) {
-  return { workdir, bundleFolder };
-}
-
 function catalogOf(skills: readonly Skill[]): string {
   return JSON.stringify(skills.map(({ name, description }) => [name, description]));
 }
 
 function openIn(state: JsonValue): string[] {
-  if (state === null || typeof state !== 'object' || Array.isArray(state) || !Array.isArray(state.open)) return [];
+  if (!isObject(state) || !Array.isArray(state.open)) return [];
   return state.open.filter((name) => typeof name === 'string');
 }

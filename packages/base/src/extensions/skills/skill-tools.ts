@@ -12,15 +12,13 @@ export interface SkillShelf {
   close(name: string): Promise<boolean>;
 }
 
-export interface SkillTool {
-  readonly item: ToolCatalogItem;
-  readonly handler: ToolHandler;
-}
-
 /** The maximum total length of the descriptions in the catalog; `skills__list` lists all skills. */
 const LONGEST_CATALOG = 8_000;
 
-export function skillTools(skills: readonly Skill[], shelf: SkillShelf): SkillTool[] {
+export function skillTools(
+  skills: readonly Skill[],
+  shelf: SkillShelf,
+): { readonly item: ToolCatalogItem; readonly handler: ToolHandler }[] {
   return [
     {
       item: { name: 'skills__list', description: 'Lists all skills.', ...parameters({}), annotations },

@@ -5,6 +5,7 @@
  * changes it.
  */
 import type { ExtensionRegister, JsonValue, ToolCatalogItem } from '@goondan/types';
+import { isObject } from '../../json/is-object.ts';
 import { compileGlob } from '../../pattern/compile-pattern.ts';
 import { rankTools } from './rank-tools.ts';
 
@@ -86,8 +87,7 @@ function noteOn(found: number): string {
 
 /** Returns `undefined` before the first search. */
 function selectedIn(state: JsonValue): string[] | undefined {
-  if (state === null || typeof state !== 'object' || Array.isArray(state)) return undefined;
-  const { selectedTools } = state;
+  const selectedTools = isObject(state) ? state.selectedTools : undefined;
   return Array.isArray(selectedTools) ? selectedTools.filter((name) => typeof name === 'string') : undefined;
 }
 

@@ -3,7 +3,7 @@
  * stream, the stream in a file. Both are limited; bytes beyond the limit of the file are only counted.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { hideValues, type ValueHider } from './hide-values.ts';
+import { hideValues } from './hide-values.ts';
 import { safeText } from '../../text/safe-text.ts';
 
 export interface CollectOptions {
@@ -27,7 +27,7 @@ export interface CollectedOutput {
 
 export class OutputCollector {
   readonly #options: CollectOptions;
-  readonly #hider: ValueHider;
+  readonly #hider: ReturnType<typeof hideValues>;
   #bytes = 0;
   /** The first `shownBytes`. */
   #start = Buffer.alloc(0);

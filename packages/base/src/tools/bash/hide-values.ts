@@ -4,14 +4,7 @@
 const SHORTEST = 8;
 const HIDDEN = Buffer.from('***');
 
-export interface ValueHider {
-  /** Returns the text that is safe to pass on: it contains no part of a value. */
-  push(chunk: Uint8Array): Buffer<ArrayBuffer>;
-  /** Returns the rest of the text. */
-  end(): Buffer<ArrayBuffer>;
-}
-
-export function hideValues(values: readonly string[]): ValueHider {
+export function hideValues(values: readonly string[]) {
   // Longest first, so that a value which contains another value is replaced as a whole.
   const wanted = values
     .filter((value) => value.length >= SHORTEST)
@@ -20,7 +13,9 @@ export function hideValues(values: readonly string[]): ValueHider {
   const longest = wanted[0]?.length ?? 1;
   let held = Buffer.alloc(0);
   return {
-    push: (chunk) => take(Buffer.concat([held, chunk]), longest - 1),
+    /** Returns the text that is safe to pass on: it contains no part of a value. */
+    push: (chunk: Uint8Array) => take(Buffer.concat([held, chunk]), longest - 1),
+    /** Returns the rest of the text. */
     end: () => take(held, 0),
   };
 

@@ -70,7 +70,7 @@ export async function runCommand(ask: CommandAsk, place: CommandPlace): Promise<
   const child = await start(ask, place, tag);
   const root = { pid: child.pid, tag };
   const output = collect(child, place);
-  const ending = await waitFor(child, root, { limitMs, signal, isSandboxed: place.sandbox.works });
+  const ending = await waitFor(child, root, limitMs, place);
   const { stdout, stderr } = await output.finish();
   signal.throwIfAborted();
   return {
@@ -152,30 +152,29 @@ function collect(child: Child, { config, spill }: CommandPlace) {
   };
 }
 
-interface Bounds {
-  readonly limitMs: number;
-  readonly signal: AbortSignal;
-  readonly isSandboxed: boolean;
-}
-
 /** Waits until the command and every process it started has ended, by itself or by force. */
-async function waitFor(child: Child, root: TreeRoot, bounds: Bounds): Promise<'exited' | 'late' | 'cancelled'> {
+async function waitFor(
+  child: Child,
+  root: TreeRoot,
+  limitMs: number,
+  { signal, sandbox }: CommandPlace,
+): Promise<'exited' | 'late' | 'cancelled'> {
   const onExit = () => killTreeNow(root);
   process.once('exit', onExit);
   const ended = Promise.withResolvers<'late' | 'cancelled'>();
   const onAbort = () => ended.resolve('cancelled');
-  bounds.signal.addEventListener('abort', onAbort, { once: true });
-  const timer = setTimeout(() => ended.resolve('late'), bounds.limitMs);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => ended.resolve('late'), limitMs);
   try {
     const ending = await Promise.race([child.exited.then(() => 'exited' as const), ended.promise]);
     // bubblewrap itself gets no SIGTERM: it would exit at once and end its processes before they can react.
-    const notAsked = bounds.isSandboxed ? root.pid : undefined;
+    const notAsked = sandbox.works ? root.pid : undefined;
     await endTree(root, { graceMs: ending === 'exited' ? 0 : GRACE_MS, notAsked });
     await Promise.race([child.exited, Bun.sleep(LAST_OUTPUT_MS)]);
     return ending;
   } finally {
     clearTimeout(timer);
-    bounds.signal.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', onAbort);
     process.off('exit', onExit);
   }
 }

@@ -4,7 +4,6 @@ import type { EditAsk } from './edit-text.ts';
 import { readFileConfig } from './file-config.ts';
 import type { ReadAsk } from './read-text.ts';
 import type { SearchAsk } from './search/find-matches.ts';
-import type { WriteAsk } from './write-text.ts';
 
 const MOST_MATCHES = 100;
 
@@ -17,7 +16,7 @@ const read: ToolHandler = async (ctx, input) => {
 
 const write: ToolHandler = async (ctx, input) => {
   const { writeText } = await import('./write-text.ts');
-  return writeText(input as unknown as WriteAsk, readFileConfig(ctx));
+  return writeText(input as unknown as Parameters<typeof writeText>[0], readFileConfig(ctx));
 };
 
 const edit: ToolHandler = async (ctx, input) => {
@@ -30,11 +29,14 @@ const list: ToolHandler = async (ctx, input) => {
   return listFolder(input, readFileConfig(ctx));
 };
 
-type SearchInput = Partial<Pick<SearchAsk, 'pattern' | 'glob' | 'path' | 'ignoreCase'>> & { readonly limit?: number };
-
 const search: ToolHandler = async (ctx, input) => {
   const { searchFiles } = await import('./search/search-files.ts');
-  const { limit = MOST_MATCHES, path = '.', ignoreCase = false, ...what } = input as SearchInput;
+  const {
+    limit = MOST_MATCHES,
+    path = '.',
+    ignoreCase = false,
+    ...what
+  } = input as Partial<SearchAsk> & { limit?: number };
   const { root, skip, fileLimit, searchTimeoutMs: timeoutMs } = readFileConfig(ctx);
   return searchFiles({ root, path, ignoreCase, skip, fileLimit, ...what }, { limit, timeoutMs, signal: ctx.signal });
 };

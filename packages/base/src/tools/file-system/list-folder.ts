@@ -3,15 +3,9 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { fileError, fromSystem } from './file-error.ts';
 import { walk } from './walk.ts';
 
-export type ListedEntry = { name: string; type: 'file' | 'folder' | 'link' | 'other'; bytes?: number };
-export type ListResult = { path: string; entries: ListedEntry[]; more?: number };
-
 const MOST_ENTRIES = 500;
 
-export function listFolder(
-  { path = '.' }: { readonly path?: string },
-  { root }: { readonly root: string },
-): ListResult {
+export function listFolder({ path = '.' }: { readonly path?: string }, { root }: { readonly root: string }) {
   using walked = walk(root, path);
   const { found } = walked;
   if (found === undefined) throw fileError('E_FILE_MISSING', path, 'does not exist');
@@ -27,14 +21,14 @@ export function listFolder(
 }
 
 /** Returns undefined when the entry was deleted meanwhile. */
-function describe(folder: string, name: string): ListedEntry | undefined {
+function describe(folder: string, name: string) {
   const stats = lstatSync(`${folder}/${name}`, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   const type = typeOf(stats);
   return { name, type, ...(type === 'file' ? { bytes: stats.size } : {}) };
 }
 
-function typeOf(stats: Stats): ListedEntry['type'] {
+function typeOf(stats: Stats): 'file' | 'folder' | 'link' | 'other' {
   if (stats.isFile()) return 'file';
   if (stats.isDirectory()) return 'folder';
   return stats.isSymbolicLink() ? 'link' : 'other';

@@ -19,16 +19,6 @@ export interface ReadAsk {
   readonly lineNumbers?: boolean;
 }
 
-// A type, because an interface is not assignable to JsonObject.
-export type ReadResult = {
-  path: string;
-  text: string;
-  firstLine: number;
-  lines: number;
-  /** The number of the next line to read, when there are more lines. */
-  nextLine?: number;
-};
-
 const USUAL_LINES = 2_000;
 /** The maximum length of a line, in characters; the rest of the line is left out. */
 const LONGEST_LINE = 2_000;
@@ -36,7 +26,8 @@ const LONGEST_LINE = 2_000;
 const FARTHEST = 512_000_000;
 const CHUNK = 65_536;
 
-export function readText(ask: ReadAsk, { root, readLimit }: Pick<FileConfig, 'root' | 'readLimit'>): ReadResult {
+/** `nextLine` is the number of the next line to read, when there are more lines. */
+export function readText(ask: ReadAsk, { root, readLimit }: Pick<FileConfig, 'root' | 'readLimit'>) {
   using walked = walk(root, ask.path);
   const descriptor = openRegular(walked.found, ask.path);
   try {

@@ -35,13 +35,6 @@ export interface Found {
   readonly isHeld: boolean;
 }
 
-export interface WalkOptions {
-  /** If true, creates missing folders on the way. */
-  readonly makeFolders?: boolean;
-  /** For tests: if true, behaves as if /proc were missing. */
-  readonly withoutProc?: boolean;
-}
-
 const LONGEST_PATH = 4_096;
 const MOST_LINKS = 40;
 /** The maximum number of nested folders; each needs a file descriptor. */
@@ -50,23 +43,27 @@ const MOST_FOLDERS = 200;
 const O_PATH = 0o10000000;
 
 /**
- * `root` must be a folder. Throws `E_FILE_OUTSIDE`, `E_FILE_KIND`, and `E_FILE_MISSING` for a missing folder on the
- * way.
+ * `root` must be a folder. `makeFolders` creates missing folders on the way. `withoutProc` is for tests: it behaves as
+ * if /proc were missing. Throws `E_FILE_OUTSIDE`, `E_FILE_KIND`, and `E_FILE_MISSING` for a missing folder on the way.
  */
-export function walk(root: string, path: string, options: WalkOptions = {}): Walked {
+export function walk(
+  root: string,
+  path: string,
+  { makeFolders = false, withoutProc = false }: { readonly makeFolders?: boolean; readonly withoutProc?: boolean } = {},
+): Walked {
   const real = realpathSync(root);
   const roots = [real, root];
   const names = namesOf(roots, path);
-  const trail = new Trail(real, options.withoutProc === true || !existsSync('/proc/self/fd'));
+  const trail = new Trail(real, withoutProc || !existsSync('/proc/self/fd'));
   try {
-    return follow(trail, roots, path, names, options);
+    return follow(trail, roots, path, names, makeFolders);
   } catch (error) {
     trail.close();
     throw fromSystem(path, error);
   }
 }
 
-function follow(trail: Trail, roots: string[], path: string, todo: string[], options: WalkOptions): Walked {
+function follow(trail: Trail, roots: string[], path: string, todo: string[], makeFolders: boolean): Walked {
   let links = 0;
   for (;;) {
     const name = todo.shift();
@@ -79,7 +76,7 @@ function follow(trail: Trail, roots: string[], path: string, todo: string[], opt
     const step = lookInside(trail.here, name);
     if (step === undefined) {
       if (todo.length === 0) return trail.ended(name, undefined);
-      if (options.makeFolders !== true) throw fileError('E_FILE_MISSING', path, 'does not exist');
+      if (!makeFolders) throw fileError('E_FILE_MISSING', path, 'does not exist');
       makeFolder(`${trail.here.reach}/${name}`);
       todo.unshift(name);
     } else if (step.stats.isSymbolicLink()) {

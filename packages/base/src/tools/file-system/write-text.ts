@@ -7,14 +7,9 @@ import type { FileConfig } from './file-config.ts';
 import { fileError, fromSystem } from './file-error.ts';
 import { walk, type Walked } from './walk.ts';
 
-export interface WriteAsk {
-  readonly path: string;
-  readonly text: string;
-}
-
 export type WriteBounds = Pick<FileConfig, 'root' | 'readOnly' | 'fileLimit'>;
 
-export function writeText({ path, text }: WriteAsk, bounds: WriteBounds) {
+export function writeText({ path, text }: { readonly path: string; readonly text: string }, bounds: WriteBounds) {
   const bytes = Buffer.from(text);
   checkWritable(path, bytes.length, bounds);
   using walked = walk(bounds.root, path, { makeFolders: true });

@@ -3,13 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
 import { GoondanError } from '@goondan/types';
 
-export interface Body {
-  readonly bytes: Buffer;
-  /** True when the body was longer than the limit. */
-  readonly isCut: boolean;
-}
-
-export async function readBody(answer: IncomingMessage, limit: number): Promise<Body> {
+/** `isCut`: the body was longer than the limit. */
+export async function readBody(answer: IncomingMessage, limit: number) {
   const unpacker = await unpackerFor(answer.headers['content-encoding']);
   const stream = unpacker === undefined ? answer : pipeline(answer, unpacker, () => undefined);
   const chunks: Buffer[] = [];

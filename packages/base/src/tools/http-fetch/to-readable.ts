@@ -4,17 +4,12 @@
 import { safeText } from '../../text/safe-text.ts';
 import { htmlToText } from './html-to-text.ts';
 
-export interface Readable {
-  readonly title?: string;
-  readonly text: string;
-}
-
 /** `base` is the URL that relative links are resolved against. */
 export function toReadable(
   bytes: Buffer,
   contentType: string,
   { base, isRaw }: { readonly base: URL; readonly isRaw: boolean },
-): Readable {
+): { readonly title?: string; readonly text: string } {
   const [type = '', ...parameters] = contentType
     .toLowerCase()
     .split(';')

@@ -51,13 +51,13 @@ function fitsGlob(glob: string | undefined): (path: string) => boolean {
     : (path) => compiled.match(path.slice(path.lastIndexOf('/') + 1));
 }
 
-interface FoundFile {
-  /** Absent when the folder is nested too deeply. */
-  readonly found?: Found;
-  readonly path: string;
-}
-
-function* walkFiles(folder: Found, path: string, skip: readonly string[], depth: number): Generator<FoundFile> {
+/** `found` is absent for a folder that is nested too deeply. */
+function* walkFiles(
+  folder: Found,
+  path: string,
+  skip: readonly string[],
+  depth: number,
+): Generator<{ readonly found?: Found; readonly path: string }> {
   for (const name of readNames(folder)) {
     const step = lookInside(folder, name);
     try {
