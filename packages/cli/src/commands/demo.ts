@@ -12,8 +12,8 @@ export function addDemoCommand(program: GdnCommand): void {
     .summary('watch two agents answer, layer by layer')
     .description(
       'Runs a swarm of two agents, each in its own process, with tools and extensions on a scripted model. Prints ' +
-        'the answer and the onion trace: every layer of the turn in both agents, its own time, and its changes. A ' +
-        'booking asks you first. The demo needs no key and no network, and keeps nothing.',
+        'the answer and the onion trace: every layer of the turn in both agents, its own time, and its changes. Before ' +
+        'an agent books anything, the demo asks you. The demo needs no key and no network, and keeps nothing.',
     )
     .option('--input <text>', 'the question', checkInput, question)
     .option('--studio', 'watch in a browser, as with `gdn studio`, until Ctrl-C')
