@@ -94,7 +94,7 @@ function checkOptions(options: unknown): asserts options is StartSwarmOptions {
   }
   const suggestion =
     'plan' in given
-      ? 'Pass the plan in it: `startSwarm({ ...resolved.plan, bundleFolder })`, or the folder alone: `startSwarm({ bundleFolder })`.'
+      ? 'Pass the plan that it contains: `startSwarm({ ...resolved.plan, bundleFolder })`, or the folder alone: `startSwarm({ bundleFolder })`.'
       : 'Pass `{ bundleFolder }` with the folder of `goondan.yaml`, or a plan with `name` and `agents`.';
   throw new GoondanError('E_SWARM_PLAN', `startSwarm needs a folder or a plan, and got ${describe(given)}.`, {
     suggestion,

@@ -39,7 +39,7 @@ export function addTraceCommand(program: GdnCommand): void {
 function refuseMixture(command: GdnCommand, id: string | undefined, options: TraceOptions): void {
   const given = (names: readonly (keyof TraceOptions)[]) => names.find((name) => options[name] !== undefined);
   const forList = id === undefined ? undefined : given(['agent', 'instance', 'last']);
-  if (forList !== undefined) command.error(`option '--${forList}' is for the list of turns: name no id with it`);
+  if (forList !== undefined) command.error(`option '--${forList}' works only for the list of turns, without an id`);
   const forOne = id === undefined ? given(['diff', 'mermaid']) : undefined;
   if (forOne !== undefined) command.error(`option '--${forOne}' needs the id of a turn or a trace, or \`last\``);
 }

@@ -12,7 +12,7 @@ export function readQuery<const Name extends string>({ searchParams }: URL, name
   for (const [given, value] of searchParams) {
     const name = names.find((each) => each === given);
     if (name === undefined) throw wrong(`There is no parameter ${JSON.stringify(given.slice(0, 60))} here.`);
-    if (query[name] !== undefined) throw wrong(`The parameter "${name}" is there twice.`);
+    if (query[name] !== undefined) throw wrong(`The parameter "${name}" is listed twice.`);
     if (value.length > LONGEST) throw wrong(`The parameter "${name}" is longer than ${LONGEST} characters.`);
     if (value !== '') query[name] = value;
   }

@@ -118,7 +118,7 @@ describe('a resource with a wrong field', () => {
     expect(references).toEqual([
       'Model/tape E_REF_MISSING There is no Model/gone.',
       'Agent/a E_REF_MISSING There is no Model/n.',
-      'Agent/a E_REF_KIND Here belongs a Model, not a Tool.',
+      'Agent/a E_REF_KIND This field needs a Model, not a Tool.',
       'Agent/a E_REF_MISSING There is no Tool/none.',
       'Agent/a E_PACKAGE_MISSING The package "@team/none" is not installed.',
       'Agent/a E_REF_MISSING There is no Extension/none.',

@@ -292,7 +292,7 @@ const agents: Mistake[] = [
     title: 'a reference of another kind',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: [{ ref: ‸Extension/log }]'),
     code: 'E_REF_KIND',
-    message: 'Here belongs a Tool, not an Extension.',
+    message: 'This field needs a Tool, not an Extension.',
   },
   {
     title: 'a reference of an unknown kind',
@@ -610,7 +610,7 @@ const toolsAndExtensions: Mistake[] = [
     title: 'an export twice',
     yaml: `${head('Tool')}spec: { entry: ./t.ts, exports: [{ name: get, description: x }, { name: ‸get, description: y }] }\n`,
     code: 'E_REF_TWICE',
-    message: 'The export "get" is there twice.',
+    message: 'The export "get" is listed twice.',
   },
   {
     title: 'parameters that are not a schema',
@@ -700,7 +700,7 @@ const toolsAndExtensions: Mistake[] = [
     title: 'a config for the tools of the runtime, which have none',
     yaml: agentSpec('modelConfig: { modelRef: Model/m }\ntools: [{ ref: Tool/agents, ‸config: { target: x } }]'),
     code: 'E_TOOL_CONFIG',
-    message: 'Tool/agents takes no config.',
+    message: 'Tool/agents has no config.',
     suggestion: 'Leave `config` out.',
   },
   {

@@ -277,7 +277,7 @@ export class Approvals implements SwarmListener {
   #removeFromDisk({ record }: Entry): void {
     this.#deps.file.remove(record.id).catch((error: unknown) => {
       const problem = error instanceof Error ? error.message : String(error);
-      const message = `Approval ${record.id} is over, but stays on disk until the next start: ${problem}`;
+      const message = `Approval ${record.id} has ended, but stays on disk until the next start: ${problem}`;
       this.#deps.report('warn', 'approval.kept', message, toAgentAddress(record));
     });
   }

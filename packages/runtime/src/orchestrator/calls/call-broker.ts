@@ -190,7 +190,11 @@ export class CallBroker {
   #join(call: OpenCall, callId: string): CallAction[] {
     if (call.callIds.size >= this.#rules().limits.waitersPerCall) {
       return [
-        endOf(call.caller, callId, failed('E_CALLS_FULL', `${call.callIds.size} frames wait for this call already.`)),
+        endOf(
+          call.caller,
+          callId,
+          failed('E_CALLS_FULL', `${call.callIds.size} frames are already waiting for this call.`),
+        ),
       ];
     }
     call.callIds.add(callId);

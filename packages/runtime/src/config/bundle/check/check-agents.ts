@@ -64,7 +64,7 @@ function* checkAgentTools(scope: Scope, loaded: LoadedResourceOf<'Agent'>): Gene
   for (const [index, item] of (loaded.resource.spec.tools ?? []).entries()) {
     if (!meansAgentTools(scope, referenceOf(item)) || Object.keys(configOf(item)).length === 0) continue;
     const path = ['spec', 'tools', index, 'config'];
-    yield errorIn(loaded, path, 'E_TOOL_CONFIG', 'Tool/agents takes no config.', 'Leave `config` out.', 'key');
+    yield errorIn(loaded, path, 'E_TOOL_CONFIG', 'Tool/agents has no config.', 'Leave `config` out.', 'key');
   }
 }
 

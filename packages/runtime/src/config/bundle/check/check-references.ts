@@ -33,7 +33,7 @@ function findProblem(
     return { code: 'E_REF_INVALID', message: `"${reference.package}" is not the name of an npm package.` };
   }
   if (reference.kind !== kind) {
-    const message = `Here belongs ${withArticle(kind)}, not ${withArticle(reference.kind)}.`;
+    const message = `This field needs ${withArticle(kind)}, not ${withArticle(reference.kind)}.`;
     return { code: 'E_REF_KIND', message, suggestion: suggestIn(scope, kind, reference.name) };
   }
   if (findResource(scope, kind, written) !== undefined || meansAgentTools(scope, written)) return undefined;

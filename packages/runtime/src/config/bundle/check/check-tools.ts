@@ -15,7 +15,7 @@ export function* checkTools(scope: Scope): Generator<Finding> {
       if (!isExportName(name) || !isToolName(full)) {
         yield errorIn(loaded, [...path, 'name'], 'E_TOOL_NAME', whyNoName(full, name), rename);
       } else if (seen.has(name)) {
-        yield errorIn(loaded, [...path, 'name'], 'E_REF_TWICE', `The export "${name}" is there twice.`);
+        yield errorIn(loaded, [...path, 'name'], 'E_REF_TWICE', `The export "${name}" is listed twice.`);
       }
       seen.add(name);
       const tooLarge = findSizeProblem(parameters, `tool "${full}"`);
