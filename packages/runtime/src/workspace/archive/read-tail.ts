@@ -8,31 +8,19 @@ import { readLines, type ReadLines, type StoredLine } from '../lines/read-lines.
 import { rotatedFiles } from '../lines/rotating-log.ts';
 import { readEndLine, reviveResult } from './archive-lines.ts';
 
-export interface ArchiveTail {
-  /** The number of the last line; 0 when there is none. */
-  readonly last: number;
-  /** The lines of the current file, with `end` counted from its start. */
-  readonly read: ReadLines;
-  /** Results by turn id, oldest first. */
-  readonly finished: Map<string, TurnResult>;
-}
-
 const TAIL_BYTES = 1024 * 1024;
 
 /**
- * Reads backwards, also into rotated files, until the limit of turns or bytes is reached.
+ * Reads backwards, also into rotated files, until the limit of turns or bytes is reached. Returns `undefined` when the
+ * archive does not exist.
  *
- * Returns `undefined` when the archive does not exist.
+ * `last`: the number of the last line; 0 when there is none. `read`: the lines of the current file, with `end` counted
+ * from its start. `finished`: results by turn id, oldest first.
  */
-export async function readTail(
-  fs: Fs,
-  path: string,
-  turns: number,
-  tailBytes = TAIL_BYTES,
-): Promise<ArchiveTail | undefined> {
+export async function readTail(fs: Fs, path: string, turns: number, tailBytes = TAIL_BYTES) {
   const current = await readEnd(fs, path, tailBytes, true);
   // A crash may have happened after the rotation and before the next file was created.
-  const read = current ?? { lines: [], end: 0, torn: false };
+  const read: ReadLines = current ?? { lines: [], end: 0, torn: false };
   const older = read.damage ? [] : await rotatedFiles(fs, path);
   if (!current && older.length === 0) return undefined;
   let { lines } = read;

@@ -3,11 +3,12 @@
  * extensions. Every view of a past moment uses this fold.
  */
 import type { JsonValue, Message, MessageEvent } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import { followReplace } from '../../messages/follow-replace.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import type { ArchivedEvent, ArchivedTurn } from '../archive/read-archive.ts';
 import type { BlamedMessage } from './blamed-message.ts';
-import { addReplaced, blamedOf, entryOf, type HistoryEntry } from './history-entry.ts';
+import { addReplaced, type HistoryEntry } from './history-entry.ts';
 import type { HistoryStart } from './history-start.ts';
 import { ReplacementGroups } from './replacement-groups.ts';
 
@@ -24,7 +25,7 @@ export class HistoryFold {
   /** Begins with `start`. `replacedLimit`: the number of replaced messages to keep for each message. */
   constructor({ messages, states, seq, version }: HistoryStart, replacedLimit = 0) {
     this.#list = MessageList.of(messages.map(({ message }) => message));
-    this.#entries = new Map(messages.map((each) => [each.message.id, entryOf(each)]));
+    this.#entries = new Map(messages.map((each) => [each.message.id, { ...each }]));
     this.#known = new Map(Object.entries(states.known));
     this.#unknown = new Set(states.unknown);
     this.#replacedLimit = replacedLimit;
@@ -52,7 +53,7 @@ export class HistoryFold {
     until = Number.POSITIVE_INFINITY,
     onApplied?: (seq: number, event: ArchivedEvent, gone: readonly HistoryEntry[]) => void,
   ): boolean {
-    const groups = new ReplacementGroups<HistoryEntry>();
+    const groups = new ReplacementGroups();
     const events = turn.events.filter(({ counts }) => counts);
     const applied = events.slice(0, Math.max(0, until - this.#seq));
     let inputId: string | undefined;
@@ -77,7 +78,7 @@ export class HistoryFold {
   blamed(): BlamedMessage[] {
     return this.messages().flatMap(({ id }) => {
       const entry = this.#entries.get(id);
-      return entry === undefined ? [] : [blamedOf(entry)];
+      return entry === undefined ? [] : [{ ...entry }];
     });
   }
 
@@ -94,7 +95,7 @@ export class HistoryFold {
     turnId: string,
     archived: ArchivedEvent,
     inputId: string | undefined,
-    groups: ReplacementGroups<HistoryEntry>,
+    groups: ReplacementGroups,
   ): readonly HistoryEntry[] {
     const { event, at, stepId, author, origin } = archived;
     this.#seq += 1;
@@ -104,10 +105,9 @@ export class HistoryFold {
       for (const entry of gone) groups.removed(archived, entry);
       return gone;
     }
-    const step = stepId === undefined ? {} : { stepId };
-    const put = { seq: this.#seq, at, turnId, ...step, author, how: event.type, ...(origin && { origin }) };
-    const entry: HistoryEntry = { put, message: event.message, replaced: undefined };
-    this.#entries.set(event.message.id, entry);
+    const { type: how, message } = event;
+    const entry: HistoryEntry = defined({ seq: this.#seq, at, turnId, stepId, author, how, origin, message });
+    this.#entries.set(message.id, entry);
     for (const old of gone) addReplaced(entry, old, this.#replacedLimit);
     groups.brought(archived, entry);
     return gone;

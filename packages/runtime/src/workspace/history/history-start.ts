@@ -37,24 +37,19 @@ export async function readStart(ports: StorePorts, path: string): Promise<Histor
   const { lines, damage, torn } = readLines(bytes);
   const [head, ...messages] = lines;
   if (damage !== undefined || torn || !head) throw await corruptStore(ports, path, damage ?? 'its end is missing');
-  const { version, events, states, messages: count } = head.fields as unknown as HeadLine;
+  const { version, events, states, messages: count } = head.fields as unknown as ReturnType<typeof headOf>;
   if (count !== messages.length) throw await corruptStore(ports, path, 'lines are missing');
   return { version, seq: events, states, messages: messages.map(readMessage) };
 }
 
-export function encodeStart({ version, seq, states, messages }: HistoryStart): Uint8Array {
-  const head: HeadLine = { seq: 0, version, events: seq, states, messages: messages.length };
-  const lines = messages.map((each, index) => ({ seq: index + 1, put: withoutContents(each) }));
-  return sealLines([head, ...lines].map((line) => JSON.stringify(line)));
+export function encodeStart(start: HistoryStart): Uint8Array {
+  const lines = start.messages.map((each, index) => ({ seq: index + 1, put: withoutContents(each) }));
+  return sealLines([headOf(start), ...lines].map((line) => JSON.stringify(line)));
 }
 
-interface HeadLine {
-  /** The number of this line. */
-  readonly seq: 0;
-  readonly version: number;
-  readonly events: number;
-  readonly states: HistoryStart['states'];
-  readonly messages: number;
+/** Returns the first line. Its `seq` is the number of the line. */
+function headOf({ version, seq: events, states, messages }: HistoryStart) {
+  return { seq: 0, version, events, states, messages: messages.length };
 }
 
 /** Drops the contents of the replaced messages, because their events are no longer in the archive. */

@@ -73,7 +73,7 @@ export async function readHistory(
 }
 
 function targetOf({ event }: Pick<HistoryEvent, 'event'>, [gone]: readonly HistoryEntry[]): { target?: number } {
-  return gone === undefined || event.type === 'truncate' ? {} : { target: gone.put.seq };
+  return gone === undefined || event.type === 'truncate' ? {} : { target: gone.seq };
 }
 
 /** Keeps the last turns, up to a limit of events. */

@@ -5,27 +5,27 @@
  * removed ones. All other removed messages were only removed.
  */
 import type { ArchivedEvent } from '../archive/read-archive.ts';
+import type { HistoryEntry } from './history-entry.ts';
 
-type Change = Pick<ArchivedEvent, 'author' | 'stepId' | 'event'>;
-
-interface Group<Entry> {
-  /** Replacements in order, each with the number of removals before it. */
-  readonly replacements: { readonly entry: Entry; readonly removedBefore: number }[];
-  readonly appended: Entry[];
-  readonly removed: Entry[];
-}
-
-export class ReplacementGroups<Entry> {
+export class ReplacementGroups {
   /** Groups by extension and step. */
-  readonly #groups = new Map<string, Group<Entry>>();
+  readonly #groups = new Map<
+    string,
+    {
+      /** Replacements in order, each with the number of removals before it. */
+      readonly replacements: { readonly entry: HistoryEntry; readonly removedBefore: number }[];
+      readonly appended: HistoryEntry[];
+      readonly removed: HistoryEntry[];
+    }
+  >();
 
-  brought(change: Change, entry: Entry): void {
+  brought(change: ArchivedEvent, entry: HistoryEntry): void {
     const group = this.#groupOf(change);
     if (change.event.type === 'append') group?.appended.push(entry);
     else group?.replacements.push({ entry, removedBefore: group.removed.length });
   }
 
-  removed(change: Change, entry: Entry): void {
+  removed(change: ArchivedEvent, entry: HistoryEntry): void {
     this.#groupOf(change)?.removed.push(entry);
   }
 
@@ -33,7 +33,7 @@ export class ReplacementGroups<Entry> {
    * Returns the pairs of a new and a replaced message. Call it at the end of a turn, or where reading stops within a
    * turn.
    */
-  settle(): readonly { readonly by: Entry; readonly gone: Entry }[] {
+  settle(): readonly { readonly by: HistoryEntry; readonly gone: HistoryEntry }[] {
     return [...this.#groups.values()].flatMap(({ replacements, appended, removed }) =>
       removed.flatMap((gone, index) => {
         const replacement = replacements.findLast(({ removedBefore }) => removedBefore <= index) ?? replacements[0];
@@ -47,7 +47,7 @@ export class ReplacementGroups<Entry> {
    * Finds the group of a change by an extension. The changes of other authors have no group: the runtime only removes
    * messages, and all others only append.
    */
-  #groupOf({ author, stepId }: Change): Group<Entry> | undefined {
+  #groupOf({ author, stepId }: ArchivedEvent) {
     if (author.kind !== 'extension') return undefined;
     const key = JSON.stringify([author.name, stepId]);
     const group = this.#groups.get(key) ?? { replacements: [], appended: [], removed: [] };

@@ -4,7 +4,7 @@
  * earlier event, numbered without gaps.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
-import type { StoredLine } from '../lines/read-lines.ts';
+import type { ReadLines, StoredLine } from '../lines/read-lines.ts';
 
 export interface InboxHead extends AgentAddress {
   /** The number before that of the first event or mark in this file. */
@@ -20,15 +20,8 @@ export interface InboxEntry {
   readonly cancelled?: string;
 }
 
-/** Cancels an event that was accepted earlier. */
-export interface CancelMark {
-  readonly seq: number;
-  /** The number of the cancelled event. */
-  readonly cancels: number;
-  readonly reason: string;
-}
-
-export type InboxLine = InboxEntry | CancelMark;
+/** An event, or the mark that cancels the event with the number `cancels`. */
+export type InboxLine = InboxEntry | { readonly seq: number; readonly cancels: number; readonly reason: string };
 
 /** Makes the head line. It is numbered like the last removed line, so that the numbers in the file only grow. */
 export function headText({ before, agentName, instanceKey, handled }: InboxHead): string {
@@ -49,11 +42,32 @@ export function readHead({ fields }: StoredLine): InboxHead | undefined {
   return { before: seq, ...head };
 }
 
+/** Returns the contents, or a string that describes the damage. */
+export function readInbox(read: ReadLines): { readonly head: InboxHead; readonly lines: InboxLine[] } | string {
+  if (read.damage) return read.damage;
+  const [first, ...rest] = read.lines;
+  const head = first && readHead(first);
+  if (!head) return 'its first line is not the head of an inbox';
+  const lines = readInboxLines(rest, head.before);
+  return typeof lines === 'string' ? lines : { head, lines };
+}
+
+/** Returns the lines, or a string that describes the damage. `after`: the number before the first line. */
+export function readInboxLines(stored: readonly StoredLine[], after: number): InboxLine[] | string {
+  const lines: InboxLine[] = [];
+  for (const each of stored) {
+    const line = readLine(each, after + lines.length);
+    if (!line) return `line ${after + lines.length + 1} is missing`;
+    lines.push(line);
+  }
+  return lines;
+}
+
 /** Returns `undefined` if the line is neither an event nor a mark, or if its number does not follow `after`. */
-export function readLine({ seq, fields }: StoredLine, after: number): InboxLine | undefined {
+function readLine({ seq, fields }: StoredLine, after: number): InboxLine | undefined {
   if (seq !== after + 1) return undefined;
   // Safe: the checksum was verified, and only lineText writes `cancels`.
-  if ('cancels' in fields) return { seq, ...(fields as unknown as Omit<CancelMark, 'seq'>) };
+  if ('cancels' in fields) return { seq, ...(fields as unknown as { cancels: number; reason: string }) };
   if (!('event' in fields)) return undefined;
   // Safe: the checksum was verified, and only lineText writes `event`. Dates are strings in JSON.
   const event = fields['event'] as unknown as Omit<AgentEvent, 'createdAt'> & { createdAt: string };
@@ -64,15 +78,14 @@ export function readLine({ seq, fields }: StoredLine, after: number): InboxLine 
 export function entriesOf(lines: readonly InboxLine[], before: readonly InboxEntry[] = []): InboxEntry[] {
   const entries = [...before];
   for (const line of lines) {
-    if ('event' in line) entries.push(line);
-    else markCancelled(entries, line);
+    if ('event' in line) {
+      entries.push(line);
+      continue;
+    }
+    const index = entries.findLastIndex(({ seq }) => seq === line.cancels);
+    const entry = entries[index];
+    // Absent when the event was handled and removed meanwhile.
+    if (entry !== undefined) entries[index] = { ...entry, cancelled: line.reason };
   }
   return entries;
-}
-
-/** Marks an event as cancelled. If the event was handled and removed meanwhile, does nothing. */
-function markCancelled(entries: InboxEntry[], { cancels, reason }: CancelMark): void {
-  const index = entries.findLastIndex(({ seq }) => seq === cancels);
-  const entry = entries[index];
-  if (entry !== undefined) entries[index] = { ...entry, cancelled: reason };
 }

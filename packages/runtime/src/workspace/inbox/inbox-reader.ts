@@ -7,8 +7,7 @@ import { readMetadata } from '../records/read-metadata.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
-import { entriesOf, type InboxEntry } from './inbox-lines.ts';
-import { readInbox, readInboxLines } from './read-inbox.ts';
+import { entriesOf, type InboxEntry, readInbox, readInboxLines } from './inbox-lines.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
 export class InboxReader {

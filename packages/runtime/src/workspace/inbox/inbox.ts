@@ -18,9 +18,16 @@ import { mendTail } from '../lines/open-lines.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { sealLines } from '../lines/seal-lines.ts';
-import { entriesOf, headText, lineText, type InboxEntry, type InboxHead, type InboxLine } from './inbox-lines.ts';
+import {
+  entriesOf,
+  headText,
+  lineText,
+  readInbox,
+  type InboxEntry,
+  type InboxHead,
+  type InboxLine,
+} from './inbox-lines.ts';
 import { handledUpTo } from './inbox-reader.ts';
-import { readInbox, type InboxContents } from './read-inbox.ts';
 
 /** The event is durable on disk, from this delivery or from an earlier one. */
 export type Accepted =
@@ -53,15 +60,17 @@ export class Inbox {
 
   private constructor(
     private readonly stored: StoredInstance,
-    opened: InboxContents & { readonly log: AppendLog; readonly handled: number },
+    { head, lines }: Exclude<ReturnType<typeof readInbox>, string>,
+    log: AppendLog,
+    handled: number,
   ) {
     this.#serial = new FailStop(stored.paths.inbox);
-    this.#head = opened.head;
-    this.#lines = [...opened.lines];
-    this.#entries = entriesOf(opened.lines);
-    this.#log = opened.log;
-    this.#known = knownIds(opened.head, this.#entries);
-    this.#handled = opened.handled;
+    this.#head = head;
+    this.#lines = lines;
+    this.#entries = entriesOf(lines);
+    this.#log = log;
+    this.#known = knownIds(head, this.#entries);
+    this.#handled = handled;
   }
 
   /**
@@ -87,7 +96,7 @@ export class Inbox {
     // accepted, so they must be durable.
     await log.sync();
     await fs.syncFolder(paths.folder);
-    const inbox = new Inbox(stored, { ...contents, log, handled });
+    const inbox = new Inbox(stored, contents, log, handled);
     if (handled > inbox.#last) await inbox.#skipToHandled();
     return inbox;
   }

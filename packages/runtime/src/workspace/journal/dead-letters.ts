@@ -4,21 +4,11 @@ import { readQueue } from '../lines/durable-queue.ts';
 import { decodeLetter, retryOf, type DeadLetter } from '../records/dead-letter.ts';
 
 /** Events that were given up. When a turn is committed with the error code `E_DEAD_LETTER`, its event is added here. */
-export interface DeadLetters {
-  list(instance: AgentAddress): Promise<readonly DeadLetter[]>;
-  /**
-   * Accepts the event again, with the id `<id>~retry`, and removes the dead letter. Returns false when no letter has
-   * this id.
-   */
-  retry(instance: AgentAddress, eventId: string): Promise<boolean>;
-  drop(instance: AgentAddress, eventId: string): Promise<void>;
-}
-
 export function openDeadLetters(
   slots: InstanceSlots,
   accept: (instance: AgentAddress, event: AgentEvent) => Promise<unknown>,
-): DeadLetters {
-  const list: DeadLetters['list'] = async (instance) => {
+) {
+  const list = async (instance: AgentAddress): Promise<readonly DeadLetter[]> => {
     const slot = slots.of(instance);
     const writer = await slot.ownedWriter();
     const letters = writer
@@ -26,13 +16,17 @@ export function openDeadLetters(
       : await readQueue(slot.stored, slot.stored.paths.deadLetters);
     return letters.map(decodeLetter);
   };
-  const drop: DeadLetters['drop'] = async (instance, eventId) => {
+  const drop = async (instance: AgentAddress, eventId: string): Promise<void> => {
     await slots.of(instance).withQueues(async (queues) => (await queues.letters()).remove(eventId));
   };
   return {
     list,
     drop,
-    async retry(instance, eventId) {
+    /**
+     * Accepts the event again, with the id `<id>~retry`, and removes the dead letter. Returns false when no letter has
+     * this id.
+     */
+    async retry(instance: AgentAddress, eventId: string): Promise<boolean> {
       const letter = (await list(instance)).find(({ event }) => event.id === eventId);
       if (!letter) return false;
       // Accept first, then remove. After a crash in between, the letter still exists, and accepting the same id again

@@ -4,9 +4,8 @@ import type { EventAuthor } from '../../agent/conversation/conversation-store.ts
 import type { BlamedMessage } from '../history/blamed-message.ts';
 import { foldHistory, type Moment } from '../history/fold-history.ts';
 import { HistoryFold } from '../history/history-fold.ts';
+import type { HistoryStart } from '../history/history-start.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
-import type { Journal } from './journal.ts';
-import type { ConversationToFork } from './plan-fork.ts';
 import { type SalvageSource, salvageConversation, describeDamage } from './salvage-conversation.ts';
 
 export interface ForkOptions {
@@ -31,11 +30,6 @@ export interface ForkedInstance {
   readonly problems?: readonly string[];
 }
 
-interface Fork {
-  readonly conversation: ConversationToFork;
-  readonly forked: ForkedInstance;
-}
-
 /**
  * Reads the start of a fork. States that are not archived are known only at the newest moment. Damage is reported in
  * `problems` as long as every message of the moment has an intact copy.
@@ -43,10 +37,10 @@ interface Fork {
  * **Errors** — `E_HISTORY_RANGE`; those of reading.
  */
 export async function readFork(
-  journal: Pick<Journal, 'history' | 'readIntact'>,
+  journal: SalvageSource,
   from: AgentAddress,
   at: Moment | undefined,
-): Promise<Fork> {
+): Promise<ReturnType<typeof toFork>> {
   if (at === undefined) return readNewest(journal, from);
   const problems = new Set<string>();
   const fold = await foldHistory(journal, from, at, 0, (error) => {
@@ -59,7 +53,7 @@ export async function readFork(
   return toFork(from, fold.blamed(), states, [...problems], fold.seq);
 }
 
-async function readNewest(journal: SalvageSource, from: AgentAddress): Promise<Fork> {
+async function readNewest(journal: SalvageSource, from: AgentAddress): Promise<ReturnType<typeof toFork>> {
   // The archive lacks long states, and states that were committed alone since the last turn.
   const { fold, messages, extensionState, unknownStates, problems } = await salvageConversation(journal, from, true);
   if (messages === undefined) throw await wholeNowhere(journal, from, problems);
@@ -70,22 +64,16 @@ async function readNewest(journal: SalvageSource, from: AgentAddress): Promise<F
 function toFork(
   { instanceKey }: AgentAddress,
   blamed: readonly BlamedMessage[],
-  states: { readonly known: ConversationToFork['extensionState']; readonly unknown: readonly string[] },
+  { known: extensionState, unknown: unknownStates }: HistoryStart['states'],
   problems: readonly string[],
   seq: number | undefined,
-): Fork {
+) {
   // Ephemeral messages belong to a step or turn that the fork does not continue.
   const messages = blamed.filter(({ message }) => lifetimeOf(message) === undefined);
   const moment = seq === undefined ? {} : { seq };
-  return {
-    conversation: { from: { instanceKey, ...moment }, messages, extensionState: states.known },
-    forked: {
-      ...moment,
-      messages: messages.length,
-      unknownStates: states.unknown,
-      ...(problems.length > 0 && { problems }),
-    },
-  };
+  const found = problems.length > 0 ? { problems } : {};
+  const forked: ForkedInstance = { ...moment, messages: messages.length, unknownStates, ...found };
+  return { conversation: { from: { instanceKey, ...moment }, messages, extensionState }, forked };
 }
 
 /** Describes the origin of a message whose history is not readable, from the message alone. */

@@ -43,15 +43,8 @@ import { planCommit, type CommitPlan } from './plan-commit.ts';
 import { planReset } from './plan-reset.ts';
 import { planStates } from './plan-states.ts';
 import { readMetadata } from '../records/read-metadata.ts';
-import { recover, type RecoveredInstance } from './recover.ts';
+import { recover } from './recover.ts';
 import { turnIdOf } from '../../ports/ids.ts';
-
-interface RunningTurn {
-  readonly turnId: string;
-  readonly epoch: number;
-  /** The event that the turn handles, if it came through the inbox. */
-  readonly entry: InboxEntry | undefined;
-}
 
 export class InstanceWriter {
   readonly #serial: FailStop;
@@ -59,14 +52,15 @@ export class InstanceWriter {
   #metadata: InstanceMetadata;
   #extensions: ReadonlyMap<string, string>;
   #log: LoggedRecord[];
-  #turn: RunningTurn | undefined;
+  /** The running turn, and its event if it came through the inbox. */
+  #turn: { readonly turnId: string; readonly epoch: number; readonly entry: InboxEntry | undefined } | undefined;
 
   private constructor(
     private readonly stored: StoredInstance,
     private readonly lock: Lock,
     private readonly nextEpoch: () => number,
     private readonly queues: InstanceQueues,
-    private readonly recovered: RecoveredInstance,
+    private readonly recovered: Awaited<ReturnType<typeof recover>>,
     metadata: InstanceMetadata,
   ) {
     this.#serial = new FailStop(stored.paths.folder);
@@ -248,7 +242,7 @@ export class InstanceWriter {
     throw new GoondanError('E_FENCED', `Another process took over ${this.stored.paths.folder}`);
   }
 
-  #running(epoch: number): RunningTurn {
+  #running(epoch: number) {
     if (!this.#turn) throw outOfOrder('No turn is open: the last one was committed, or none was opened');
     if (this.#turn.epoch === epoch) return this.#turn;
     throw new GoondanError('E_FENCED', `Turn ${this.#turn.turnId} was opened again since; this writer is an older one`);

@@ -11,7 +11,7 @@ import type { ConversationStore } from '../../agent/conversation/conversation-st
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import { openRuntimeEvents } from '../archive/runtime-events.ts';
-import { openDeadLetters, type DeadLetters } from './dead-letters.ts';
+import { openDeadLetters } from './dead-letters.ts';
 import { type KeptHistory, keptHistory, keptTurns } from '../history/kept-history.ts';
 import type { Accepted } from '../inbox/inbox.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
@@ -109,7 +109,7 @@ export interface Journal extends ConversationStore {
   /** Removes files that interrupted deletions and forks left. Only for the owner of the workspace. */
   sweep(): Promise<void>;
   readonly outbox: ReturnType<typeof openOutbox>;
-  readonly deadLetters: DeadLetters;
+  readonly deadLetters: ReturnType<typeof openDeadLetters>;
   /** Yields the kept committed turns, oldest first. **Errors** — `E_STORE_CORRUPT`, also when turns are missing. */
   archive(instance: AgentAddress): AsyncIterable<ArchivedTurn>;
   /**

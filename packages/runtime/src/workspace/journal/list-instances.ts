@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { AgentAddress } from '@goondan/types';
 import { readHead } from '../inbox/inbox-lines.ts';
-import { instanceFolderName } from '../layout/instance-folder-name.ts';
-import { isAside, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
+import { instanceFolderName, isAside, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';

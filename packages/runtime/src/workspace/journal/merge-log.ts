@@ -6,19 +6,17 @@
  */
 import type { LoggedRecord } from '../records/logged-record.ts';
 
-export interface MergedLog {
-  /** The records in order, without gaps. */
-  readonly log: readonly LoggedRecord[];
-  /** The number of the first record to cut off; absent if none. */
-  readonly cutFrom?: number;
-  readonly damage?: string;
-}
-
 /**
  * Merges the records. `after`: the number of the last committed record. Records up to this number belong to earlier
  * turns and are ignored.
+ *
+ * Returns the records in order, without gaps. `cutFrom`: the number of the first record to cut off; absent if none.
  */
-export function mergeLog(events: readonly LoggedRecord[], others: readonly LoggedRecord[], after: number): MergedLog {
+export function mergeLog(
+  events: readonly LoggedRecord[],
+  others: readonly LoggedRecord[],
+  after: number,
+): { readonly log: readonly LoggedRecord[]; readonly cutFrom?: number; readonly damage?: string } {
   const records = [...events, ...others].filter(({ seq }) => seq > after).toSorted((a, b) => a.seq - b.seq);
   const gap = records.findIndex(({ seq }, index) => seq !== after + 1 + index);
   const log = gap === -1 ? records : records.slice(0, gap);

@@ -5,7 +5,7 @@ import { archiveTexts } from '../archive/archive-lines.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { checksum } from '../lines/checksum.ts';
 import { sealLines } from '../lines/seal-lines.ts';
-import { type ExtensionsPlan, marksOf, planExtensions, type StatesPlan } from './plan-states.ts';
+import { marksOf, planExtensions, type StatesPlan } from './plan-states.ts';
 import { encodeMessage, type StoredMessage } from '../../messages/message-text.ts';
 import type { LoggedRecord } from '../records/logged-record.ts';
 import {
@@ -51,14 +51,22 @@ export function planCommit(
   const { extensions, changed, removed } = planExtensions(committed, turn.extensionState);
   const states = archivedStates(before.commit, { extensions, changed, removed });
 
-  const brought = messagesBrought(log);
+  /** The last record that contains each message, by message id. */
+  const brought = new Map<string, { readonly seq: number; readonly text: string }>();
+  for (const { seq, message } of log) if (message) brought.set(message.id, { seq, text: message.text });
+  /** Returns the number of the record that contains the message, so that it is not stored twice, or else the message. */
+  const refer = (id: string, text: string): number | StoredMessage => {
+    const found = brought.get(id);
+    // Safe: encodeMessage made the text; dates are strings in JSON.
+    return found?.text === text ? found.seq : (JSON.parse(text) as StoredMessage);
+  };
   const committedTurn: CommittedTurn = {
     id: turn.turnId,
     at: now.getTime(),
     after: start,
     events: log.filter(({ record }) => record.type === 'message').length,
-    base: isRewrite ? 'rewrite' : delta.messages.map(({ id }, index) => refer(id, texts[index] ?? '', brought)),
-    result: typeof result === 'string' ? result : storeResult(result, brought),
+    base: isRewrite ? 'rewrite' : delta.messages.map(({ id }, index) => refer(id, texts[index] ?? '')),
+    result: typeof result === 'string' ? result : storeResult(result, refer),
     ...(states && { states }),
     ...(turn.fork && { fork: turn.fork }),
     ...(entry?.event.replyTo && { replyTo: entry.event.replyTo }),
@@ -91,7 +99,7 @@ export function planCommit(
  */
 function archivedStates(
   { statesAlone }: InstanceMetadata['commit'],
-  { extensions, changed, removed }: ExtensionsPlan,
+  { extensions, changed, removed }: Omit<StatesPlan, 'metadata'>,
 ): CommittedTurn['states'] {
   const earlier = statesAlone?.unarchived ?? [];
   const all = {
@@ -101,37 +109,15 @@ function archivedStates(
   return all.changed.length + all.removed.length > 0 ? all : undefined;
 }
 
-interface Brought {
-  readonly seq: number;
-  readonly text: string;
-}
-
-/** Returns the last record that contains each message, by message id. */
-function messagesBrought(log: readonly LoggedRecord[]): Map<string, Brought> {
-  const brought = new Map<string, Brought>();
-  for (const { seq, message } of log) if (message) brought.set(message.id, { seq, text: message.text });
-  return brought;
-}
-
-/**
- * Returns the number of the record that contains the message, so that the message is not stored twice, or else the
- * message.
- */
-function refer(id: string, text: string, brought: ReadonlyMap<string, Brought>): number | StoredMessage {
-  const found = brought.get(id);
-  // Safe: encodeMessage made the text; dates are strings in JSON.
-  return found?.text === text ? found.seq : (JSON.parse(text) as StoredMessage);
-}
-
 function storeResult(
   { finishReason, truncated, error, responseMessage }: TurnResult,
-  brought: ReadonlyMap<string, Brought>,
+  refer: (id: string, text: string) => number | StoredMessage,
 ): StoredResult {
   return {
     finishReason,
     ...(truncated === true && { truncated }),
     ...(error && { error }),
-    ...(responseMessage && { response: refer(responseMessage.id, encodeMessage(responseMessage), brought) }),
+    ...(responseMessage && { response: refer(responseMessage.id, encodeMessage(responseMessage)) }),
   };
 }
 

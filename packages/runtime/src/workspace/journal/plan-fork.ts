@@ -8,18 +8,20 @@ import { logRecord, type LoggedRecord, type EventOrigin } from '../records/logge
 import { type ForkOrigin, newMetadata } from '../records/metadata.ts';
 import { type CommitPlan, planCommit } from './plan-commit.ts';
 
-export interface ConversationToFork {
-  readonly from: ForkOrigin;
-  readonly messages: readonly BlamedMessage[];
-  readonly extensionState: Readonly<Record<string, JsonValue>>;
-}
-
 const TURN_ID = 'fork-1';
 
 /** Plans the commit for an instance that does not exist yet. */
 export function planFork(
   to: AgentAddress,
-  { from, messages, extensionState }: ConversationToFork,
+  {
+    from,
+    messages,
+    extensionState,
+  }: {
+    readonly from: ForkOrigin;
+    readonly messages: readonly BlamedMessage[];
+    readonly extensionState: Readonly<Record<string, JsonValue>>;
+  },
   now: Date,
 ): CommitPlan {
   const turn = {

@@ -7,18 +7,14 @@ import type { JsonValue } from '@goondan/types';
 import { checksum } from '../lines/checksum.ts';
 import type { FileMark, InstanceMetadata } from '../records/metadata.ts';
 
-/** The changes to the files of extension states. */
-export interface ExtensionsPlan {
+export interface StatesPlan {
+  readonly metadata: InstanceMetadata;
   /** All states after the commit, by extension name. */
   readonly extensions: ReadonlyMap<string, string>;
   /** Names of states that differ from the committed ones. */
   readonly changed: readonly string[];
   /** Names of extensions that no longer have a state. */
   readonly removed: readonly string[];
-}
-
-export interface StatesPlan extends ExtensionsPlan {
-  readonly metadata: InstanceMetadata;
 }
 
 /** Returns `undefined` when the new states equal the committed ones. */
@@ -39,10 +35,11 @@ export function planStates(
   return { ...plan, metadata: { ...before, commit } };
 }
 
+/** Plans the changes to the files of extension states. */
 export function planExtensions(
   committed: ReadonlyMap<string, string>,
   states: Readonly<Record<string, JsonValue>>,
-): ExtensionsPlan {
+): Omit<StatesPlan, 'metadata'> {
   const extensions = new Map(Object.entries(states).map(([name, state]) => [name, JSON.stringify(state)]));
   return {
     extensions,

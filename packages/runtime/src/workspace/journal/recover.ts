@@ -6,7 +6,7 @@
  * kept. For damage that a crash cannot cause, it throws `E_STORE_CORRUPT` and changes nothing.
  */
 import { archiveTexts } from '../archive/archive-lines.ts';
-import { readTail, type ArchiveTail } from '../archive/read-tail.ts';
+import { readTail } from '../archive/read-tail.ts';
 import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
 import type { AppendLog } from '../lines/append-log.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
@@ -16,36 +16,21 @@ import { sealLines } from '../lines/seal-lines.ts';
 import { together } from '../lines/together.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { committedLog, isWholeLog } from '../records/committed-log.ts';
-import {
-  placeExtensions,
-  readExtensionFiles,
-  removeStrayExtensions,
-  type ExtensionFiles,
-} from '../records/extension-files.ts';
+import { placeExtensions, readExtensionFiles, removeStrayExtensions } from '../records/extension-files.ts';
 import { placeBase } from './apply-commit.ts';
 import { FinishedTurns } from './finished-turns.ts';
 import { closeInstanceFiles, openInstanceFiles, type InstanceFiles } from './instance-files.ts';
 import type { InstanceQueues } from './instance-queues.ts';
-import { readEventLine, readTurnLine, type LoggedRecord } from '../records/logged-record.ts';
-import { mergeLog, type MergedLog } from './merge-log.ts';
+import { readEventLine, readTurnLine } from '../records/logged-record.ts';
+import { mergeLog } from './merge-log.ts';
 import { logStart, type CommitRecord, type InstanceMetadata } from '../records/metadata.ts';
 import { planBase, type BasePlan } from './plan-base.ts';
 
-export interface RecoveredInstance {
-  readonly files: InstanceFiles;
-  /** The log of the uncommitted turn. */
-  readonly log: readonly LoggedRecord[];
-  /** The committed states by extension name. */
-  readonly extensions: ReadonlyMap<string, string>;
-  readonly finished: FinishedTurns;
-}
-
-/** Recovers an instance. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_WRITE`, `E_DISK_FULL`. */
-export async function recover(
-  stored: StoredInstance,
-  { commit }: InstanceMetadata,
-  queues: InstanceQueues,
-): Promise<RecoveredInstance> {
+/**
+ * Recovers an instance. Returns its open files, the log of the uncommitted turn, the committed states by extension name,
+ * and the results of the last turns. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_WRITE`, `E_DISK_FULL`.
+ */
+export async function recover(stored: StoredInstance, { commit }: InstanceMetadata, queues: InstanceQueues) {
   const found = await look(stored, commit);
   await makeNamesDurable(stored);
   const files = await openInstanceFiles(stored);
@@ -64,20 +49,11 @@ export async function recover(
   }
 }
 
-interface Found {
-  readonly events: ReadLines;
-  readonly turn: ReadLines;
-  readonly archive: ArchiveTail;
-  readonly base: BasePlan;
-  readonly extensions: ExtensionFiles;
-  /** The records of the committed turn that are still in the log files. */
-  readonly committed: readonly LoggedRecord[];
-  /** The records of the uncommitted turn after it. */
-  readonly open: MergedLog;
-}
-
-/** Reads all files. Rejects damage that a crash cannot cause, before anything is changed. */
-async function look(stored: StoredInstance, commit: CommitRecord): Promise<Found> {
+/**
+ * Reads all files. Rejects damage that a crash cannot cause, before anything is changed. `committed`: the records of the
+ * committed turn that are still in the log files. `open`: the records of the uncommitted turn after it.
+ */
+async function look(stored: StoredInstance, commit: CommitRecord) {
   const { fs, paths } = stored;
   const events = await readLog(stored, paths.events);
   const turn = await readLog(stored, paths.turn);
@@ -140,10 +116,9 @@ async function finishBase(stored: StoredInstance, files: InstanceFiles, plan: Ba
 async function finishArchive(
   ports: StorePorts,
   files: InstanceFiles,
-  found: Found,
+  { archive, committed, extensions }: Awaited<ReturnType<typeof look>>,
   commit: CommitRecord,
 ): Promise<void> {
-  const { archive, committed, extensions } = found;
   await mendTail(ports, files.archive.current, archive.read);
   const texts = archive.last < commit.base.seq ? archiveTexts(commit, committed, archive.last, extensions.texts) : [];
   // Writes without rotating: the first lines of this turn may be in the current file, and a turn must not span two
@@ -168,7 +143,7 @@ async function lastResults({ fs, paths, limits }: StoredInstance, { turn }: Comm
 async function clearLeftovers(
   stored: StoredInstance,
   files: InstanceFiles,
-  { events, turn, open }: Found,
+  { events, turn, open }: Awaited<ReturnType<typeof look>>,
   commit: CommitRecord,
 ): Promise<void> {
   const { fs, paths, warn } = stored;

@@ -2,39 +2,26 @@
  * Reads the newest moment of a conversation from the intact files: those of the last commit, and those of the history.
  * Either source has all messages.
  */
-import type { AgentAddress, GoondanError, JsonValue, Message } from '@goondan/types';
+import type { AgentAddress, GoondanError } from '@goondan/types';
 import { foldHistory } from '../history/fold-history.ts';
 import type { HistoryFold } from '../history/history-fold.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import type { Journal } from './journal.ts';
 import type { IntactConversation } from './read-committed.ts';
 
-export interface SalvagedConversation {
-  /** The number of the commit; absent when it is not known. */
-  readonly version?: number;
-  /** Absent when no intact copy exists. */
-  readonly messages?: readonly Message[];
-  readonly extensionState: Readonly<Record<string, JsonValue>>;
-  /** Extensions whose state has no intact copy, neither in its file nor in the history. */
-  readonly unknownStates: readonly string[];
-  /** The fold of the complete history, if it was read and is intact. */
-  readonly fold?: HistoryFold;
-  /** One text for each damage, with an error code and the effect. Empty when nothing is damaged. */
-  readonly problems: readonly string[];
-}
-
 export type SalvageSource = Pick<Journal, 'history' | 'readIntact'>;
 
 /**
  * Reads the last commit. Also reads the history if `withHistory` is true, or if another file is damaged.
  *
+ * `version`: the number of the commit; absent when it is not known. `messages`: absent when no intact copy exists.
+ * `unknownStates`: extensions whose state has no intact copy, neither in its file nor in the history. `fold`: the fold
+ * of the complete history, if it was read and is intact. `problems`: one text for each damage, with an error code and
+ * the effect.
+ *
  * **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`.
  */
-export async function salvageConversation(
-  source: SalvageSource,
-  instance: AgentAddress,
-  withHistory: boolean,
-): Promise<SalvagedConversation> {
+export async function salvageConversation(source: SalvageSource, instance: AgentAddress, withHistory: boolean) {
   const before = withHistory ? await readWholeHistory(source, instance) : {};
   const intact = await source.readIntact(instance);
   const isNeeded = !withHistory && intact.problems.length > 0;
@@ -51,11 +38,11 @@ export async function salvageConversation(
     return describeDamage(each, `The state of "${name}" is ${isLost ? 'lost' : 'the one that the last turn left'}.`);
   });
   return {
-    ...(version !== undefined && { version }),
-    ...(messages !== undefined && { messages }),
+    version,
+    messages,
     extensionState: states.known,
     unknownStates: states.unknown,
-    ...(fold !== undefined && { fold }),
+    fold,
     problems: problem === undefined ? problems : [describeDamage(problem, historyConsequence(intact)), ...problems],
   };
 }

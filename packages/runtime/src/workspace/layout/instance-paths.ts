@@ -1,7 +1,6 @@
 import type { AgentAddress } from '@goondan/types';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { instanceFolderName } from './instance-folder-name.ts';
 import { pathSegment } from './path-segment.ts';
 
 /** The location of a workspace. */
@@ -93,6 +92,16 @@ export function layersPath(workspace: string, agentName: string): string {
 
 export function instancePaths(workspace: string, { agentName, instanceKey }: AgentAddress): InstancePaths {
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
+}
+
+/**
+ * Returns the name of an instance's folder: `<agent>~<key>`, with a hash if the key is not safe in a path. Neither part
+ * contains `~`, so two instances never share a name.
+ *
+ * @example instanceFolderName('coder', 'default') // 'coder~default'
+ */
+export function instanceFolderName(agentName: string, instanceKey: string): string {
+  return `${pathSegment(agentName)}~${pathSegment(instanceKey)}`;
 }
 
 /** Returns the paths inside a folder, without knowing which instance the folder belongs to. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { instanceFolderName } from './instance-folder-name.ts';
+import { instanceFolderName } from './instance-paths.ts';
 import { pathSegment } from './path-segment.ts';
 
 test('a safe name stays unchanged', () => {

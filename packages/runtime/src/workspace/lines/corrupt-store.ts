@@ -1,6 +1,6 @@
+import { basename, dirname, join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import type { StorePorts } from '../store-ports.ts';
-import { keepAside } from './keep-aside.ts';
 
 /** Returns true if an error reports a damaged file. */
 export function isCorrupt(error: unknown): error is GoondanError {
@@ -11,10 +11,29 @@ export function isCorrupt(error: unknown): error is GoondanError {
 export async function corruptStore(ports: StorePorts, path: string, problem: string): Promise<GoondanError> {
   let where: string;
   try {
-    const copy = await keepAside(ports.fs, ports.clock, path);
+    const copy = await keepAside(ports, path);
     where = copy ? `a copy is in ${copy}` : 'there is no such file';
   } catch (error) {
     where = `no copy could be made: ${error instanceof Error ? error.message : String(error)}`;
   }
   return new GoondanError('E_STORE_CORRUPT', `${path} is damaged: ${problem} (${where})`);
+}
+
+/**
+ * Copies a damaged file to `<name>.corrupt-<time>` and returns the path of the copy. The original stays. If an equal
+ * copy exists, no second one is made. Returns `undefined` when there is nothing to copy.
+ */
+async function keepAside({ fs, clock }: StorePorts, path: string): Promise<string | undefined> {
+  const bytes = await fs.read(path);
+  if (!bytes) return undefined;
+  const folder = dirname(path);
+  const prefix = `${basename(path)}.corrupt-`;
+  for (const name of (await fs.list(folder)) ?? []) {
+    if (!name.startsWith(prefix)) continue;
+    const copy = await fs.read(join(folder, name));
+    if (copy && Buffer.compare(copy, bytes) === 0) return join(folder, name);
+  }
+  const copy = join(folder, prefix + clock.now().toISOString().replaceAll(':', '-'));
+  await fs.createNew(copy, bytes);
+  return copy;
 }

@@ -4,68 +4,52 @@ import type { Fs } from '../../ports/fs.ts';
 import type { RotationLimits } from '../limits.ts';
 import { AppendLog } from './append-log.ts';
 
-/** Called before an old file is deleted. If it returns false, this file and all newer ones are kept. */
-export type LetGo = (path: string) => Promise<boolean>;
-
 export class RotatingLog {
-  readonly #fs: Fs;
-  readonly #limits: RotationLimits;
-  readonly #letGo: LetGo;
-  #log: AppendLog;
+  private constructor(
+    private readonly fs: Fs,
+    private readonly limits: RotationLimits,
+    private readonly letGo: (path: string) => Promise<boolean>,
+    /** The file with the newest lines. */
+    public current: AppendLog,
+  ) {}
 
-  private constructor(fs: Fs, limits: RotationLimits, letGo: LetGo, log: AppendLog) {
-    this.#fs = fs;
-    this.#limits = limits;
-    this.#letGo = letGo;
-    this.#log = log;
-  }
-
-  static async open(
-    fs: Fs,
-    path: string,
-    limits: RotationLimits,
-    letGo: LetGo = async () => true,
-  ): Promise<RotatingLog> {
+  /** `letGo` is called before an old file is deleted. If it returns false, this file and all newer ones are kept. */
+  static async open(fs: Fs, path: string, limits: RotationLimits, letGo: RotatingLog['letGo'] = async () => true) {
     return new RotatingLog(fs, limits, letGo, await AppendLog.open(fs, path));
-  }
-
-  /** The file with the newest lines. */
-  get current(): AppendLog {
-    return this.#log;
   }
 
   /** Writes bytes; not durable before `sync`. Earlier writes must be synced before. One write never spans two files. */
   async write(bytes: Uint8Array): Promise<void> {
-    if (this.#log.size >= this.#limits.bytes) await this.#rotate();
-    await this.#log.write(bytes);
+    if (this.current.size >= this.limits.bytes) await this.#rotate();
+    await this.current.write(bytes);
   }
 
   sync(): Promise<void> {
-    return this.#log.sync();
+    return this.current.sync();
   }
 
   close(): Promise<void> {
-    return this.#log.close();
+    return this.current.close();
   }
 
   async #rotate(): Promise<void> {
-    const { path } = this.#log;
+    const { path } = this.current;
     const folder = dirname(path);
-    const older = await rotatedFiles(this.#fs, path);
-    await this.#log.close();
-    await this.#fs.rename(path, numbered(path, numberOf(path, older.at(-1)) + 1));
+    const older = await rotatedFiles(this.fs, path);
+    await this.current.close();
+    await this.fs.rename(path, numbered(path, numberOf(path, older.at(-1)) + 1));
     // The rename of the full file must be durable before a new file gets the old name.
-    await this.#fs.syncFolder(folder);
-    this.#log = await AppendLog.open(this.#fs, path);
+    await this.fs.syncFolder(folder);
+    this.current = await AppendLog.open(this.fs, path);
     // Bytes in the new file are durable only together with its directory entry.
-    await this.#fs.syncFolder(folder);
-    const tooMany = Math.max(0, older.length + 1 - this.#limits.files);
+    await this.fs.syncFolder(folder);
+    const tooMany = Math.max(0, older.length + 1 - this.limits.files);
     for (const old of older.slice(0, tooMany)) {
-      if (!(await this.#letGo(old))) return;
-      await this.#fs.remove(old);
+      if (!(await this.letGo(old))) return;
+      await this.fs.remove(old);
       // Syncs after each deletion, so that a power loss cannot bring back an older file while a newer one stays
       // deleted.
-      if (tooMany > 1) await this.#fs.syncFolder(folder);
+      if (tooMany > 1) await this.fs.syncFolder(folder);
     }
   }
 }

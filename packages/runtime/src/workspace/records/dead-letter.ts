@@ -28,11 +28,9 @@ export function encodeLetter(letter: DeadLetter): JsonValue {
 
 export function decodeLetter({ value }: QueueEntry): DeadLetter {
   // Safe: the checksum was verified, and encodeLetter made the value.
-  const { event, deadAt, ...rest } = value as unknown as StoredLetter;
+  const { event, deadAt, ...rest } = value as unknown as Omit<DeadLetter, 'event' | 'deadAt'> & {
+    readonly deadAt: string;
+    readonly event: Stored<AgentEvent>;
+  };
   return { ...rest, deadAt: new Date(deadAt), event: { ...event, createdAt: new Date(event.createdAt) } };
 }
-
-type StoredLetter = Omit<DeadLetter, 'event' | 'deadAt'> & {
-  readonly deadAt: string;
-  readonly event: Stored<AgentEvent>;
-};

@@ -9,18 +9,12 @@ import { prepareFile } from '../lines/replace-file.ts';
 import { together } from '../lines/together.ts';
 import { type CommitRecord, matches } from './metadata.ts';
 
-export interface ExtensionFiles {
-  /** The committed states by extension name. */
-  readonly texts: ReadonlyMap<string, string>;
-  /** Names of extensions whose `.next` file is the valid one. */
-  readonly toRename: readonly string[];
-  /** The path of the first file that does not match the commit record. */
-  readonly damaged?: string;
-  /** Names of extensions with a damaged file. */
-  readonly lost: readonly string[];
-}
-
-export async function readExtensionFiles({ fs, paths }: StoredInstance, commit: CommitRecord): Promise<ExtensionFiles> {
+/**
+ * Reads the committed states. `texts`: the states by extension name. `toRename`: names of extensions whose `.next` file
+ * is the valid one. `lost`: names of extensions with a file that does not match the commit record. `damaged`: the path
+ * of the first such file.
+ */
+export async function readExtensionFiles({ fs, paths }: StoredInstance, commit: CommitRecord) {
   const texts = new Map<string, string>();
   const toRename: string[] = [];
   const lost: string[] = [];
@@ -38,7 +32,7 @@ export async function readExtensionFiles({ fs, paths }: StoredInstance, commit: 
     texts.set(name, new TextDecoder().decode(bytes));
   }
   const [first] = lost;
-  return { texts, toRename, lost, ...(first !== undefined && { damaged: paths.extension(first) }) };
+  return { texts, toRename, lost, damaged: first === undefined ? undefined : paths.extension(first) };
 }
 
 /**

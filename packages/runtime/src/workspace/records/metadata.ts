@@ -33,11 +33,12 @@ export interface CommitRecord {
   readonly version: number;
   /** Absent before the first commit. */
   readonly turn?: CommittedTurn;
-  readonly base: BaseMark;
+  /** The mark of the base, with the number of the last record that the base includes. */
+  readonly base: FileMark & { readonly seq: number };
   /** The number of messages in the base. */
   readonly messages: number;
   /** The base before this commit; it stays on disk until the commit is applied. */
-  readonly previous: BaseMark;
+  readonly previous: CommitRecord['base'];
   /**
    * Records up to this number belong to turns that were given up without a commit. Absent when no turn was given up.
    */
@@ -113,11 +114,6 @@ export interface FileMark {
 
 export function matches(bytes: Uint8Array, mark: FileMark): boolean {
   return bytes.length === mark.bytes && checksum(bytes) === mark.crc;
-}
-
-export interface BaseMark extends FileMark {
-  /** The number of the last record that the base includes. */
-  readonly seq: number;
 }
 
 export function newMetadata({ agentName, instanceKey }: AgentAddress, now: Date): InstanceMetadata {

@@ -5,18 +5,15 @@
 import type { JsonValue, ReplyAddress, TurnResult } from '@goondan/types';
 import { reviveMessage, type StoredMessage } from '../../messages/message-text.ts';
 
-export interface Reply {
-  readonly replyTo: ReplyAddress;
-  readonly result: TurnResult;
-}
-
-export function encodeReply(reply: Reply): JsonValue {
+export function encodeReply(reply: { readonly replyTo: ReplyAddress; readonly result: TurnResult }): JsonValue {
   // Safe: results are JSON except for the date of the message, which becomes a string here.
   return JSON.parse(JSON.stringify(reply)) as JsonValue;
 }
 
 /** Returns `undefined` if the outbox entry is not an answer to a caller. */
-export function decodeReply(value: JsonValue): Reply | undefined {
+export function decodeReply(
+  value: JsonValue,
+): { readonly replyTo: ReplyAddress; readonly result: TurnResult } | undefined {
   if (!value || typeof value !== 'object' || !('replyTo' in value) || !('result' in value)) return undefined;
   // Safe: only encodeReply makes values with these two fields.
   const { replyTo, result } = value as unknown as {

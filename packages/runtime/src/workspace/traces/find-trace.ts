@@ -57,33 +57,25 @@ export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
   return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
 }
 
-async function beginningWith(fs: Fs, files: readonly TraceFile[], id: string): Promise<Meant[]> {
+async function beginningWith(fs: Fs, files: readonly TraceFile[], id: string): Promise<TurnSummary[]> {
   const begins = (text: string) => typedTurnIds(id).some((beginning) => text.startsWith(beginning));
   const named = files.filter(({ turn }) => begins(turn));
   if (named.length > 0) return summaries(fs, named.slice(0, MOST_OPENED));
   const opened = await summaries(fs, files.slice(0, MOST_OPENED));
-  return opened.filter(({ turn }) => begins(turn.turnId) || turn.spanId.startsWith(id));
+  return opened.filter(({ turnId, spanId }) => begins(turnId) || spanId.startsWith(id));
 }
 
-interface Meant {
-  readonly trace: string;
-  readonly turn: TurnSummary;
+async function summaries(fs: Fs, files: readonly TraceFile[]): Promise<TurnSummary[]> {
+  const read = await Promise.all(files.map(({ path }) => readTraceSummary(fs, path)));
+  return read.filter((turn) => turn !== undefined);
 }
 
-async function summaries(fs: Fs, files: readonly TraceFile[]): Promise<Meant[]> {
-  const read = files.map(async ({ path, trace }) => {
-    const turn = await readTraceSummary(fs, path);
-    return turn === undefined ? [] : [{ trace, turn }];
-  });
-  return (await Promise.all(read)).flat();
-}
-
-function theOnly(id: string, traces: readonly string[], turns: readonly Meant[]): FoundTrace {
+function theOnly(id: string, traces: readonly string[], turns: readonly TurnSummary[]): FoundTrace {
   const [trace] = traces;
-  const [meant] = turns;
+  const [turn] = turns;
   if (traces.length === 1 && turns.length === 0 && trace !== undefined) return { trace };
-  if (traces.length === 0 && turns.length === 1 && meant !== undefined) {
-    return { trace: meant.trace, turn: meant.turn.spanId };
+  if (traces.length === 0 && turns.length === 1 && turn !== undefined) {
+    return { trace: pathSegment(turn.traceId), turn: turn.spanId };
   }
   throw traces.length + turns.length === 0 ? unknownTrace(id) : ambiguous(id, traces, turns);
 }
@@ -96,12 +88,12 @@ export function unknownTrace(id: string): GoondanError {
 const MOST_NAMED = 5;
 
 /** Makes the error that lists each candidate by a text that identifies it uniquely. */
-function ambiguous(id: string, traces: readonly string[], turns: readonly Meant[]): GoondanError {
+function ambiguous(id: string, traces: readonly string[], turns: readonly TurnSummary[]): GoondanError {
   const idOf = ({ turnId, spanId }: TurnSummary) =>
-    turns.filter(({ turn }) => turn.turnId === turnId).length > 1 || spanId.startsWith(id) ? spanId : turnId;
+    turns.filter((turn) => turn.turnId === turnId).length > 1 || spanId.startsWith(id) ? spanId : turnId;
   const named = [
     ...traces.map((trace) => `trace ${trace}`),
-    ...turns.map(({ turn }) => `${idOf(turn)} (${turn.agentName} ${turn.instanceKey}, ${turn.startedAt})`),
+    ...turns.map((turn) => `${idOf(turn)} (${turn.agentName} ${turn.instanceKey}, ${turn.startedAt})`),
   ];
   const more = named.length > MOST_NAMED ? `, and ${named.length - MOST_NAMED} more` : '';
   return new GoondanError('E_TRACE_AMBIGUOUS', `"${id}" may be ${named.slice(0, MOST_NAMED).join(', ')}${more}.`);

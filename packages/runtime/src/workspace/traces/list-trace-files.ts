@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
 import { instancesFolder, isAside, pathsIn } from '../layout/instance-paths.ts';
-import { readTraceName, type TraceName } from './trace-names.ts';
+import { readTraceName } from './trace-names.ts';
 
-export interface TraceFile extends TraceName {
+export interface TraceFile extends NonNullable<ReturnType<typeof readTraceName>> {
   readonly path: string;
 }
 

@@ -52,14 +52,9 @@ export async function readRecording(place: StorePlace, history: HistorySource, i
   return { turn, ...around, runs: runs.map((run, index) => keptRun(run, runs[index + 1], archived)) };
 }
 
-interface FoundTurn {
-  readonly file: TraceFile;
-  readonly turn: TurnSummary;
-}
-
-async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefined): Promise<FoundTurn> {
+async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefined) {
   const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
-  const turns: FoundTurn[] = [];
+  const turns: { readonly file: TraceFile; readonly turn: TurnSummary }[] = [];
   for (const file of files.filter(({ trace }) => trace === found.trace)) {
     const turn = await readTraceSummary(fs, file.path);
     if (turn !== undefined) turns.push({ file, turn });

@@ -12,11 +12,11 @@ import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { StoreLimits } from '../limits.ts';
 import { AppendLog } from '../lines/append-log.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
-import { type NamedTurn, readTraceName, traceName } from './trace-names.ts';
+import { readTraceName, traceName } from './trace-names.ts';
 
 /** A line of a trace, and the turn whose file gets it. */
 export interface TurnLine {
-  readonly turn: NamedTurn;
+  readonly turn: Parameters<typeof traceName>[0];
   /** True for the lines that begin and end a turn, which are written even if the file has reached its limit. */
   readonly isNeeded: boolean;
   /** Makes the JSON when the line is written; returns `undefined` when the line is no longer needed. */
@@ -72,7 +72,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
    * Returns the text to write for a line. `waiting`: the bytes that will be written to the open file before this line.
    */
   async #take(line: TurnLine, waiting: number): Promise<string | undefined> {
-    const open = await this.#fileOf(line.turn);
+    const open = await this.#fileOf(line);
     if (line.isNeeded || open.log.size + waiting < this.#limits.turnBytes) return line.text();
     if (open.isCut) return undefined;
     open.isCut = true;
@@ -86,7 +86,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
     open.file.bytes += bytes.length;
   }
 
-  async #fileOf(turn: NamedTurn) {
+  async #fileOf({ turn }: TurnLine) {
     if (this.#open?.turnId === turn.turnId) return this.#open;
     await this.close();
     const name = traceName(turn);

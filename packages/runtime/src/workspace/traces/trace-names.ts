@@ -4,29 +4,25 @@
  */
 import { pathSegment } from '../layout/path-segment.ts';
 
-export interface NamedTurn {
+export function traceName({
+  turnId,
+  traceId,
+  startedAt,
+}: {
   readonly turnId: string;
   readonly traceId: string;
   readonly startedAt: Date;
-}
-
-export interface TraceName {
-  readonly name: string;
-  /** The start time as digits, from the year to the millisecond. */
-  readonly when: string;
-  /** The ids of trace and turn as path segments, which may differ from the ids themselves. */
-  readonly trace: string;
-  readonly turn: string;
-}
-
-export function traceName({ turnId, traceId, startedAt }: NamedTurn): string {
+}): string {
   const when = startedAt.toISOString().replaceAll(/\D/g, '');
   return `${when}~${pathSegment(traceId)}~${pathSegment(turnId)}.jsonl`;
 }
 
-/** Returns `undefined` if it is not the name of a trace file. */
-export function readTraceName(name: string): TraceName | undefined {
+/**
+ * Returns `undefined` if it is not the name of a trace file. `when`: the start time as digits, from the year to the
+ * millisecond. `trace` and `turn`: their ids as path segments, which may differ from the ids themselves.
+ */
+export function readTraceName(name: string) {
   const [, when, trace, turn] = /^(\d{17,20})~([a-z0-9_-]+)~([a-z0-9_-]+)\.jsonl$/.exec(name) ?? [];
   if (when === undefined || trace === undefined || turn === undefined) return undefined;
-  return { name, when, trace, turn };
+  return { when, trace, turn };
 }

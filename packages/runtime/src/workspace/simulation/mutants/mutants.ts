@@ -257,8 +257,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'put the archive away without a sync of the name',
     file: 'lines/rotating-log.ts',
-    find: 'await this.#fs.syncFolder(folder);\n    this.#log =',
-    replace: 'this.#log =',
+    find: 'await this.fs.syncFolder(folder);\n    this.current =',
+    replace: 'this.current =',
     seed: 31,
   },
   {
