@@ -3,7 +3,8 @@
  * everything inside the layer runs between them. Times are not compared.
  */
 import type { Change } from '../../json/diff-json.ts';
-import type { LayerRecord } from '../../trace/turn-trace.ts';
+import type { EffectRecord } from '../../trace/effect-record.ts';
+import type { ChainRecord, LayerRecord } from '../../trace/turn-trace.ts';
 import type { Divergence } from '../../trace/replay.ts';
 
 export type LayerDifference = Pick<Divergence, 'what' | 'message' | 'changes'>;
@@ -54,16 +55,32 @@ function compareMarks(
 }
 
 /**
- * Returns true if the turn would have been different without this layer. `failedItself`: the layer threw its own error.
+ * Returns true if a failed layer threw its own error, which means that nothing inside it failed with the same error.
  */
-export function didSomething(layer: LayerRecord, failedItself: boolean): boolean {
+export function failedItself(
+  { layers, inside, id }: ChainRecord,
+  index: number,
+  effects: readonly EffectRecord[],
+): boolean {
+  const error = layers[index]?.error;
+  if (error === undefined) return false;
+  const inner = layers.slice(index + 1).some((layer) => layer.error === error);
+  const chains = inside.some((chain) => chain.error === error);
+  const asked = effects.find(({ key }) => key === id)?.outcome;
+  return !inner && !chains && !(asked?.ok === false && error.includes(asked.error.message));
+}
+
+/**
+ * Returns true if the turn would have been different without this layer. `threwItself`: the layer threw its own error.
+ */
+export function didSomething(layer: LayerRecord, threwItself: boolean): boolean {
   const { changed, resultChanged, emitted, outcome: ended } = layer;
   return (
     changed.length + resultChanged.length + emitted.length > 0 ||
     layer.isCut === true ||
     ended === 'short_circuit' ||
     ended === 'skipped' ||
-    (ended === 'failed' && failedItself)
+    (ended === 'failed' && threwItself)
   );
 }
 

@@ -31,23 +31,27 @@ const LOOK_MS = 50;
 const MOST_LOOKS = 200;
 
 export class ReplayWatch implements TurnObserver {
-  readonly #recording: Recording;
   readonly #effects: ReadonlyMap<string, EffectRecord>;
   readonly #ignored: ReadonlySet<string>;
   readonly #describe = new EffectRecorder();
   readonly #keeper: TurnKeeper;
-  readonly #clock: Clock;
   /** Present when the recorded run was halted. */
   readonly #halting: Halting | undefined;
-  #isHalted = false;
+  /** True when the replay has reached the point of the halt. */
+  isHalted = false;
   readonly #cancel = new AbortController();
+  /** Aborts at the point where the recorded turn was cancelled, with the same reason. */
+  readonly signal = this.#cancel.signal;
   readonly #stopped = Promise.withResolvers<void>();
+  /** Resolves when the replay cannot continue, because the recording has no outcome for an effect, or ends here. */
+  readonly stopped = this.#stopped.promise;
   readonly #served = { model: 0, tool: 0, agent: 0, approval: 0 };
   readonly #chains: ReplayedSpan[] = [];
   /** Keys of effects that the replay has requested. */
   readonly #asked = new Set<string>();
-  #mask: Mask = noSecrets;
-  #agent: Pick<RunningAgent, 'parts' | 'layers'> | undefined;
+  mask: Mask = noSecrets;
+  /** The running agent, set once it has started. */
+  agent: Pick<RunningAgent, 'parts' | 'layers'> | undefined;
   #first: Divergence | undefined;
   /** Positions and layers that diverged. */
   readonly #differing = new Set<string>();
@@ -56,57 +60,35 @@ export class ReplayWatch implements TurnObserver {
   /** The recorded start of the newest chain, in milliseconds since the start of the turn. */
   #atMs = 0;
 
-  constructor(recording: Recording, ignored: readonly string[], clock: Clock) {
-    this.#recording = recording;
+  constructor(
+    readonly recording: Recording,
+    ignored: readonly string[],
+    private readonly clock: Clock,
+  ) {
     this.#effects = new Map(recording.effects.map((effect) => [effect.key, effect]));
     this.#ignored = new Set(ignored);
-    this.#clock = clock;
     this.#halting = recording.halt && new Halting(recording);
     this.#keeper = new TurnKeeper(clock, () => undefined);
   }
 
-  /** The running agent, set once it has started. */
-  set agent(agent: Pick<RunningAgent, 'parts' | 'layers'>) {
-    this.#agent = agent;
-  }
-
-  /** Aborts at the point where the recorded turn was cancelled, with the same reason. */
-  get signal(): AbortSignal {
-    return this.#cancel.signal;
-  }
-
-  /** True when the replay has reached the point of the halt. */
-  get isHalted(): boolean {
-    return this.#isHalted;
-  }
-
-  /** Resolves when the replay cannot continue, because the recording has no outcome for an effect, or ends here. */
-  get stopped(): Promise<void> {
-    return this.#stopped.promise;
-  }
-
   /** The current time of the recording, for runtime code that reads the clock. */
   get now(): Date {
-    return new Date(Date.parse(this.#recording.startedAt) + this.#atMs);
-  }
-
-  get mask(): Mask {
-    return this.#mask;
+    return new Date(Date.parse(this.recording.startedAt) + this.#atMs);
   }
 
   started({ mask }: WatchedTurn): void {
-    this.#mask = mask;
+    this.mask = mask;
     this.#keeper.start();
     this.look();
   }
 
   chain(chain: SpanStart, parent: ChainSpan | undefined): ReplayedSpan | undefined {
-    if (this.#isHalted) return undefined;
+    if (this.isHalted) return undefined;
     const outer = parent instanceof ReplayedSpan ? parent : undefined;
     const now = this.#keeper.open(chain, outer?.now, outer?.activeLayer);
     if (now === undefined) return undefined;
     const { by } = now;
-    const then = outer === undefined ? this.#recording.chain : outer.findInside(chain.kind, chain.id);
+    const then = outer === undefined ? this.recording.chain : outer.findInside(chain.kind, chain.id);
     outer?.coreBegins(by);
     const opened = new ReplayedSpan(this, now, then, outer, by);
     this.#chains.push(opened);
@@ -124,9 +106,9 @@ export class ReplayWatch implements TurnObserver {
 
   /** Checks whether the point of the halt is reached. Called after every change. */
   look(): void {
-    if (this.#isHalted || this.#halting?.isReached !== true) return;
-    this.#isHalted = true;
-    const { error, layer } = this.#recording.halt ?? {};
+    if (this.isHalted || this.#halting?.isReached !== true) return;
+    this.isHalted = true;
+    const { error, layer } = this.recording.halt ?? {};
     if (error === undefined) return this.#stopped.resolve();
     const cancel = () => this.#cancel.abort(throwable(error));
     // A layer that was running at the halt must start with a signal that is not aborted yet, so the cancel is delayed.
@@ -136,13 +118,13 @@ export class ReplayWatch implements TurnObserver {
 
   /** Returns true if the agent still has this layer. */
   hasLayer({ kind, extension, name }: LayerRecord): boolean {
-    const layers = this.#agent?.layers(kind) ?? [];
+    const layers = this.agent?.layers(kind) ?? [];
     return layers.some((each) => each.extension === extension && each.name === name);
   }
 
   /** Returns the draws for the code of this layer. `then`: the record of the layer. */
   drawsFor(chain: RunningSpan, layer: Doer, then: LayerRecord | undefined, run: number): ServedDraws {
-    const { turnId, startedAt } = this.#recording;
+    const { turnId, startedAt } = this.recording;
     const now = Date.parse(startedAt) + (then?.startMs ?? this.#atMs);
     const seed = [turnId, chain.chain.kind, chain.chain.id, layer?.extension, layer?.name, run].join('\0');
     return new ServedDraws(then?.drew ?? [], now, seed);
@@ -150,17 +132,17 @@ export class ReplayWatch implements TurnObserver {
 
   /** Returns the draws for the code of this extension while it is loaded. */
   registerDraws(extension: string): ServedDraws {
-    const { turnId, startedAt, extensions } = this.#recording;
+    const { turnId, startedAt, extensions } = this.recording;
     const drew = extensions.find(({ name }) => name === extension)?.drew ?? [];
     return new ServedDraws(drew, Date.parse(startedAt), [turnId, extension].join('\0'));
   }
 
   compared(): void {
-    if (!this.#isHalted) this.#layers += 1;
+    if (!this.isHalted) this.#layers += 1;
   }
 
   differs(place: readonly string[], doer: Doer, difference: LayerDifference): void {
-    if (this.#isHalted) return;
+    if (this.isHalted) return;
     const layer = JSON.stringify([place, doer?.extension, doer?.name]);
     if (this.#differing.has(layer)) return;
     this.#differing.add(layer);
@@ -175,14 +157,14 @@ export class ReplayWatch implements TurnObserver {
    * the run is cancelled as recorded, which may never happen.
    */
   serve(effect: Omit<WatchedEffect, 'outcome'>): RecordedOutcome | 'when cancelled' {
-    if (this.#isHalted) return 'when cancelled';
+    if (this.isHalted) return 'when cancelled';
     const { key, kind, asked } = effect;
     const chain = currentScope();
     const here = chain instanceof ReplayedSpan ? chain : undefined;
     here?.coreBegins(here.activeLayer);
-    const now = this.#describe.describe(kind, asked, this.#mask);
+    const now = this.#describe.describe(kind, asked, this.mask);
     const then = this.#effects.get(key);
-    const wasPending = this.#recording.halt?.asked.includes(key) === true;
+    const wasPending = this.recording.halt?.asked.includes(key) === true;
     const isSame = then === undefined ? wasPending : digestJson(then.asked) === digestJson(now);
     const outcome = wasPending ? 'when cancelled' : then?.outcome;
     if (isSame && outcome !== undefined) {
@@ -201,15 +183,15 @@ export class ReplayWatch implements TurnObserver {
 
   /** Calls `stop` when no running layer can bring the replay to the point of the halt any more. */
   #whenQuiet(stop: () => void, looks = 0): void {
-    this.#clock.after(LOOK_MS, () => {
+    this.clock.after(LOOK_MS, () => {
       const isBusy = this.#chains.some(({ activeLayer }) => activeLayer !== undefined);
       if (looks > 0 && (!isBusy || looks >= MOST_LOOKS)) stop();
-      else if (!this.#isHalted) this.#whenQuiet(stop, looks + 1);
+      else if (!this.isHalted) this.#whenQuiet(stop, looks + 1);
     });
   }
 
   #stopAt(here: ReplayedSpan | undefined, kind: EffectKind, then: EffectRecord | undefined, now: JsonValue): void {
-    if (this.#isHalted) return;
+    if (this.isHalted) return;
     const place = here?.place ?? [];
     const message =
       then === undefined
@@ -240,13 +222,13 @@ export class ReplayWatch implements TurnObserver {
    */
   outcomeOfPending(key: string): RecordedOutcome {
     const { outcome } = this.#effects.get(key) ?? {};
-    const { error = { message: 'The turn was halted.' }, asked = [] } = this.#recording.halt ?? {};
+    const { error = { message: 'The turn was halted.' }, asked = [] } = this.recording.halt ?? {};
     return outcome !== undefined && asked.includes(key) ? outcome : { ok: false, error };
   }
 
   /** Recorded effects of layers in this chain that the replay did not ask for. Model calls are compared as chains. */
   unasked(spanId: string | undefined): readonly EffectRecord[] {
-    return this.#recording.effects.filter(
+    return this.recording.effects.filter(
       ({ key, kind, by }) => kind !== 'model' && by?.span === spanId && by !== undefined && !this.#asked.has(key),
     );
   }
@@ -267,20 +249,16 @@ export class ReplayWatch implements TurnObserver {
       steps: this.#chains.filter(({ now }) => now.chain.kind === 'step').length,
       served: { ...this.#served },
       ...(this.#stoppedAt === undefined ? {} : { stoppedAt: this.#stoppedAt }),
-      ...(this.#isHalted ? this.#describeHalt() : {}),
+      ...(this.isHalted ? this.#describeHalt() : {}),
     };
   }
 
   #describeHalt(): Pick<ReplayOutcome, 'halted'> {
-    const { halt } = this.#recording;
+    const { halt } = this.recording;
     if (halt === undefined) return {};
     const { how, place, layer, error } = halt;
     const said = error && (error.code === undefined ? error.message : `${error.code}: ${error.message}`);
     return { halted: { how, place, ...(layer && { layer }), ...(said === undefined ? {} : { error: said }) } };
-  }
-
-  get recording(): Recording {
-    return this.#recording;
   }
 
   /** Compares what a layer requested, before the layers of the requested chain run. */
@@ -298,8 +276,8 @@ export class ReplayWatch implements TurnObserver {
     const tool = changes.flatMap(({ path }) => /^tools\.(.+)$/.exec(path)?.[1] ?? [])[0];
     if (tool === undefined) return undefined;
     const owner =
-      this.#agent?.parts.tools.get(tool)?.extension ??
-      this.#recording.extensions.find(({ tools = [] }) => tools.includes(tool))?.name;
+      this.agent?.parts.tools.get(tool)?.extension ??
+      this.recording.extensions.find(({ tools = [] }) => tools.includes(tool))?.name;
     return owner === undefined ? undefined : { extension: owner, name: '' };
   }
 

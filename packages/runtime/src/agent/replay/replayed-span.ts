@@ -16,10 +16,10 @@ import {
   describeGone,
   didNotGoIn,
   didSomething,
+  failedItself,
   type LayerDifference,
   type LayerNow,
 } from './compare-layer.ts';
-import { failedItself } from './failed-itself.ts';
 import type { ReplayWatch } from './replay-watch.ts';
 import type { ServedDraws } from './served-draws.ts';
 
@@ -41,7 +41,8 @@ export class ReplayedSpan implements ChainSpan {
   #hasLookedForGone = false;
   /** True when the chain began after the recorded run was halted, so that no record exists to compare it with. */
   readonly isBeyondHalt: boolean;
-  #active: ReplayedLayer | undefined;
+  /** The layer whose code is running. */
+  active: ReplayedLayer | undefined;
 
   constructor(
     readonly watch: ReplayWatch,
@@ -73,11 +74,7 @@ export class ReplayedSpan implements ChainSpan {
   }
 
   get activeLayer(): WatchedLayer | undefined {
-    return this.#active?.now.layer;
-  }
-
-  set active(layer: ReplayedLayer | undefined) {
-    this.#active = layer;
+    return this.active?.now.layer;
   }
 
   /** Finds the record of a chain inside this one. If several records have this id, returns the next unused one. */
@@ -114,7 +111,7 @@ export class ReplayedSpan implements ChainSpan {
   }
 
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
-    return this.#active === undefined ? make() : this.#active.draws.draw(kind, make);
+    return this.active === undefined ? make() : this.active.draws.draw(kind, make);
   }
 
   end(result: unknown): void {
