@@ -31,6 +31,28 @@ export class PendingAnswers<Answer> {
     return answer.promise;
   }
 
+  /**
+   * Sends a request and waits for its answer. If the signal aborts first, rejects with its reason and calls `withdraw`.
+   */
+  async ask(
+    id: string,
+    send: () => Promise<void>,
+    signal?: AbortSignal,
+    withdraw?: () => Promise<void>,
+  ): Promise<Answer> {
+    signal?.throwIfAborted();
+    const isRefused = this.isFull;
+    // Registered before sending, because the answer may arrive before `send` has resolved.
+    const answer = this.wait(id);
+    if (!isRefused) send().catch((error: unknown) => this.refuse(id, error));
+    const giveUp = () => {
+      // If the channel is full or closed, the other side drops the request when the turn that made it ends.
+      if (this.refuse(id, signal?.reason)) withdraw?.().catch(() => undefined);
+    };
+    signal?.addEventListener('abort', giveUp, { once: true });
+    return answer.finally(() => signal?.removeEventListener('abort', giveUp));
+  }
+
   /** Returns false when no request waits under this id. */
   answer(id: string, answer: Answer): boolean {
     const waiting = this.take(id);

@@ -4,8 +4,7 @@ import { agentLanguage } from '../../ipc/codec.ts';
 import { connectInMemory } from '../../testing/connect-in-memory.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
-import { describeAgent } from '../process/describe-agent.ts';
-import { tellChanges } from '../process/tell-changes.ts';
+import { describeAgent, tellChanges } from '../process/describe-agent.ts';
 
 /** An agent with an extension that the test controls, and one that records all statuses. */
 async function start(secrets: readonly string[] = []) {

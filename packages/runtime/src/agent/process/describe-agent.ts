@@ -1,7 +1,10 @@
 import type { AgentSelf, LayerSummary } from '../../ipc/from-agent.ts';
 import { middlewareKinds } from '../../ports/middleware-kinds.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { STATUS_EVENT } from '../extension/extension-statuses.ts';
 import type { Layer } from '../pipeline/layer.ts';
 import type { RunningAgent } from '../start/start-agent.ts';
+import type { AgentChannel } from './process-host.ts';
 
 /**
  * Describes an agent: its parts, and the statuses of the things they need. `now`: the time at which its tools were
@@ -34,4 +37,30 @@ export function describeAgent(agent: RunningAgent, now: Date): AgentSelf {
 
 function summarise({ run: _, timeoutMs, ...layer }: Layer): LayerSummary {
   return timeoutMs === undefined ? layer : { ...layer, timeoutMs };
+}
+
+const GAP_MS = 50;
+
+/**
+ * Sends a new description of the agent when its parts have changed. Changes within `GAP_MS` are sent together, and
+ * always before the end of a turn is reported. If nothing changes, nothing is sent.
+ */
+export function tellChanges(agent: RunningAgent, channel: AgentChannel, clock: Clock): void {
+  const { bus, tools } = agent.parts;
+  let known = tools.items();
+  let callOff: (() => void) | undefined;
+  const say = () => {
+    callOff?.();
+    callOff = undefined;
+    known = tools.items();
+    // If the channel is closed or full, the description is sent with the next change.
+    channel.send({ type: 'described', ...describeAgent(agent, clock.now()) }).catch(() => undefined);
+  };
+  // Registering a tool publishes no event, so the tools are compared after each runtime event.
+  bus.watch((event) => {
+    const isTurnOver = event === 'turn.completed' || event === 'turn.failed';
+    const hasChanged = event === STATUS_EVENT || tools.items() !== known;
+    if (isTurnOver && (hasChanged || callOff !== undefined)) return say();
+    if (hasChanged) callOff ??= clock.after(GAP_MS, say);
+  });
 }

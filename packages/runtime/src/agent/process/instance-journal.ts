@@ -10,28 +10,22 @@ import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { ProcessHost } from './process-host.ts';
 
 export class InstanceJournal {
-  readonly #host: ProcessHost;
-  readonly #start: AgentStart;
-  readonly #warn: (warning: StoreWarning) => void;
+  readonly address: AgentAddress;
+  readonly isNew: boolean;
   #opened: Promise<Journal> | undefined;
 
-  constructor(host: ProcessHost, start: AgentStart, warn: (warning: StoreWarning) => void) {
-    this.#host = host;
-    this.#start = start;
-    this.#warn = warn;
-  }
-
-  get address(): AgentAddress {
-    return this.#start.address;
+  constructor(
+    private readonly host: ProcessHost,
+    private readonly start: AgentStart,
+    private readonly warn: (warning: StoreWarning) => void,
+  ) {
+    this.address = start.address;
+    this.isNew = start.isNew === true;
   }
 
   open(): Promise<Journal> {
-    this.#opened ??= this.#host.openJournal(this.#start.store, this.#warn);
+    this.#opened ??= this.host.openJournal(this.start.store, this.warn);
     return this.#opened;
-  }
-
-  get isNew(): boolean {
-    return this.#start.isNew === true;
   }
 
   /** Returns the store for turns and states. Nothing is opened or written before `first` has resolved. */

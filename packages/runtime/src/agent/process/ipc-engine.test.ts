@@ -26,7 +26,7 @@ function setUp() {
   const clock = manualClock();
   const said: FromAgent[] = [];
   parent.onMessage((message) => void said.push(message));
-  const engine = new IpcEngine({ channel: child, agents: [{ name: 'other' }], clock, ids: countedIds() });
+  const engine = new IpcEngine(child, [{ name: 'other' }], clock, countedIds());
   child.onMessage((message: ToAgent) => {
     if (message.type === 'call.ended') engine.callEnded(message.callId, message.outcome);
     if (message.type === 'agents.listed') engine.agentsListed(message.callId, message.instances);

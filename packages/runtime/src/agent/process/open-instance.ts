@@ -4,8 +4,6 @@
  */
 import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
-import type { Channel } from '../../ipc/channel/channel.ts';
-import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { type Clock, waitAtMost } from '../../ports/clock.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
@@ -22,12 +20,12 @@ import { InstanceJournal } from './instance-journal.ts';
 import { IpcApprover } from './ipc-approver.ts';
 import { IpcEngine } from './ipc-engine.ts';
 import { UndeliveredReplies } from './undelivered-replies.ts';
-import type { ProcessHost } from './process-host.ts';
+import type { AgentChannel, ProcessHost } from './process-host.ts';
 import type { ProcessLog } from './process-log.ts';
 import { openTurnTraces } from './turn-traces.ts';
 
 export interface OpenInstanceDeps {
-  readonly channel: Channel<FromAgent, ToAgent>;
+  readonly channel: AgentChannel;
   readonly host: ProcessHost;
   readonly log: ProcessLog;
   /** Called when the turn of this event could not be committed. The process must then end. */
@@ -37,22 +35,8 @@ export interface OpenInstanceDeps {
 /** Messages for an open instance; the process handles all others itself. */
 export type InstanceMessage = Exclude<ToAgent, { readonly type: 'start' | 'ping' | 'drain' }>;
 
-export interface OpenInstance {
-  readonly agent: RunningAgent;
-  hear(message: InstanceMessage): void;
-  /** Sends the replies that an earlier process left in the outbox. Never rejects. */
-  sendUndelivered(): Promise<void>;
-  /** Writes states, runtime events and traces to disk, and sends spans to the collector. */
-  flush(): Promise<void>;
-  /**
-   * Finishes the turn, cleans up and closes. `left`: the turn waits for a person, and the next process continues it.
-   * `late`: the turn did not end within `graceMs`, and nothing was closed.
-   */
-  close(graceMs: number, cleanUpMs?: number): Promise<'closed' | 'left' | 'late'>;
-}
-
 /** Opens the instance. **Errors** — mistakes in the plan, its modules or its conversation. */
-export async function openInstance(start: AgentStart, deps: OpenInstanceDeps): Promise<OpenInstance> {
+export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   const { channel, host, log } = deps;
   host.moveTo(start.cwd);
   if (hasBundleCode(start)) host.answerOwnPackages();
@@ -60,14 +44,14 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps): P
   const journal = new InstanceJournal(host, start, ({ path, message }) =>
     log.write('warn', 'store.repaired', `${path}: ${message}`),
   );
-  const engine = new IpcEngine({ channel, agents: start.agents, clock: host.clock });
+  const engine = new IpcEngine(channel, start.agents, host.clock);
   const approver = new IpcApprover(channel);
-  const replies = new UndeliveredReplies({
+  const replies = new UndeliveredReplies(
     journal,
     channel,
-    isIdle: () => turns.isIdle,
-    report: (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
-  });
+    () => turns.isIdle,
+    (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
+  );
   // Started before bundle code is loaded, so that bundle code cannot interfere with it.
   const telemetry = await startTelemetry(start, deps);
   const agent = await startAgent(
@@ -131,12 +115,18 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps): P
   return {
     agent,
     hear,
+    /** Sends the replies that an earlier process left in the outbox. Never rejects. */
     sendUndelivered: () => replies.send(),
+    /** Writes states, runtime events and traces to disk, and sends spans to the collector. */
     async flush() {
       const { saveStates } = agent.parts;
       await Promise.all([saveStates.flush(), events.flush(), traces?.flush(), telemetry?.finish(LAST_SPANS_MS)]);
     },
-    async close(graceMs, cleanUpMs) {
+    /**
+     * Finishes the turn, cleans up and closes. `left`: the turn waits for a person, and the next process continues it.
+     * `late`: the turn did not end within `graceMs`, and nothing was closed.
+     */
+    async close(graceMs: number, cleanUpMs?: number) {
       const deadline = host.clock.elapsed() + graceMs;
       await agent.close(graceMs, cleanUpMs, leave);
       if (!isLeft && !(await settlesBefore(deadline, turns, host.clock))) return 'late';

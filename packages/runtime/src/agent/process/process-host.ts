@@ -1,8 +1,14 @@
 /** The process an agent runs in, as a port, because a test must not change the folder of its own process or end it. */
+import type { Channel } from '../../ipc/channel/channel.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
+
+/** The channel of an agent process to the orchestrator. */
+export type AgentChannel = Channel<FromAgent, ToAgent>;
 
 export interface ProcessHost {
   readonly clock: Clock;

@@ -1,8 +1,5 @@
 /** The log of an agent process: lines for people. They are sent to the orchestrator, which writes them to the file. */
 import type { CodePlace, JsonObject } from '@goondan/types';
-import type { Channel } from '../../ipc/channel/channel.ts';
-import type { FromAgent } from '../../ipc/from-agent.ts';
-import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { readField } from '../../json/read-field.ts';
 import { locateIn, type LocateThrown, type ThrownOrigin } from '../../log/locate-thrown.ts';
@@ -10,17 +7,16 @@ import { cutMessage } from '../../log/log-sink.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import { type Mask, maskJson, maskSecrets } from '../../log/mask-secrets.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
+import type { AgentChannel } from './process-host.ts';
 
 export class ProcessLog {
-  readonly #channel: Channel<FromAgent, ToAgent>;
-  readonly #clock: Clock;
   #mask: Mask = (text) => text;
   #locate: LocateThrown = () => ({});
 
-  constructor(channel: Channel<FromAgent, ToAgent>, clock: Clock) {
-    this.#channel = channel;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly channel: AgentChannel,
+    private readonly clock: Clock,
+  ) {}
 
   /** Masks these secrets in every line. */
   hide(secrets: readonly string[]): void {
@@ -43,7 +39,7 @@ export class ProcessLog {
   /** Writes a line of the process itself. The orchestrator identifies the process by the channel. */
   write(level: LogLevel, event: string, message: string, data?: JsonObject, place?: CodePlace): void {
     this.send({
-      time: this.#clock.now().toISOString(),
+      time: this.clock.now().toISOString(),
       level,
       message: this.mask(message),
       event,
@@ -61,9 +57,9 @@ export class ProcessLog {
 
   /** Sends a complete line. Never throws; data that cannot be sent is left out. */
   send(line: LogLine): void {
-    this.#channel.send({ type: 'log', line }).catch(() => {
+    this.channel.send({ type: 'log', line }).catch(() => {
       const { data: _, ...bare } = line;
-      this.#channel.send({ type: 'log', line: bare }).catch(() => undefined);
+      this.channel.send({ type: 'log', line: bare }).catch(() => undefined);
     });
   }
 }

@@ -9,18 +9,15 @@
 import { type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { codeFolders } from '../../config/code-folders.ts';
-import type { Channel } from '../../ipc/channel/channel.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
-import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ReplaySource } from '../../trace/replay.ts';
 import { waitAtMost } from '../../ports/clock.ts';
 import { turnIdOf } from '../../ports/ids.ts';
-import { describeAgent } from './describe-agent.ts';
-import { type InstanceMessage, openInstance, type OpenInstance } from './open-instance.ts';
-import type { ProcessHost } from './process-host.ts';
+import { describeAgent, tellChanges } from './describe-agent.ts';
+import { type InstanceMessage, openInstance } from './open-instance.ts';
+import type { AgentChannel, ProcessHost } from './process-host.ts';
 import { ProcessLog } from './process-log.ts';
-import { tellChanges } from './tell-changes.ts';
 
 /** The grace if a drain message contains none; the same as the default of `Swarm.policy.shutdown`. */
 const GRACE_MS = 30_000;
@@ -38,49 +35,44 @@ const SPARE_AFTER_MS = 50;
  */
 const MOST_QUEUED = 1_000;
 
-type Phase =
-  | { readonly name: 'waiting' }
-  | { readonly name: 'starting'; readonly queued: InstanceMessage[] }
-  | { readonly name: 'open'; readonly instance: OpenInstance }
-  | { readonly name: 'ending' };
-
-export function runAgentProcess(channel: Channel<FromAgent, ToAgent>, host: ProcessHost): void {
+export function runAgentProcess(channel: AgentChannel, host: ProcessHost): void {
   new AgentProcess(channel, host).run();
 }
 
 class AgentProcess {
-  readonly #channel: Channel<FromAgent, ToAgent>;
-  readonly #host: ProcessHost;
   readonly #log: ProcessLog;
-  #phase: Phase = { name: 'waiting' };
-  #instance: OpenInstance | undefined;
+  #phase: 'waiting' | 'starting' | 'open' | 'ending' = 'waiting';
+  /** Messages that arrived during the start. */
+  #queued: InstanceMessage[] = [];
+  #instance: Awaited<ReturnType<typeof openInstance>> | undefined;
   #started: Promise<void> = Promise.resolve();
   #isDraining = false;
 
-  constructor(channel: Channel<FromAgent, ToAgent>, host: ProcessHost) {
-    this.#channel = channel;
-    this.#host = host;
+  constructor(
+    private readonly channel: AgentChannel,
+    private readonly host: ProcessHost,
+  ) {
     this.#log = new ProcessLog(channel, host.clock);
   }
 
   run(): void {
-    this.#host.onUncaught((thrown) => this.#crash('process.uncaught', 'Uncaught error', thrown));
-    this.#host.onTerminate(() => void this.#drain(GRACE_MS));
+    this.host.onUncaught((thrown) => this.#crash('process.uncaught', 'Uncaught error', thrown));
+    this.host.onTerminate(() => void this.#drain(GRACE_MS));
     // This must be the first listener, so that no other listener logs that a call failed because the orchestrator
     // exited.
-    this.#channel.onClose(() => {
-      if (this.#phase.name !== 'ending') this.#host.exit(1);
+    this.channel.onClose(() => {
+      if (this.#phase !== 'ending') this.host.exit(1);
     });
-    this.#channel.onRefused(({ code, message }) => this.#log.write('warn', 'frame.refused', message, { code }));
-    this.#channel.onMessage((message) => this.#hear(message));
-    this.#host.clock.after(SPARE_AFTER_MS, () => void (this.#phase.name === 'waiting' && this.#host.warmUp()));
+    this.channel.onRefused(({ code, message }) => this.#log.write('warn', 'frame.refused', message, { code }));
+    this.channel.onMessage((message) => this.#hear(message));
+    this.host.clock.after(SPARE_AFTER_MS, () => void (this.#phase === 'waiting' && this.host.warmUp()));
   }
 
   #hear(message: ToAgent): void {
     switch (message.type) {
       case 'ping':
         // If a pong cannot be sent, the orchestrator treats the process as blocked.
-        return void this.#channel.send({ type: 'pong', n: message.n }).catch(() => undefined);
+        return void this.channel.send({ type: 'pong', n: message.n }).catch(() => undefined);
       case 'start':
         return this.#begin(message.plan);
       case 'drain':
@@ -91,22 +83,22 @@ class AgentProcess {
   }
 
   #handOn(message: InstanceMessage): void {
-    const phase = this.#phase;
-    if (phase.name === 'starting') {
-      phase.queued.push(message);
-      if (phase.queued.length <= MOST_QUEUED) return;
+    if (this.#phase === 'starting') {
+      this.#queued.push(message);
+      if (this.#queued.length <= MOST_QUEUED) return;
       const thrown = new GoondanError('E_IPC_FULL', `${MOST_QUEUED} messages came while the agent started.`);
       return this.#crash('process.flooded', 'The agent cannot start', thrown);
     }
-    if (phase.name === 'open' && !(this.#isDraining && message.type === 'turn')) return phase.instance.hear(message);
+    const isWanted = this.#phase === 'open' && !(this.#isDraining && message.type === 'turn');
+    if (isWanted) return this.#instance?.hear(message);
     this.#log.write('warn', 'message.ignored', `A message "${message.type}" came when the agent was not open.`);
   }
 
   #begin(plan: JsonObject): void {
-    if (this.#phase.name !== 'waiting') {
+    if (this.#phase !== 'waiting') {
       return this.#log.write('warn', 'message.ignored', 'A second "start" came.');
     }
-    this.#phase = { name: 'starting', queued: [] };
+    this.#phase = 'starting';
     // Safe: the plan comes from our own orchestrator, which made it from checked data.
     this.#started = this.#start(plan as unknown as AgentStart);
   }
@@ -117,39 +109,44 @@ class AgentProcess {
       this.#log.knowCode(codeFolders(start.agent));
       if (start.replay !== undefined) return await this.#replay(start, start.replay);
       const instance = await openInstance(start, {
-        channel: this.#channel,
-        host: this.#host,
+        channel: this.channel,
+        host: this.host,
         log: this.#log,
         onLost: (eventId, thrown) => this.#loseTurn(eventId, thrown),
       });
-      await this.#channel.send({ type: 'ready', ...describeAgent(instance.agent, this.#host.clock.now()) });
-      tellChanges(instance.agent, this.#channel, this.#host.clock);
+      await this.channel.send({ type: 'ready', ...describeAgent(instance.agent, this.host.clock.now()) });
+      tellChanges(instance.agent, this.channel, this.host.clock);
       this.#open(instance);
     } catch (error) {
       await this.#failStart(error);
     }
   }
 
-  async #replay(start: AgentStart, replay: ReplaySource): Promise<void> {
-    const { replayInstance } = await import('./replay-instance.ts');
-    await this.#channel.send({ type: 'replayed', outcome: await replayInstance(start, replay, this.#host) });
+  /** The conversation, the answers of other agents and the answers of people come from the recording. */
+  async #replay({ agent, agents, address, cwd }: AgentStart, replay: ReplaySource): Promise<void> {
+    const { replayTurn } = await import('../replay/replay-turn.ts');
+    const { host } = this;
+    host.moveTo(cwd);
+    host.answerOwnPackages();
+    host.watchDraws();
+    const outside = { clock: host.clock, engine: { catalog: () => agents } };
+    await this.channel.send({ type: 'replayed', outcome: await replayTurn({ ...agent, ...address }, replay, outside) });
     await this.#end(0);
   }
 
-  #open(instance: OpenInstance): void {
+  #open(instance: Awaited<ReturnType<typeof openInstance>>): void {
     // The process may have begun to end during the start.
-    if (this.#phase.name !== 'starting') return;
-    const { queued } = this.#phase;
+    if (this.#phase !== 'starting') return;
     this.#instance = instance;
-    this.#phase = { name: 'open', instance };
+    this.#phase = 'open';
     void instance.sendUndelivered();
-    for (const message of queued) this.#handOn(message);
+    for (const message of this.#queued.splice(0)) this.#handOn(message);
   }
 
   async #failStart(thrown: unknown): Promise<void> {
     this.#log.writeThrown('error', 'start.failed', 'The agent cannot start', thrown);
     const error = this.#maskedError(thrown, 'E_AGENT_START');
-    this.#channel.send({ type: 'start.failed', error }).catch(() => undefined);
+    this.channel.send({ type: 'start.failed', error }).catch(() => undefined);
     await this.#end(1);
   }
 
@@ -161,7 +158,7 @@ class AgentProcess {
     if (this.#hasEnded()) return;
     const error = this.#maskedError(thrown, 'E_UNEXPECTED');
     this.#log.writeThrown('error', 'turn.lost', `${turnIdOf(eventId)} ended without a result`, thrown);
-    this.#channel.send({ type: 'turn.lost', eventId, error }).catch(() => undefined);
+    this.channel.send({ type: 'turn.lost', eventId, error }).catch(() => undefined);
     void this.#end(1);
   }
 
@@ -180,34 +177,33 @@ class AgentProcess {
   async #drain(graceMs: number, cleanUpMs?: number): Promise<void> {
     if (this.#isDraining || this.#hasEnded()) return;
     this.#isDraining = true;
-    const { clock } = this.#host;
+    const { clock } = this.host;
     const deadline = clock.elapsed() + graceMs;
-    clock.after(graceMs + OVERTIME_MS, () => this.#host.exit(1));
+    clock.after(graceMs + OVERTIME_MS, () => this.host.exit(1));
     await this.#started;
     if (this.#hasEnded()) return;
     const end = (await this.#instance?.close(Math.max(0, deadline - clock.elapsed()), cleanUpMs)) ?? 'closed';
     if (end === 'late') return this.#log.write('warn', 'drain.late', `The turn did not end within ${graceMs} ms.`);
-    this.#channel.send({ type: 'drained', ...(end === 'left' ? { leavesTurn: true } : {}) }).catch(() => undefined);
+    this.channel.send({ type: 'drained', ...(end === 'left' ? { leavesTurn: true } : {}) }).catch(() => undefined);
     await this.#end(0);
   }
 
   #crash(event: string, problem: string, thrown: unknown): void {
     if (this.#hasEnded()) return;
-    if (this.#phase.name === 'starting') return void this.#failStart(thrown);
+    if (this.#phase === 'starting') return void this.#failStart(thrown);
     this.#log.writeThrown('error', event, problem, thrown);
     void this.#end(1);
   }
 
   async #end(code: number): Promise<void> {
     if (this.#hasEnded()) return;
-    this.#phase = { name: 'ending' };
-    const { clock } = this.#host;
-    const said = Promise.all([this.#instance?.flush(), this.#channel.closeAfterFlush()]);
-    await waitAtMost(clock, LAST_WORDS_MS, said);
-    this.#host.exit(code);
+    this.#phase = 'ending';
+    const said = Promise.all([this.#instance?.flush(), this.channel.closeAfterFlush()]);
+    await waitAtMost(this.host.clock, LAST_WORDS_MS, said);
+    this.host.exit(code);
   }
 
   #hasEnded(): boolean {
-    return this.#phase.name === 'ending';
+    return this.#phase === 'ending';
   }
 }

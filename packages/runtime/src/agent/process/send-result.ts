@@ -1,14 +1,13 @@
 import { GoondanError } from '@goondan/types';
-import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
-import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { AgentChannel } from './process-host.ts';
 
 /**
  * Sends the result of a committed turn. A result that cannot be sent (too large, too deep) is replaced by an error that
  * says so. Without any answer, the orchestrator would request the turn again and again.
  */
 export async function sendResult(
-  channel: Channel<FromAgent, ToAgent>,
+  channel: AgentChannel,
   answer: Extract<FromAgent, { readonly type: 'turn.done' | 'reply' }>,
 ): Promise<void> {
   try {

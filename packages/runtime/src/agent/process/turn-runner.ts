@@ -9,20 +9,19 @@ import { type AgentEvent, endingOf, GoondanError, type TurnDelta, type TurnResul
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { TurnClock } from '../turn-state/turn-clock.ts';
 import { turnIdOf } from '../../ports/ids.ts';
-import type { Channel } from '../../ipc/channel/channel.ts';
-import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
 import { waitAtMost } from '../../ports/clock.ts';
 import type { RunningAgent } from '../start/start-agent.ts';
 import { Cancellations } from './cancellations.ts';
 import { sendResult } from './send-result.ts';
+import type { AgentChannel } from './process-host.ts';
 
 export interface TurnRunnerDeps {
   readonly agent: Pick<RunningAgent, 'handle' | 'parts'>;
   /** Returns an observer for the layers of a turn; undefined when the turn is not observed. */
   readonly observe: () => TurnObserver | undefined;
-  readonly channel: Channel<FromAgent, ToAgent>;
+  readonly channel: AgentChannel;
   /** Resolves when the traces of all turns so far are written. Never rejects. */
   readonly written: () => Promise<void>;
   /** Called when the last running turn has ended. */
@@ -30,27 +29,22 @@ export interface TurnRunnerDeps {
   readonly onLost: (eventId: string, thrown: unknown) => void;
 }
 
-type AskedTurn = Extract<ToAgent, { readonly type: 'turn' }>;
-
 export class TurnRunner {
-  readonly #deps: TurnRunnerDeps;
   readonly #cancellations = new Cancellations();
   readonly #running = new Set<Promise<void>>();
   /** Clocks of the running turns, by event id. */
   readonly #clocks = new Map<string, { readonly clock: TurnClock; isHeld: boolean }>();
 
-  constructor(deps: TurnRunnerDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: TurnRunnerDeps) {}
 
   get isIdle(): boolean {
     return this.#running.size === 0;
   }
 
-  ask(turn: AskedTurn): void {
+  ask(turn: Extract<ToAgent, { readonly type: 'turn' }>): void {
     const run = this.#run(turn).finally(() => {
       this.#running.delete(run);
-      if (this.isIdle) this.#deps.onIdle();
+      if (this.isIdle) this.deps.onIdle();
     });
     this.#running.add(run);
   }
@@ -66,7 +60,7 @@ export class TurnRunner {
     held.isHeld = isHeld;
     if (isHeld) held.clock.pause();
     else held.clock.resume();
-    this.#deps.agent.parts.activity.hold(isHeld);
+    this.deps.agent.parts.activity.hold(isHeld);
   }
 
   /** Resolves when all turns so far are answered. */
@@ -74,8 +68,8 @@ export class TurnRunner {
     await Promise.all(this.#running);
   }
 
-  async #run({ event, deadLetter, isExcused }: AskedTurn): Promise<void> {
-    const { agent, channel, observe, written, onLost } = this.#deps;
+  async #run({ event, deadLetter, isExcused }: Parameters<TurnRunner['ask']>[0]): Promise<void> {
+    const { agent, channel, observe, written, onLost } = this.deps;
     const signal = this.#cancellations.begin(event.id);
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });

@@ -8,35 +8,28 @@
  *    removed is only sent once more. When more than `MOST_TAKEN` delivered replies are queued for removal, the oldest
  *    are forgotten and sent once more, too.
  */
-import type { Channel } from '../../ipc/channel/channel.ts';
-import type { FromAgent } from '../../ipc/from-agent.ts';
-import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { QueueEntry } from '../../workspace/lines/durable-queue.ts';
 import { decodeReply } from '../../workspace/records/reply.ts';
 import type { InstanceJournal } from './instance-journal.ts';
 import { sendResult } from './send-result.ts';
+import type { AgentChannel } from './process-host.ts';
 
 const MOST_TAKEN = 1_000;
 /** The key of a reply is the id of its turn: this prefix and the event's id. */
 const PREFIX = 'turn-';
 
-export interface UndeliveredRepliesDeps {
-  readonly journal: InstanceJournal;
-  readonly channel: Channel<FromAgent, ToAgent>;
-  /** Returns true when no turn is running. */
-  readonly isIdle: () => boolean;
-  readonly report: (problem: string, thrown: unknown) => void;
-}
-
 export class UndeliveredReplies {
-  readonly #deps: UndeliveredRepliesDeps;
   readonly #taken = new Set<string>();
   #left: Promise<readonly QueueEntry[]> | undefined;
   #acknowledging: Promise<void> = Promise.resolve();
 
-  constructor(deps: UndeliveredRepliesDeps) {
-    this.#deps = deps;
-  }
+  /** `isIdle`: returns true when no turn is running. */
+  constructor(
+    private readonly journal: InstanceJournal,
+    private readonly channel: AgentChannel,
+    private readonly isIdle: () => boolean,
+    private readonly report: (problem: string, thrown: unknown) => void,
+  ) {}
 
   /** Resolves when the outbox has been read. **Errors** — those of recovery; a turn would get the same errors. */
   async found(): Promise<void> {
@@ -45,19 +38,18 @@ export class UndeliveredReplies {
 
   /** Sends the replies that an earlier process left. Never rejects. */
   async send(): Promise<void> {
-    const { channel, report } = this.#deps;
     const left = await this.#look().catch((error: unknown) => {
-      report('The conversation cannot be recovered', error);
+      this.report('The conversation cannot be recovered', error);
       return [];
     });
     try {
       for (const { key, value } of left) {
         const reply = key.startsWith(PREFIX) ? decodeReply(value) : undefined;
         if (reply === undefined) continue;
-        await sendResult(channel, { type: 'reply', eventId: key.slice(PREFIX.length), result: reply.result });
+        await sendResult(this.channel, { type: 'reply', eventId: key.slice(PREFIX.length), result: reply.result });
       }
     } catch (error) {
-      report('Answers of an earlier process could not be delivered; they stay in the outbox', error);
+      this.report('Answers of an earlier process could not be delivered; they stay in the outbox', error);
     }
   }
 
@@ -86,7 +78,7 @@ export class UndeliveredReplies {
    * recovery adds that answer.
    */
   async #findLeft(): Promise<readonly QueueEntry[]> {
-    const { journal } = this.#deps;
+    const { journal } = this;
     if (journal.isNew) return [];
     const opened = await journal.open();
     if (!(await opened.hasWork(journal.address))) return [];
@@ -95,15 +87,15 @@ export class UndeliveredReplies {
   }
 
   async #acknowledgeAll(): Promise<void> {
-    const { journal, report, isIdle } = this.#deps;
+    const { journal } = this;
     for (const eventId of this.#taken) {
-      if (!isIdle()) return;
+      if (!this.isIdle()) return;
       this.#taken.delete(eventId);
       try {
         const { outbox } = await journal.open();
         await outbox.acknowledge(journal.address, PREFIX + eventId);
       } catch (error) {
-        report(`The answer to ${eventId} could not be taken out of the outbox`, error);
+        this.report(`The answer to ${eventId} could not be taken out of the outbox`, error);
       }
     }
   }
