@@ -26,12 +26,6 @@ export interface Model {
   generate(request: ModelRequest): Promise<ModelReply>;
 }
 
-/** Finds a model by its reference, and opens it when it is first used. */
-export interface ModelSource {
-  readonly refs: readonly string[];
-  open(modelRef: string): Promise<Model>;
-}
-
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** The dependencies for opening a model. */

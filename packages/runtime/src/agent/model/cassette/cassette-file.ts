@@ -17,14 +17,8 @@ export async function readCassette(path: string): Promise<CassetteEntry[]> {
   return readEntries(text, path).toSorted((left, right) => left.call - right.call);
 }
 
-export interface CassetteWriter {
-  /** Returns the number of a call that begins now. */
-  beginCall(): number;
-  append(entry: CassetteEntry): Promise<void>;
-}
-
 /** Opens a cassette to append calls; creates the file if it does not exist. */
-export async function openCassetteWriter(path: string): Promise<CassetteWriter> {
+export async function openCassetteWriter(path: string) {
   const written = await readText(path);
   const entries = readEntries(written ?? '', path);
   let calls = Math.max(0, ...entries.map((entry) => entry.call));
@@ -33,8 +27,9 @@ export async function openCassetteWriter(path: string): Promise<CassetteWriter> 
   await last;
 
   return {
+    /** Returns the number of a call that begins now. */
     beginCall: () => ++calls,
-    append(entry) {
+    append(entry: CassetteEntry): Promise<void> {
       const write = async () => {
         await appendText(path, writeEntry(entry, previous));
         previous = entry.request;

@@ -2,9 +2,9 @@
 import { GoondanError, type ModelDelta } from '@goondan/types';
 import type { Model } from '../model-port.ts';
 import { toCassetteRequest, type CassetteEntry } from './cassette-entry.ts';
-import type { CassetteWriter } from './cassette-file.ts';
+import type { openCassetteWriter } from './cassette-file.ts';
 
-export function recordModel(upstream: Model, cassette: CassetteWriter): Model {
+export function recordModel(upstream: Model, cassette: Awaited<ReturnType<typeof openCassetteWriter>>): Model {
   return {
     async generate(request) {
       const deltas: ModelDelta[] = [];

@@ -2,16 +2,17 @@
  * Runs one call to a provider's model, from the request to the reply, within its deadlines and until the caller's
  * signal aborts.
  */
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { ModelDelta, ModelParams, ModelReply } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Fetch, ModelRequest } from '../model-port.ts';
-import { readGenerated } from './read-generated.ts';
 import type { CallSettings } from './read-provider-options.ts';
-import { readStream } from './read-stream.ts';
+import { readStream, type StreamReading } from './read-stream.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { type FailedCall, toModelError } from './to-model-error.ts';
 import type { PromptMemo } from './to-prompt.ts';
+import { toReply } from './to-reply.ts';
+import { toReplyPart } from './to-reply-part.ts';
 import { watchCall } from './watch-call.ts';
 
 export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
@@ -31,21 +32,17 @@ export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
  * error of `toModelError`.
  */
 export async function callProvider(request: ModelRequest, call: ProviderCall): Promise<ModelReply> {
-  const watch = watchCall({
-    clock: call.clock,
-    deadlines: call.settings.deadlines,
-    signal: request.signal,
-    fetch: call.fetch,
-    onSent: (body) => request.onSent?.({ provider: call.name, package: call.package, model: call.modelId, body }),
-    label: call.label,
-  });
+  const { name: provider, label, modelId: model, settings } = call;
+  const watch = watchCall(call, settings.deadlines, request.signal, (body) =>
+    request.onSent?.({ provider, package: call.package, model, body }),
+  );
   const listener = guardListener(request);
-  const reading = { provider: call.name, label: call.label, signal: watch.signal, onDelta: listener.onDelta };
+  const reading = { provider, label, signal: watch.signal, onDelta: listener.onDelta };
   try {
-    const model = call.make(watch.fetch);
-    const options = toCallOptions(request, call.settings, call, watch.signal);
-    if (!call.settings.stream) return readGenerated(await watch.untilEnded(model.doGenerate(options)), reading);
-    const { stream } = await watch.untilEnded(model.doStream(options));
+    const made = call.make(watch.fetch);
+    const options = toCallOptions(request, settings, call, watch.signal);
+    if (!settings.stream) return readGenerated(await watch.untilEnded(made.doGenerate(options)), reading);
+    const { stream } = await watch.untilEnded(made.doStream(options));
     return await readStream(stream, reading);
   } catch (error) {
     if (watch.signal.aborted) throw watch.signal.reason;
@@ -70,4 +67,20 @@ function guardListener(request: ModelRequest) {
     },
   };
   return listener;
+}
+
+/**
+ * Reads the reply of a call that does not stream. Each text is passed to listeners as one delta, so listeners work with
+ * and without streaming.
+ */
+function readGenerated(result: LanguageModelV4GenerateResult, reading: StreamReading): ModelReply {
+  const content = result.content.flatMap((part) => toReplyPart(part, reading.provider) ?? []);
+  const { finishReason, usage, response } = result;
+  const reply = toReply({ content, finishReason, usage, response }, reading.label);
+  for (const part of reply.content) {
+    if ((part.type === 'text' || part.type === 'reasoning') && part.text !== '') {
+      reading.onDelta({ type: part.type, text: part.text });
+    }
+  }
+  return reply;
 }

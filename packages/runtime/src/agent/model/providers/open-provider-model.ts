@@ -2,11 +2,10 @@
  * Opens a model of one of the four providers. Mistakes in its resource (no key, no endpoint, an unknown option) are
  * reported here, at start, and not by the first call.
  */
-import { GoondanError } from '@goondan/types';
+import { GoondanError, type ModelParams } from '@goondan/types';
 import type { Model, ModelDeps } from '../model-port.ts';
 import type { ModelSpec } from '../../../config/model-spec.ts';
 import { callProvider } from './call-provider.ts';
-import { defaultLimit } from './default-limit.ts';
 import { providers, type Provider, type ProviderName } from './provider-table.ts';
 import { readProviderOptions } from './read-provider-options.ts';
 import type { PromptMemo } from './to-prompt.ts';
@@ -18,7 +17,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
   const apiKey = findKey(provider, spec, deps, label);
   const baseURL = findEndpoint(provider, spec, deps, label);
   const memo: PromptMemo = new WeakMap();
-  const limit = defaultLimit(provider, { modelId: spec.model, label, warn: deps.warn });
+  let limit: ReturnType<typeof defaultLimit> | undefined;
 
   const loading = provider.load();
   // Prevents an unhandled rejection; the first call awaits `loading` and reports the failure.
@@ -40,7 +39,9 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
         keySource: spec.apiKey === undefined ? (provider.keyVariable ?? 'apiKey') : 'apiKey of the Model',
         address: toAddress(baseURL),
         settings,
-        params: isLimited ? params : { ...params, ...(await limit()) },
+        params: isLimited
+          ? params
+          : { ...params, ...(await (limit ??= defaultLimit(provider, spec.model, label, deps.warn))) },
         memo,
         make: (fetch) => make(spec.model, { apiKey, baseURL, headers: settings.headers, fetch }),
       });
@@ -83,4 +84,27 @@ function findEndpoint(provider: Provider, spec: ModelSpec, deps: ModelDeps, labe
   // The providers' own tools accept a URL without a path; their packages need the version in the path.
   if (known !== undefined && url.pathname === '/') url.pathname = `/${known.version}`;
   return url.href.replace(/\/+$/, '');
+}
+
+/** The limit for a model that is unknown to the provider's package. */
+const UNKNOWN_MODEL_TOKENS = 8_192;
+
+/**
+ * Returns the token limit for replies when none is configured: no limit, unless the provider requires one. For an
+ * unknown model, it warns that the limit is a guess.
+ */
+async function defaultLimit(
+  provider: Provider,
+  modelId: string,
+  label: string,
+  warn: ModelDeps['warn'],
+): Promise<Pick<ModelParams, 'maxTokens'>> {
+  if (provider.loadMostTokens === undefined) return {};
+  const maxTokens = await provider.loadMostTokens(modelId);
+  if (maxTokens !== undefined) return { maxTokens };
+  warn?.(
+    `The output limit of ${label} is not known, so its replies end after ${UNKNOWN_MODEL_TOKENS} tokens. ` +
+      'Set `params.maxTokens` of the Model to change that.',
+  );
+  return { maxTokens: UNKNOWN_MODEL_TOKENS };
 }

@@ -5,17 +5,14 @@
  */
 import type { LanguageModelV4FilePart } from '@ai-sdk/provider';
 import { GoondanError } from '@goondan/types';
-import { sniffImageType } from './sniff-image-type.ts';
-
-export interface FileData {
-  readonly data: Extract<LanguageModelV4FilePart['data'], { type: 'data' | 'url' }>;
-  readonly mediaType: string;
-}
 
 /**
  * Converts the data. The type detected in the bytes wins over the type of the data URL, which wins over `declaredType`.
  */
-export function toFileData(source: string, declaredType: string): FileData {
+export function toFileData(
+  source: string,
+  declaredType: string,
+): { data: Extract<LanguageModelV4FilePart['data'], { type: 'data' | 'url' }>; mediaType: string } {
   if (source.startsWith('data:')) {
     const { base64, mediaType } = readDataUrl(source);
     return inlineData(base64, mediaType || declaredType);
@@ -26,8 +23,8 @@ export function toFileData(source: string, declaredType: string): FileData {
   return inlineData(source, declaredType);
 }
 
-function inlineData(base64: string, mediaType: string): FileData {
-  return { data: { type: 'data', data: base64 }, mediaType: sniffImageType(base64) ?? mediaType };
+function inlineData(base64: string, mediaType: string) {
+  return { data: { type: 'data' as const, data: base64 }, mediaType: sniffImageType(base64) ?? mediaType };
 }
 
 function readDataUrl(source: string): { base64: string; mediaType: string } {
@@ -42,4 +39,22 @@ function readDataUrl(source: string): { base64: string; mediaType: string } {
   const payload = source.slice(comma + 1);
   if (settings.includes('base64')) return { base64: payload, mediaType };
   return { base64: Buffer.from(decodeURIComponent(payload)).toString('base64'), mediaType };
+}
+
+/**
+ * Detects the real type of base64 image data. Providers reject an image whose declared type is wrong, and once such an
+ * image is in the history every later call fails. So the detected type wins over the declared one.
+ */
+const signatures: readonly (readonly [mediaType: string, start: RegExp])[] = [
+  ['image/png', /^iVBORw0KGgo/],
+  ['image/jpeg', /^\/9j\//],
+  ['image/gif', /^R0lGOD/],
+  // "RIFF", four bytes with the length, "WEBP"
+  ['image/webp', /^UklGR.{6}XRUJQ/],
+];
+
+/** Returns `undefined` for a type that models do not read. */
+function sniffImageType(base64: string): string | undefined {
+  const start = base64.slice(0, 24);
+  return signatures.find(([, pattern]) => pattern.test(start))?.[0];
 }

@@ -30,16 +30,12 @@ function watch(respond: () => Response = () => new Response('ok')) {
   const time = stoppedClock();
   const caller = new AbortController();
   const inits: (RequestInit | undefined)[] = [];
-  const call = watchCall({
-    clock: time.clock,
-    deadlines: { silenceMs: 100, totalMs: 1000 },
-    signal: caller.signal,
-    fetch: async (_input, init) => {
-      inits.push(init);
-      return respond();
-    },
-    label: 'some/model',
-  });
+  const fetch = async (_input: unknown, init?: RequestInit) => {
+    inits.push(init);
+    return respond();
+  };
+  const deadlines = { silenceMs: 100, totalMs: 1000 };
+  const call = watchCall({ clock: time.clock, fetch, label: 'some/model' }, deadlines, caller.signal);
   return { ...time, caller, call, inits };
 }
 

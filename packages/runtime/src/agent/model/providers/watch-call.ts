@@ -4,24 +4,18 @@
  * request is aborted.
  */
 import { GoondanError } from '@goondan/types';
-import type { Clock } from '../../../ports/clock.ts';
 import { unlessAborted } from '../../../ports/unless-aborted.ts';
 import type { Fetch } from '../model-port.ts';
+import type { ProviderCall } from './call-provider.ts';
 import type { CallSettings } from './read-provider-options.ts';
 
-interface WatchOptions {
-  readonly clock: Clock;
-  readonly deadlines: CallSettings['deadlines'];
-  /** The caller's signal. */
-  readonly signal: AbortSignal;
-  readonly fetch: Fetch;
-  /** Called with the request body when the request is sent. */
-  readonly onSent?: (body: string) => void;
-  /** `provider/model`, for messages to people. */
-  readonly label: string;
-}
-
-export function watchCall({ clock, deadlines, signal, fetch: send, onSent, label }: WatchOptions) {
+/** `signal`: the caller's signal. `onSent`: called with the request body when the request is sent. */
+export function watchCall(
+  { clock, fetch: send, label }: Pick<ProviderCall, 'clock' | 'fetch' | 'label'>,
+  deadlines: CallSettings['deadlines'],
+  signal: AbortSignal,
+  onSent?: (body: string) => void,
+) {
   const controller = new AbortController();
   const end = (reason: unknown) => controller.abort(reason);
   const follow = () => end(signal.reason);
