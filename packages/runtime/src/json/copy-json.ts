@@ -9,6 +9,8 @@ export interface CopyJsonOptions {
   freeze?: boolean;
   /** If true, properties that are `undefined` are left out, as JSON.stringify does, instead of rejected. */
   omitUndefined?: boolean;
+  /** Makes the error to throw instead of {@link NotJson}. */
+  refuse?: (problem: NotJson) => Error;
 }
 
 /** The error that says where a value is not JSON. */
@@ -31,7 +33,7 @@ export function copyJson(value: unknown, options: CopyJsonOptions = {}): JsonVal
 
 /** Like {@link copyJson}, but accepts only an object. */
 export function copyJsonObject(value: unknown, options: CopyJsonOptions = {}): JsonObject {
-  if (!isPlainObject(value)) throw new NotJson('', `${describe(value)}, not an object`);
+  if (!isPlainObject(value)) throw refusal(options, '', `${describe(value)}, not an object`);
   // Safe: the copy of a plain object is a plain object.
   return copyJson(value, options) as JsonObject;
 }
@@ -103,9 +105,14 @@ function copyObject(value: object, walk: Walk): JsonObject {
   return copied;
 }
 
-function notJson({ keys }: Walk, problem: string): NotJson {
+function notJson({ keys, options }: Walk, problem: string): Error {
   const path = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
-  return new NotJson(path.replace(/^\./, ''), problem);
+  return refusal(options, path.replace(/^\./, ''), problem);
+}
+
+function refusal({ refuse }: CopyJsonOptions, path: string, problem: string): Error {
+  const error = new NotJson(path, problem);
+  return refuse === undefined ? error : refuse(error);
 }
 
 function describe(value: unknown): string {

@@ -14,12 +14,12 @@ import {
 } from '@goondan/types';
 import { defaultRequestTimeoutMs, type TurnPolicy } from '../../config/turn-policy.ts';
 import type { RequestTimeout } from '../../ipc/request-timeout.ts';
-import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { copyJsonObject, isPlainObject } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
-import { type Effect, valueOfOutcome } from '../turn-state/effects.ts';
+import { valueOfOutcome } from '../turn-state/effects.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 /** The layer or the tool call that calls another agent. */
@@ -105,15 +105,10 @@ function list(turn: RunningTurn, asker: Asker): Promise<readonly AgentInstance[]
   return turn.effects.perform({ key, kind: 'agent', asked: () => ({ call: 'list' }) }, () => turn.agent.engine.list());
 }
 
-function effectOf(
-  turn: RunningTurn,
-  key: string,
-  call: 'request' | 'send',
-  { input, metadata, ...params }: AgentSend,
-): Effect {
+function effectOf(turn: RunningTurn, key: string, call: 'request' | 'send', { input, metadata, ...params }: AgentSend) {
   const to = addressOf(turn, params);
   const asked = () => ({ call, ...to, ...defined({ input, metadata: metadata && snapshotJson(metadata) }) });
-  return { key, kind: 'agent', asked };
+  return { key, kind: 'agent', asked } as const;
 }
 
 function addressOf({ agent }: RunningTurn, params: AgentSend) {
@@ -173,12 +168,8 @@ function check<Params extends AgentSend>(params: Params): Params {
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) {
     throw wrong('timeoutMs must be above 0');
   }
-  try {
-    if (metadata !== undefined) copyJsonObject(metadata, { omitUndefined: true });
-  } catch (error) {
-    if (error instanceof NotJson) throw wrong(`metadata must be JSON, but ${error.message}`);
-    throw error;
-  }
+  const refuse = ({ message }: Error) => wrong(`metadata must be JSON, but ${message}`);
+  if (metadata !== undefined) copyJsonObject(metadata, { omitUndefined: true, refuse });
   return params;
 }
 

@@ -10,7 +10,7 @@ import {
   type MessageSource,
   type ModelMessage,
 } from '@goondan/types';
-import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { copyJsonObject, isPlainObject, type NotJson } from '../../json/copy-json.ts';
 
 /** Returns the event with a frozen copy of its message. Throws `E_MESSAGE_INVALID`, which names the problem. */
 export function checkMessageEvent(event: unknown): MessageEvent {
@@ -123,12 +123,8 @@ function quote(value: unknown): string {
 }
 
 function frozenCopy(value: unknown, what: string): ReturnType<typeof copyJsonObject> {
-  try {
-    return copyJsonObject(value, { freeze: true, omitUndefined: true });
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw invalid(`${error.path === '' ? what : `${what}.${error.path}`} is ${error.problem}`);
-  }
+  const refuse = ({ path, problem }: NotJson) => invalid(`${path === '' ? what : `${what}.${path}`} is ${problem}`);
+  return copyJsonObject(value, { freeze: true, omitUndefined: true, refuse });
 }
 
 function invalid(problem: string): GoondanError {

@@ -23,15 +23,6 @@ import { checkMessageEvent } from './check-message-event.ts';
 import type { BaseDelta, EventAuthor, InputOrigin } from './conversation-store.ts';
 import { LlmView } from './llm-view.ts';
 
-export interface ConversationDeps {
-  /** Called with every event that counts. */
-  record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
-  /** Masks secrets, so that they do not enter the conversation. */
-  readonly mask: Mask;
-  /** Called with every event that was ignored. */
-  warn(message: string, author: EventAuthor): void;
-}
-
 export class Conversation {
   private events: MessageEvent[] = [];
   private eventsTaken: readonly MessageEvent[] | undefined;
@@ -52,7 +43,14 @@ export class Conversation {
     /** The model's view that the previous turn left in memory, or a new one made from the committed messages. */
     private view: LlmView,
     private readonly systemPrompt: string | undefined,
-    private readonly deps: ConversationDeps,
+    private readonly deps: {
+      /** Called with every event that counts. */
+      record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
+      /** Masks secrets, so that they do not enter the conversation. */
+      readonly mask: Mask;
+      /** Called with every event that was ignored. */
+      warn(message: string, author: EventAuthor): void;
+    },
   ) {
     view.list.closeHoles();
     this.baseEnd = view.list.end;

@@ -8,13 +8,6 @@ import type { ModelMessage } from '@goondan/types';
 import type { MessageList } from '../../messages/message-list.ts';
 import { callsOf, pairToolCalls } from './pair-tool-calls.ts';
 
-interface Checkpoint {
-  /** The index of the first message after the checkpoint. */
-  readonly place: number;
-  /** The number of shown messages before the checkpoint. */
-  readonly shown: number;
-}
-
 const MOST_CHECKPOINTS = 256;
 
 export class LlmView {
@@ -22,8 +15,11 @@ export class LlmView {
   private shown: ModelMessage[];
   /** The array that a model call is reading now. */
   private lent: readonly ModelMessage[] | undefined;
-  private readonly start: Checkpoint;
-  private checkpoints: Checkpoint[] = [];
+  /**
+   * The start of the conversation, and checkpoints after it. `place`: the index of the first message after the
+   * checkpoint. `shown`: the number of shown messages before it.
+   */
+  private readonly checkpoints: { readonly place: number; readonly shown: number }[];
   private readonly ids = new WeakMap<ModelMessage, string>();
 
   constructor(
@@ -32,7 +28,7 @@ export class LlmView {
   ) {
     // Frozen like every message, because each call receives this same object.
     this.shown = systemPrompt === undefined ? [] : [Object.freeze({ role: 'system', content: systemPrompt })];
-    this.start = { place: 0, shown: this.shown.length };
+    this.checkpoints = [{ place: 0, shown: this.shown.length }];
   }
 
   /** Returns the id of a shown message, or `undefined` for a message that the view created. */
@@ -62,24 +58,25 @@ export class LlmView {
   /** Rebuilds `shown` from the last checkpoint on. */
   private show(): ModelMessage[] {
     let from = this.goBackTo(this.list.takeLowestRewrite());
-    if (this.hasStrangers(from.place)) from = this.goBackTo(0);
-    const to = this.firstUnsettled(from.place);
-    const settles = to !== from.place && !this.hasStrangers(to);
+    if (this.hasStrangers(from)) from = this.goBackTo(0);
+    const to = this.firstUnsettled(from);
+    const settles = to !== from && !this.hasStrangers(to);
     if (settles) {
-      this.add(from.place, to);
+      this.add(from, to);
       this.checkpoints.push({ place: to, shown: this.shown.length });
-      if (this.checkpoints.length > MOST_CHECKPOINTS) this.checkpoints.shift();
+      if (this.checkpoints.length > MOST_CHECKPOINTS) this.checkpoints.splice(1, 1);
     }
-    this.add(settles ? to : from.place, this.list.end);
+    this.add(settles ? to : from, this.list.end);
     return this.shown;
   }
 
-  private goBackTo(place: number): Checkpoint {
-    while ((this.checkpoints.at(-1)?.place ?? 0) > place) this.checkpoints.pop();
-    const checkpoint = this.checkpoints.at(-1) ?? this.start;
-    if (this.lent === this.shown) this.shown = this.shown.slice(0, checkpoint.shown);
-    this.shown.length = checkpoint.shown;
-    return checkpoint;
+  /** Drops everything after the last checkpoint that is not after this index. Returns the index of that checkpoint. */
+  private goBackTo(index: number): number {
+    while ((this.checkpoints.at(-1)?.place ?? 0) > index) this.checkpoints.pop();
+    const { place, shown } = this.checkpoints.at(-1) ?? { place: 0, shown: 0 };
+    if (this.lent === this.shown) this.shown = this.shown.slice(0, shown);
+    this.shown.length = shown;
+    return place;
   }
 
   /** Returns true if a result after this index answers a call before it, or no call at all. */

@@ -49,10 +49,8 @@ function watchedDate(Original: DateConstructor): unknown {
   return WatchedDate;
 }
 
-type FillBytes = <Values extends ArrayBufferView>(values: Values) => Values;
-
-function watchedBytes(fill: FillBytes): FillBytes {
-  return (values) => {
+function watchedBytes(fill: <Values extends ArrayBufferView>(values: Values) => Values) {
+  return <Values extends ArrayBufferView>(values: Values): Values => {
     const scope = currentScope();
     if (scope?.draw === undefined) return fill(values);
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);

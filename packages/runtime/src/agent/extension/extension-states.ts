@@ -3,7 +3,7 @@
  * can change them. The changes of a turn are kept however it ends, unless it cannot be committed.
  */
 import { type ExtensionStateApi, GoondanError, type JsonValue } from '@goondan/types';
-import { copyJson, NotJson } from '../../json/copy-json.ts';
+import { copyJson } from '../../json/copy-json.ts';
 import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
 
 export class ExtensionStates {
@@ -54,12 +54,9 @@ export class ExtensionStates {
 }
 
 function checkState(extension: string, value: unknown, mask: Mask): JsonValue {
-  try {
-    const copy = copyJson(value, { freeze: true });
-    const masked = maskJson(copy, mask);
-    return masked === copy ? copy : copyJson(masked, { freeze: true });
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw new GoondanError('E_STATE_NOT_JSON', `State of extension "${extension}": ${error.message}.`);
-  }
+  const refuse = ({ message }: Error) =>
+    new GoondanError('E_STATE_NOT_JSON', `State of extension "${extension}": ${message}.`);
+  const copy = copyJson(value, { freeze: true, refuse });
+  const masked = maskJson(copy, mask);
+  return masked === copy ? copy : copyJson(masked, { freeze: true });
 }

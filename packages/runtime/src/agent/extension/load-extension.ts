@@ -20,31 +20,20 @@ export interface ExtensionDeclaration extends DeclaredExtension {
   readonly module?: ExtensionModule;
 }
 
-export interface LoadedExtension {
-  readonly name: string;
-  readonly cleanup: Cleanup;
-}
-
-export async function loadExtension(declaration: ExtensionDeclaration, deps: ExtensionDeps): Promise<LoadedExtension> {
+/** Returns the extension's name and its cleanup. */
+export async function loadExtension(declaration: ExtensionDeclaration, deps: ExtensionDeps) {
   const resource = checkExtensionResource(declaration.resource);
   const scope = deps.drawScopeFor?.(resource.metadata.name);
   const load = () => loadChecked(resource, declaration, deps);
   return scope === undefined ? load() : whileLoading(scope, load);
 }
 
-async function loadChecked(
-  resource: ExtensionResource,
-  declaration: ExtensionDeclaration,
-  deps: ExtensionDeps,
-): Promise<LoadedExtension> {
+async function loadChecked(resource: ExtensionResource, declaration: ExtensionDeclaration, deps: ExtensionDeps) {
   const { name } = resource.metadata;
   const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource, deps)));
-  const config = await partConfig(
-    { identity: `Extension/${name}`, code: 'E_EXT_CONFIG' },
-    resource.spec.config ?? {},
-    declaration.config ?? {},
-    [resource.spec.configSchema, module.configSchema],
-  );
+  const { config: under = {}, configSchema } = resource.spec;
+  const schemas = [configSchema, module.configSchema];
+  const config = await partConfig(`Extension/${name}`, 'E_EXT_CONFIG', under, declaration.config ?? {}, schemas);
   const opened = openExtensionApi(deps, name, declaration.tier ?? 'agent');
   const listeners = collectExitListeners();
   try {

@@ -7,7 +7,7 @@
  * 2. A failed write is retried with backoff, until a write or the commit of a turn succeeds.
  * 3. States that are given up are named in the log.
  */
-import { GoondanError, type JsonValue } from '@goondan/types';
+import { GoondanError, type JsonObject } from '@goondan/types';
 import { type Clock, sleep } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
 import type { ExtensionStates } from './extension-states.ts';
@@ -19,16 +19,7 @@ const LONGEST_WAIT_MS = 60_000;
 const LAST_ATTEMPTS = 4;
 const LAST_WAIT_MS = 250;
 
-export interface SaveStatesDeps {
-  readonly states: ExtensionStates;
-  readonly clock: Clock;
-  /** Commits the states. Rejects with an error that has a code. */
-  readonly commit: (states: Readonly<Record<string, JsonValue>>) => Promise<void>;
-  readonly log: (level: LogLevel, message: string) => void;
-}
-
 export class SaveStates {
-  readonly #deps: SaveStatesDeps;
   #isInTurn = false;
   #isClosed = false;
   #saving: Promise<boolean> | undefined;
@@ -36,9 +27,14 @@ export class SaveStates {
   /** The number of failures in a row. */
   #failures = 0;
 
-  constructor(deps: SaveStatesDeps) {
-    this.#deps = deps;
-    deps.states.onSet = () => this.#schedule();
+  /** `commit` rejects with an error that has a code. */
+  constructor(
+    private readonly states: ExtensionStates,
+    private readonly clock: Clock,
+    private readonly commit: (states: Readonly<JsonObject>) => Promise<void>,
+    private readonly log: (level: LogLevel, message: string) => void,
+  ) {
+    states.onSet = () => this.#schedule();
   }
 
   /** Writes the states that were set before the turn. Call it before a turn opens. Never rejects. */
@@ -51,7 +47,7 @@ export class SaveStates {
   /** Called when a turn is over, committed or not. */
   endTurn(): void {
     this.#isInTurn = false;
-    if (this.#deps.states.unsaved.length === 0) this.#failures = 0;
+    if (this.states.unsaved.length === 0) this.#failures = 0;
     this.#schedule();
   }
 
@@ -67,7 +63,7 @@ export class SaveStates {
 
   /** Tries up to 4 times, for at most `graceMs`. After that, nothing more is written. Never rejects. */
   async close(graceMs: number): Promise<void> {
-    const { clock } = this.#deps;
+    const { clock } = this;
     const startedAt = clock.elapsed();
     for (let attempt = 1; !(await this.flush()); attempt += 1) {
       if (attempt >= LAST_ATTEMPTS || clock.elapsed() - startedAt + LAST_WAIT_MS > graceMs) break;
@@ -75,15 +71,14 @@ export class SaveStates {
     }
     this.#isClosed = true;
     this.#unschedule();
-    if (!this.#isInTurn && this.#deps.states.unsaved.length > 0) this.#giveUp('the agent ends');
+    if (!this.#isInTurn && this.states.unsaved.length > 0) this.#giveUp('the agent ends');
   }
 
   #schedule(): void {
-    const { clock } = this.#deps;
     const isDue = !this.#isInTurn && !this.#isClosed && this.#isUnsaved;
     if (!isDue || this.#callOff !== undefined) return;
     const waitMs = Math.min(LONGEST_WAIT_MS, SAVE_AFTER_MS * 2 ** this.#failures);
-    this.#callOff = clock.after(waitMs, () => {
+    this.#callOff = this.clock.after(waitMs, () => {
       this.#callOff = undefined;
       void this.flush();
     });
@@ -94,7 +89,7 @@ export class SaveStates {
    * are written again even if unchanged.
    */
   get #isUnsaved(): boolean {
-    return this.#failures > 0 || this.#deps.states.unsaved.length > 0;
+    return this.#failures > 0 || this.states.unsaved.length > 0;
   }
 
   #unschedule(): void {
@@ -111,11 +106,11 @@ export class SaveStates {
   }
 
   async #write(): Promise<boolean> {
-    const { states, commit, log } = this.#deps;
+    const { states } = this;
     if (this.#isClosed || !this.#isUnsaved) return true;
     const snapshot = states.snapshot();
     try {
-      await commit(snapshot);
+      await this.commit(snapshot);
       states.saved(snapshot);
       this.#failures = 0;
       return true;
@@ -129,15 +124,15 @@ export class SaveStates {
       // A turn of an earlier process is still open; its commit will include the states.
       if (code === 'E_STORE_ORDER') return false;
       // Logged only when writing starts to fail, not for each failure.
-      if (this.#failures === 0) log('warn', `Extension states cannot be written yet: ${wordsOf(error)}`);
+      if (this.#failures === 0) this.log('warn', `Extension states cannot be written yet: ${wordsOf(error)}`);
       this.#failures = Math.min(this.#failures + 1, 16);
       return false;
     }
   }
 
   #giveUp(reason: string): void {
-    const names = this.#deps.states.unsaved.join(', ');
-    this.#deps.log('error', `States that were set outside a turn are lost (${names}): ${reason}.`);
+    const names = this.states.unsaved.join(', ');
+    this.log('error', `States that were set outside a turn are lost (${names}): ${reason}.`);
   }
 }
 

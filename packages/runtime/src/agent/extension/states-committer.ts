@@ -1,7 +1,5 @@
-import { type AgentAddress, GoondanError, type JsonValue } from '@goondan/types';
+import { type AgentAddress, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
-
-type States = Readonly<Record<string, JsonValue>>;
 
 /**
  * Commits states alone, each time on top of the last commit known to this agent. A write that failed on disk may still
@@ -14,8 +12,8 @@ export function statesCommitter(
   store: Pick<ConversationStore, 'commitStates' | 'read'>,
   address: AgentAddress,
   known: () => { stateVersion: number },
-): (states: States) => Promise<void> {
-  let uncertain: States | undefined;
+): (states: Readonly<JsonObject>) => Promise<void> {
+  let uncertain: Readonly<JsonObject> | undefined;
   return async (states) => {
     if (uncertain !== undefined) await lookFor(uncertain);
     uncertain = undefined;
@@ -27,7 +25,7 @@ export function statesCommitter(
     }
   };
 
-  async function lookFor(states: States): Promise<void> {
+  async function lookFor(states: Readonly<JsonObject>): Promise<void> {
     const { stateVersion, extensionState } = await store.read(address);
     const isOurs = JSON.stringify(extensionState) === JSON.stringify(states);
     if (isOurs && stateVersion === known().stateVersion + 1) known().stateVersion = stateVersion;

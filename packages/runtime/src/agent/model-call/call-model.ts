@@ -95,7 +95,7 @@ async function askModel(
   { modelRef, ...request }: ReturnType<typeof requestOf> & Pick<ModelRequest, 'onSent'>,
 ): Promise<ModelReply> {
   const { agent, turnId } = turn;
-  const model = await agent.models.open(modelRef);
+  const model = await agent.openModel(modelRef);
   const timeoutMs = agent.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });

@@ -12,21 +12,20 @@ const ports = () => ({ clock: manualClock(), environment: {}, folder: '.' });
 
 describe('the models of an agent', () => {
   test('a given model is used as it is', async () => {
-    const source = modelSource({ 'Model/own': model }, ports());
-    expect(await source.open('Model/own')).toBe(model);
-    expect(source.refs).toEqual(['Model/own']);
+    const open = modelSource({ 'Model/own': model }, ports());
+    expect(await open('Model/own')).toBe(model);
   });
 
   test('a declared model is opened once, when it is first used', async () => {
-    const source = modelSource({ 'Model/demo': scripted }, ports());
-    expect(await source.open('Model/demo')).toBe(await source.open('Model/demo'));
+    const open = modelSource({ 'Model/demo': scripted }, ports());
+    expect(await open('Model/demo')).toBe(await open('Model/demo'));
   });
 
   test.each(['Model/other', 'demo', 'toString', '__proto__', ''])(
     '%j is unknown, and the error lists the others',
     async (ref) => {
-      const source = modelSource({ 'Model/demo': scripted, 'Model/own': model }, ports());
-      expect(await source.open(ref).catch((error: unknown) => error)).toMatchObject({
+      const open = modelSource({ 'Model/demo': scripted, 'Model/own': model }, ports());
+      expect(await open(ref).catch((error: unknown) => error)).toMatchObject({
         code: 'E_MODEL_UNKNOWN',
         message: `There is no ${ref}. This agent has: Model/demo, Model/own.`,
       });
@@ -34,8 +33,8 @@ describe('the models of an agent', () => {
   );
 
   test('an unknown provider is refused by name', async () => {
-    const source = modelSource({ 'Model/x': { provider: 'crystal-ball', model: 'x' } }, ports());
-    expect(await source.open('Model/x').catch((error: unknown) => error)).toMatchObject({
+    const open = modelSource({ 'Model/x': { provider: 'crystal-ball', model: 'x' } }, ports());
+    expect(await open('Model/x').catch((error: unknown) => error)).toMatchObject({
       code: 'E_MODEL_UNKNOWN',
       message:
         'Model/x: there is no provider "crystal-ball". Known: anthropic, cassette, google, openai, openai-compatible, scripted.',

@@ -7,9 +7,7 @@ import type { Model, ModelDeps } from '../model/model-port.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
 import type { ProviderName } from '../model/providers/provider-table.ts';
 
-type Opener = (spec: ModelSpec, deps: ModelDeps) => Promise<Model>;
-
-const openers: Readonly<Record<string, Opener>> = {
+const openers: Readonly<Record<string, (spec: ModelSpec, deps: ModelDeps) => Promise<Model>>> = {
   anthropic: provider('anthropic'),
   cassette: async (spec, deps) => {
     const { openCassetteModel } = await import('../model/cassette/open-cassette-model.ts');
@@ -37,8 +35,8 @@ export async function openModel(modelRef: string, spec: ModelSpec, deps: ModelDe
   );
 }
 
-function provider(name: ProviderName): Opener {
-  return async (spec, deps) => {
+function provider(name: ProviderName) {
+  return async (spec: ModelSpec, deps: ModelDeps) => {
     const { openProviderModel } = await import('../model/providers/open-provider-model.ts');
     return openProviderModel(name, spec, deps);
   };

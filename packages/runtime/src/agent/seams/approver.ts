@@ -19,14 +19,12 @@ export interface ApprovalQuestion {
   readonly expiresInMs: number;
 }
 
-export interface ApprovalAnswer extends ApprovalOutcome {
-  /** The id for `taken`. */
-  readonly id: string;
-}
-
 export interface Approver {
-  /** Waits for the answer without a time limit. Rejects with the signal's reason when it aborts. */
-  ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer>;
+  /**
+   * Waits for the answer without a time limit. Rejects with the signal's reason when it aborts. `id`: the id for
+   * `taken`.
+   */
+  ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalOutcome & { readonly id: string }>;
   /** Releases an answer, once the turn has made it durable. */
   taken(id: string): void;
 }

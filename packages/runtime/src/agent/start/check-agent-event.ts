@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type ReplyAddress,
 } from '@goondan/types';
-import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { copyJsonObject } from '../../json/copy-json.ts';
 
 const sourceKinds: readonly unknown[] = ['agent', 'connector', 'cli'] satisfies AgentEventSource['kind'][];
 
@@ -55,12 +55,7 @@ function checkText(value: unknown, field: string): void {
 }
 
 function frozenCopy(value: unknown, field: string): JsonObject {
-  try {
-    return copyJsonObject(value, { freeze: true });
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw invalid(`${field}: ${error.message}`);
-  }
+  return copyJsonObject(value, { freeze: true, refuse: ({ message }) => invalid(`${field}: ${message}`) });
 }
 
 function invalid(problem: string): GoondanError {

@@ -15,6 +15,7 @@ import { checkAgentEvent } from './check-agent-event.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { EventBus } from '../extension/event-bus.ts';
 import type { DrawScope } from '../../trace/draw-scope.ts';
+import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { createLogger } from '../../log/create-logger.ts';
 import { ExtensionStates } from '../extension/extension-states.ts';
@@ -147,17 +148,17 @@ async function assemble(
   const mask = maskSecrets(plan.secrets ?? []);
   const locate = locateIn(codeFolders(plan), mask);
   const log = logFor(address, deps.logSink ?? stderrSink, mask, clock, currentEvent);
-  const models = modelSource(plan.models, {
+  const openModel = modelSource(plan.models, {
     clock,
     environment: deps.environment ?? process.env,
     folder: bundleFolder,
     warn: (message) => log('warn', message, { event: 'model.warning' }),
     ...(deps.fetch !== undefined && { fetch: deps.fetch }),
   });
-  const modelRef = plan.modelRef ?? models.refs[0];
+  const modelRef = plan.modelRef ?? Object.keys(plan.models)[0];
   if (modelRef === undefined) throw new GoondanError('E_MODEL_UNKNOWN', `Agent "${plan.agentName}" has no model.`);
   // Opened now, so that a bad script or a missing key fails the start, not the first turn.
-  await models.open(modelRef);
+  await openModel(modelRef);
   const committed = await store.read(address);
   const tools = new ToolRegistry(({ code, message }, extension) =>
     log('warn', `${message} The tool is not offered. (${code})`, {
@@ -167,12 +168,10 @@ async function assemble(
     }),
   );
   const states = new ExtensionStates(committed.extensionState, mask);
-  const saveStates = new SaveStates({
-    states,
-    clock,
-    commit: statesCommitter(store, address, () => parts),
-    log: (level, message) => log(level, message, { event: 'states.not_written' }),
-  });
+  const commitStates = statesCommitter(store, address, () => parts);
+  const saveStates = new SaveStates(states, clock, commitStates, (level, message) =>
+    log(level, message, { event: 'states.not_written' }),
+  );
   const bus = new EventBus((event, error, extension) =>
     log('error', `A handler of "${event}" failed: ${toTurnError(error).message}`, {
       event: 'events.handler_failed',
@@ -192,7 +191,7 @@ async function assemble(
     bundleFolder,
     layers: new LayerRegistry(),
     tools,
-    models,
+    openModel,
     states,
     stateVersion: committed.stateVersion,
     saveStates,
@@ -236,19 +235,16 @@ function logFor(
   clock: Clock,
   currentEvent: () => AgentEvent | undefined,
 ): Log {
-  return (level, message, about = {}) => {
-    const event = currentEvent();
+  return (level, message, { extension, event, place, data } = {}) => {
     sink({
       time: clock.now().toISOString(),
       level,
       message: cutMessage(mask(message)),
       agent: address.agentName,
       instance: address.instanceKey,
-      ...(about.extension === undefined ? {} : { extension: about.extension }),
-      ...turnOf(event),
-      ...(about.event === undefined ? {} : { event: about.event }),
-      ...(about.place === undefined ? {} : { place: about.place }),
-      ...(about.data === undefined ? {} : { data: maskJson(about.data, mask) }),
+      ...defined({ extension }),
+      ...turnOf(currentEvent()),
+      ...defined({ event, place, data: data && maskJson(data, mask) }),
     });
   };
 }

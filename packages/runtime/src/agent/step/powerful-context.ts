@@ -2,24 +2,13 @@
 import type { GenerateRequest, JsonObject, MessageEvent } from '@goondan/types';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { generateForLayer } from '../model-call/generate-for-layer.ts';
-import { askingLayer, type AskingLayer } from '../pipeline/layer-context.ts';
+import { askingLayer } from '../pipeline/layer-context.ts';
 import type { LayerAsk, RunningStep } from '../turn-state/running-step.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
-import { TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
+import { subjectOf, TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
 
-/** The key under which a context stores its step; a turn layer has none. */
-export const stepOf = Symbol('step');
-
-/** The base class of turn and step contexts. Each getter knows the layer that reads it. */
-export abstract class PowerfulContext<Step extends RunningStep | undefined> extends TurnLayerContext {
-  readonly [stepOf]: Step;
-
-  constructor(turn: RunningTurn, step: Step, asking: AskingLayer, next: () => Promise<unknown>) {
-    super(turn, asking, next);
-    this[stepOf] = step;
-  }
-
+/** The base class of turn and step contexts. Each getter knows the layer that reads it. A turn layer has no step. */
+export abstract class PowerfulContext<Step extends RunningStep | undefined> extends TurnLayerContext<Step> {
   get conversationState() {
     return this[turnOf].conversation.state;
   }
@@ -50,7 +39,7 @@ export abstract class PowerfulContext<Step extends RunningStep | undefined> exte
  */
 function askOf(context: PowerfulContext<RunningStep | undefined>): LayerAsk {
   const turn = context[turnOf];
-  const step = context[stepOf];
+  const step = context[subjectOf];
   const layer = context[askingLayer];
   return { turn, step, layer, scope: `${step?.stepIndex ?? turn.phase}/${layer.layer.extension}` };
 }

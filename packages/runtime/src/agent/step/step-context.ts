@@ -1,6 +1,6 @@
 import type { ToolCatalogItem } from '@goondan/types';
-import { turnOf } from '../turn-state/execution-context.ts';
-import { PowerfulContext, stepOf } from './powerful-context.ts';
+import { subjectOf, turnOf } from '../turn-state/execution-context.ts';
+import { PowerfulContext } from './powerful-context.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
 
 /** The context of a step layer. */
@@ -9,13 +9,13 @@ export class StepContext extends PowerfulContext<RunningStep> {
     return this[turnOf].shown;
   }
   get stepIndex() {
-    return this[stepOf].stepIndex;
+    return this[subjectOf].stepIndex;
   }
   get toolCatalog() {
-    return this[stepOf].catalog.changeable;
+    return this[subjectOf].catalog.changeable;
   }
   set toolCatalog(catalog: ToolCatalogItem[]) {
     if (!Array.isArray(catalog)) throw new TypeError('ctx.toolCatalog must be an array of tools.');
-    this[stepOf].catalog.changeable = catalog;
+    this[subjectOf].catalog.changeable = catalog;
   }
 }

@@ -10,7 +10,7 @@ import { previewCall } from './preview-call.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import { checkToolCall } from './check-tool-call.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
-import type { ApprovalAnswer, ApprovalQuestion } from '../seams/approver.ts';
+import type { ApprovalQuestion } from '../seams/approver.ts';
 
 const LONGEST_REASON = 1_000;
 const DAY_MS = 86_400_000;
@@ -45,7 +45,7 @@ export async function askForApproval(
   return outcome;
 }
 
-async function wait(turn: RunningTurn, call: RunningToolCall, question: ApprovalQuestion): Promise<ApprovalAnswer> {
+async function wait(turn: RunningTurn, call: RunningToolCall, question: ApprovalQuestion) {
   const { agent, clock } = turn;
   const signal = AbortSignal.any([turn.signal, call.approvals.signal]);
   turn.effects.intend(question.key, 'approval');

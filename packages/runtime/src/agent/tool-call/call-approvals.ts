@@ -5,17 +5,12 @@
 import { type ApprovalOutcome, type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import { digestJson } from '../../json/digest-json.ts';
 
-type Decision = ApprovalOutcome['decision'];
-
 export class CallApprovals {
-  readonly #toolName: string;
   /** `decision` is absent until the answer arrives, and stays absent if the request could not be made. */
-  readonly #bindings: { readonly digest?: string; readonly decision?: Decision }[] = [];
+  readonly #bindings: Partial<{ readonly digest: string } & Pick<ApprovalOutcome, 'decision'>>[] = [];
   readonly #over = new AbortController();
 
-  constructor(toolName: string) {
-    this.#toolName = toolName;
-  }
+  constructor(private readonly toolName: string) {}
 
   /** Aborts when the call ends, which withdraws a request that is still open. */
   get signal(): AbortSignal {
@@ -28,7 +23,7 @@ export class CallApprovals {
   }
 
   /** Blocks the handler until the returned function is called with an approval of the handler's arguments. */
-  open(): (digest: string, decision: Decision) => void {
+  open(): (digest: string, decision: ApprovalOutcome['decision']) => void {
     const binding = {};
     this.#bindings.push(binding);
     return (digest, decision) => void Object.assign(binding, { digest, decision });
@@ -38,7 +33,7 @@ export class CallApprovals {
   check(input: JsonObject): void {
     if (this.#bindings.length === 0) return;
     const refused = this.#bindings.find(({ decision }) => decision !== 'approved');
-    if (refused !== undefined) throw this.#refusal(refused.decision);
+    if (refused !== undefined) throw this.#refusal(refused);
     const digest = digestJson(input);
     if (this.#bindings.every((binding) => binding.digest === digest)) return;
     throw this.#error('E_APPROVAL_CHANGED', 'got other arguments after it was approved, so it was not run');
@@ -49,12 +44,12 @@ export class CallApprovals {
     this.#over.abort(this.#error('E_APPROVAL_DENIED', 'was over before anybody answered'));
   }
 
-  #refusal(decision: Decision | undefined): GoondanError {
+  #refusal({ decision }: Partial<ApprovalOutcome>): GoondanError {
     if (decision === 'expired') return this.#error('E_APPROVAL_EXPIRED', 'was not approved in time');
     return this.#error('E_APPROVAL_DENIED', decision === 'denied' ? 'was denied' : 'has not been approved');
   }
 
   #error(code: ErrorCode, problem: string): GoondanError {
-    return new GoondanError(code, `This call of "${this.#toolName}" ${problem}.`);
+    return new GoondanError(code, `This call of "${this.toolName}" ${problem}.`);
   }
 }

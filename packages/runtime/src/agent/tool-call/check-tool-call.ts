@@ -3,7 +3,7 @@
  * that the model can read.
  */
 import { GoondanError, type JsonObject, type JsonValue, type ToolCatalogItem } from '@goondan/types';
-import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { copyJsonObject, isPlainObject } from '../../json/copy-json.ts';
 import { compileSchema } from '../../json/json-schema.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import type { RegisteredTool, ToolRegistry } from '../tool/tool-registry.ts';
@@ -48,10 +48,7 @@ async function checkArguments(tool: RegisteredTool, args: JsonValue): Promise<Js
 
 /** Copies the arguments for the handler, because layers may have put values into them that are not JSON. */
 export function copyArguments(name: string, args: Record<string, unknown>): JsonObject {
-  try {
-    return copyJsonObject(args, { omitUndefined: true });
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" are not JSON: ${error.message}.`);
-  }
+  const refuse = ({ message }: Error) =>
+    new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${name}" are not JSON: ${message}.`);
+  return copyJsonObject(args, { omitUndefined: true, refuse });
 }

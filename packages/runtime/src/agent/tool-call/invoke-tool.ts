@@ -11,7 +11,7 @@ import {
   type ToolCallResult,
   type ToolContext,
 } from '@goondan/types';
-import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
 import { type Asker, agentsApi } from '../agents-api/agents-api.ts';
 import { valueOfOutcome } from '../turn-state/effects.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
@@ -135,12 +135,9 @@ function noteStart({ step }: RunningToolCall): void {
 }
 
 function checkOutput(toolName: string, output: unknown): JsonValue {
-  try {
-    return copyJson(output ?? null, { omitUndefined: true });
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw new GoondanError('E_TOOL_OUTPUT', `"${toolName}" returned no JSON: ${error.message}.`);
-  }
+  const refuse = ({ message }: Error) =>
+    new GoondanError('E_TOOL_OUTPUT', `"${toolName}" returned no JSON: ${message}.`);
+  return copyJson(output ?? null, { omitUndefined: true, refuse });
 }
 
 function interrupted(toolName: string): GoondanError {

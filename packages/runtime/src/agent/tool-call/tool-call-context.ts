@@ -1,31 +1,20 @@
 import type { ApprovalApi, JsonObject } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
-import type { AskingLayer } from '../pipeline/layer-context.ts';
 import { copyArguments } from './check-tool-call.ts';
 import { askForApproval } from './ask-for-approval.ts';
-import { TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
+import { subjectOf, TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 
-const callKey = Symbol('call');
-
 /** The context of a toolCall layer. It deliberately has no `agents`. */
-export class ToolCallContext extends TurnLayerContext {
-  readonly [callKey]: RunningToolCall;
-
-  constructor(turn: RunningTurn, call: RunningToolCall, asking: AskingLayer, next: () => Promise<unknown>) {
-    super(turn, asking, next);
-    this[callKey] = call;
-  }
-
+export class ToolCallContext extends TurnLayerContext<RunningToolCall> {
   get stepIndex() {
-    return this[callKey].stepIndex;
+    return this[subjectOf].stepIndex;
   }
   get toolName() {
-    return this[callKey].toolName;
+    return this[subjectOf].toolName;
   }
   get toolCallId() {
-    return this[callKey].toolCallId;
+    return this[subjectOf].toolCallId;
   }
   get effects() {
     const tool = this[turnOf].agent.tools.get(this.toolName);
@@ -33,7 +22,7 @@ export class ToolCallContext extends TurnLayerContext {
   }
   get approval(): ApprovalApi {
     const turn = this[turnOf];
-    const call = this[callKey];
+    const call = this[subjectOf];
     return {
       ask: (request) => {
         const asked = askForApproval(turn, call, request);
@@ -45,10 +34,10 @@ export class ToolCallContext extends TurnLayerContext {
     };
   }
   get args() {
-    return this[callKey].args;
+    return this[subjectOf].args;
   }
   set args(args: JsonObject) {
     if (!isPlainObject(args)) throw new TypeError('ctx.args must be a plain object.');
-    this[callKey].args = args;
+    this[subjectOf].args = args;
   }
 }

@@ -24,8 +24,7 @@ export interface ToolDeclaration extends Partial<DeclaredTool> {
 
 export async function loadTool(declaration: ToolDeclaration, registry: ToolRegistry): Promise<void> {
   const { name, config = {}, configSchema } = declaration;
-  const part = { identity: `Tool/${name}`, code: 'E_TOOL_CONFIG' } as const;
-  const checked = await partConfig(part, config, {}, [configSchema]);
+  const checked = await partConfig(`Tool/${name}`, 'E_TOOL_CONFIG', config, {}, [configSchema]);
   for (const { handler, ...each } of await offeredTools(declaration)) {
     registry.declare({
       item: {

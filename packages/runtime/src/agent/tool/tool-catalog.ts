@@ -3,7 +3,7 @@
  * a layer first reads it; until then, the registered items themselves are used.
  */
 import { GoondanError, type ToolCatalogItem } from '@goondan/types';
-import { copyJson, copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
 
 export class ToolCatalog {
   private changed: ToolCatalogItem[] | undefined;
@@ -38,13 +38,8 @@ export class ToolCatalog {
 }
 
 function checkItem(item: unknown): void {
-  try {
-    if (typeof copyJsonObject(item, { omitUndefined: true }).name === 'string') return;
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw noTool(error.message);
-  }
-  throw noTool('it has no name');
+  const { name } = copyJsonObject(item, { omitUndefined: true, refuse: ({ message }) => noTool(message) });
+  if (typeof name !== 'string') throw noTool('it has no name');
 }
 
 function noTool(problem: string): GoondanError {

@@ -1,6 +1,6 @@
 /** The tools of an agent: those declared in its plan and those registered by its extensions. */
 import { GoondanError, type JsonObject, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
-import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import { copyJsonObject } from '../../json/copy-json.ts';
 import { findSizeProblem } from '../../json/json-schema.ts';
 import { checkToolName } from '../../config/tool-name.ts';
 
@@ -108,13 +108,9 @@ export class ToolRegistry {
 }
 
 function checkItem(item: unknown): ToolCatalogItem {
-  let copied;
-  try {
-    copied = copyJsonObject(item, { freeze: true, omitUndefined: true });
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    throw new GoondanError('E_TOOL_NAME', `A tool must be an object of JSON values, but ${error.message}.`);
-  }
+  const refuse = ({ message }: Error) =>
+    new GoondanError('E_TOOL_NAME', `A tool must be an object of JSON values, but ${message}.`);
+  const copied = copyJsonObject(item, { freeze: true, omitUndefined: true, refuse });
   const name = checkToolName(copied.name);
   if (typeof copied.description !== 'string') {
     throw new GoondanError('E_TOOL_NAME', `Tool "${name}" has no description.`);

@@ -13,7 +13,7 @@ import type { SaveStates } from '../extension/save-states.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
 import type { Log } from '../../log/log-sink.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
-import type { ModelSource } from '../model/model-port.ts';
+import type { Model } from '../model/model-port.ts';
 import type { CleanMessages } from '../secrets/mask-model-call.ts';
 import type { LayerRegistry } from '../pipeline/layer-registry.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
@@ -31,7 +31,8 @@ export interface AgentParts {
   readonly bundleFolder: string;
   readonly layers: LayerRegistry;
   readonly tools: ToolRegistry;
-  readonly models: ModelSource;
+  /** Opens a model by its reference when it is first used. */
+  readonly openModel: (modelRef: string) => Promise<Model>;
   readonly states: ExtensionStates;
   /** The version of the commit that the states in memory are based on. */
   stateVersion: number;

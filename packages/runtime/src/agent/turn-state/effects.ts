@@ -16,14 +16,6 @@ import type { EffectOutcome } from '../../trace/resume-point.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import type { TurnReplay } from './turn-replay.ts';
 
-/** An effect that is about to happen. */
-export interface Effect {
-  readonly key: string;
-  readonly kind: EffectKind;
-  /** Makes a copy of the request; called only when an observer or a replay needs it. */
-  readonly asked: () => unknown;
-}
-
 export class Effects {
   private readonly counts = new Map<string, number>();
 
@@ -34,8 +26,14 @@ export class Effects {
     private readonly replay?: TurnReplay | undefined,
   ) {}
 
-  /** Runs the effect; in a replay, returns its recorded outcome. */
-  async perform<Value>({ key, kind, asked }: Effect, act: () => Promise<Value>): Promise<Value> {
+  /**
+   * Runs the effect; in a replay, returns its recorded outcome. `asked` makes a copy of the request; it is called only
+   * when an observer or a replay needs it.
+   */
+  async perform<Value>(
+    { key, kind, asked }: { readonly key: string; readonly kind: EffectKind; readonly asked: () => unknown },
+    act: () => Promise<Value>,
+  ): Promise<Value> {
     // Safe: the recording has the value that `act` returned under this key.
     if (this.replay !== undefined) return this.replay.serve({ key, kind, asked: asked() }) as Promise<Value>;
     const { observer } = this;

@@ -9,13 +9,17 @@ import type { RunningTurn } from './running-turn.ts';
  * members.
  */
 export const turnOf = Symbol('turn');
+/** The key under which a context stores what its chain is about: a step, a model call or a tool call. */
+export const subjectOf = Symbol('subject');
 
-export abstract class TurnLayerContext extends LayerContext {
+export abstract class TurnLayerContext<Subject> extends LayerContext {
   readonly [turnOf]: RunningTurn;
+  readonly [subjectOf]: Subject;
 
-  constructor(turn: RunningTurn, asking: AskingLayer, next: () => Promise<unknown>) {
+  constructor(turn: RunningTurn, subject: Subject, asking: AskingLayer, next: () => Promise<unknown>) {
     super(asking, next);
     this[turnOf] = turn;
+    this[subjectOf] = subject;
   }
 
   get agentName() {
