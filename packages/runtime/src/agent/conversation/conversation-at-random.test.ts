@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import type { BaseDelta } from './conversation-store.ts';
 import { noSecrets } from '../../log/mask-secrets.ts';
 import { Conversation } from './conversation.ts';
-import { fold } from './fold.ts';
+import { fold } from '../../testing/fold.ts';
 import { LlmView } from './llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import { pairToolCalls } from './pair-tool-calls.ts';

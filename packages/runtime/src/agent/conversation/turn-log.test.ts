@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { createUserMessage, type Message, type MessageEvent } from '@goondan/types';
 import fc from 'fast-check';
 import type { EventAuthor, StepRecord, TurnRecord } from './conversation-store.ts';
-import { fold } from './fold.ts';
+import { fold } from '../../testing/fold.ts';
 import { readTurnLog, TurnLogWriter } from './turn-log.ts';
 
 const eventOf = (id: string): MessageEvent => ({

@@ -10,7 +10,7 @@ import {
   textOf,
 } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import { fold } from '../conversation/fold.ts';
+import { fold } from '../../testing/fold.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';

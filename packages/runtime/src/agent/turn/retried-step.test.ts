@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, type Message, type MessageEvent, textOf } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
-import { fold } from '../conversation/fold.ts';
+import { fold } from '../../testing/fold.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text) });

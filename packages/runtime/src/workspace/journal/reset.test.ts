@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Message } from '@goondan/types';
-import { fold } from '../../agent/conversation/fold.ts';
+import { fold } from '../../testing/fold.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';

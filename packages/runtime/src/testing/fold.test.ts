@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createUserMessage, type Message, type MessageEvent } from '@goondan/types';
 import fc from 'fast-check';
-import { followReplace } from '../../messages/follow-replace.ts';
+import { followReplace } from '../messages/follow-replace.ts';
 import { fold } from './fold.ts';
 
 const message = (id: string, text = id): Message => createUserMessage(text, {}, { id, createdAt: new Date(0) });
