@@ -1,5 +1,5 @@
-/** The context members of turn and step layers that change the conversation and call models, tools and agents. */
-import type { GenerateRequest, JsonObject, MessageEvent } from '@goondan/types';
+/** The contexts of turn and step layers, which can change the conversation and call models, tools and agents. */
+import type { GenerateRequest, JsonObject, MessageEvent, ToolCatalogItem } from '@goondan/types';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { generateForLayer } from '../model-call/generate-for-layer.ts';
 import { askingLayer } from '../pipeline/layer-context.ts';
@@ -7,8 +7,8 @@ import type { LayerAsk, RunningStep } from '../turn-state/running-step.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
 import { subjectOf, TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
 
-/** The base class of turn and step contexts. Each getter knows the layer that reads it. A turn layer has no step. */
-export abstract class PowerfulContext<Step extends RunningStep | undefined> extends TurnLayerContext<Step> {
+/** The members that both contexts have. Each getter knows the layer that reads it. A turn layer has no step. */
+abstract class PowerfulContext<Step extends RunningStep | undefined> extends TurnLayerContext<Step> {
   get conversationState() {
     return this[turnOf].conversation.state;
   }
@@ -30,6 +30,30 @@ export abstract class PowerfulContext<Step extends RunningStep | undefined> exte
   get emitMessageEvent() {
     const ask = askOf(this);
     return (event: MessageEvent): void => emitFromLayer(ask, event);
+  }
+}
+
+/** The context of a turn layer. */
+export class TurnContext extends PowerfulContext<undefined> {
+  get inputEvent() {
+    return this[turnOf].event;
+  }
+}
+
+/** The context of a step layer. */
+export class StepContext extends PowerfulContext<RunningStep> {
+  get turn() {
+    return this[turnOf].shown;
+  }
+  get stepIndex() {
+    return this[subjectOf].stepIndex;
+  }
+  get toolCatalog() {
+    return this[subjectOf].catalog.changeable;
+  }
+  set toolCatalog(catalog: ToolCatalogItem[]) {
+    if (!Array.isArray(catalog)) throw new TypeError('ctx.toolCatalog must be an array of tools.');
+    this[subjectOf].catalog.changeable = catalog;
   }
 }
 

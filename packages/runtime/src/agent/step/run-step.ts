@@ -7,7 +7,7 @@ import { runChain } from '../pipeline/run-chain.ts';
 import { addUsage, type RunningTurn } from '../turn-state/running-turn.ts';
 import { runToolCalls, toToolCall } from './run-tool-calls.ts';
 import type { RunningStep } from '../turn-state/running-step.ts';
-import { StepContext } from './step-context.ts';
+import { StepContext } from './powerful-context.ts';
 import { appendReply, appendToolResult } from './step-messages.ts';
 
 /** Returns the id of a step. A step has the same id after a crash. */

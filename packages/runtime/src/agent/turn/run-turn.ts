@@ -25,7 +25,7 @@ import { stepIdOf } from '../step/run-step.ts';
 import { runChain } from '../pipeline/run-chain.ts';
 import { runSteps } from './run-steps.ts';
 import { TurnClock } from '../turn-state/turn-clock.ts';
-import { TurnContext } from './turn-context.ts';
+import { TurnContext } from '../step/powerful-context.ts';
 import { TurnDeadline } from './turn-deadline.ts';
 import { refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
 
