@@ -31,12 +31,9 @@ export interface StatusesDeps {
 }
 
 export class ExtensionStatuses {
-  readonly #deps: StatusesDeps;
   readonly #newest = new Map<string, ExtensionStatusChanged>();
 
-  constructor(deps: StatusesDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: StatusesDeps) {}
 
   /** The newest status of each extension that has emitted one. */
   all(): readonly ExtensionStatusChanged[] {
@@ -49,7 +46,7 @@ export class ExtensionStatuses {
 
   /** Checks, stores and publishes a status. Never throws. */
   told(extension: string, value: unknown): void {
-    const { address, now, currentTurn, tell, refuse } = this.#deps;
+    const { address, now, currentTurn, tell, refuse } = this.deps;
     const status = this.#read(value);
     if (typeof status === 'string') return refuse(status, extension);
     const { agentName, instanceKey } = address;
@@ -70,14 +67,14 @@ export class ExtensionStatuses {
   }
 
   #bound({ state, target, problem, lines, lost, tools, withheld }: ExtensionStatus): ExtensionStatus {
-    const shorten = shortenMasked(this.#deps.mask);
+    const shorten = shortenMasked(this.deps.mask);
     return {
       state,
       ...(target !== undefined && { target: shorten(target, LONGEST_TEXT) }),
       ...(problem !== undefined && { problem: shorten(problem, LONGEST_TEXT) }),
       ...(lines !== undefined && { lines: lines.slice(-MOST_LINES).map((line) => shorten(line, LONGEST_LINE)) }),
       ...(lost !== undefined && { lost }),
-      ...(tools !== undefined && { tools: tools.slice(0, MOST_TOOLS).filter(this.#deps.isTool) }),
+      ...(tools !== undefined && { tools: tools.slice(0, MOST_TOOLS).filter(this.deps.isTool) }),
       ...(withheld !== undefined && {
         withheld: withheld
           .slice(0, MOST_WITHHELD)

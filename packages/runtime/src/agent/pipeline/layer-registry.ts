@@ -4,9 +4,11 @@ import type { Tier } from '../../config/declared-extension.ts';
 import { isMiddlewareKind, middlewareKinds } from '../../ports/middleware-kinds.ts';
 import { type Layer, sortLayers } from './layer.ts';
 
+const noLayers: readonly Layer[] = [];
+
 export class LayerRegistry {
   private readonly registered: Layer[] = [];
-  private sorted: Record<MiddlewareKind, readonly Layer[]> | undefined;
+  private sorted: Partial<Record<MiddlewareKind, readonly Layer[]>> | undefined;
 
   add(extension: string, tier: Tier, kind: unknown, run: unknown, options: MiddlewareOptions = {}): void {
     if (!isMiddlewareKind(kind)) {
@@ -21,47 +23,31 @@ export class LayerRegistry {
         `Extension "${extension}": the ${kind} middleware is not a function.`,
       );
     }
-    this.registered.push(layerOf(extension, tier, kind, run as Layer['run'], checkOptions(extension, kind, options)));
+    const problem = problemWithOptions(options);
+    if (problem !== undefined) {
+      throw new GoondanError('E_PIPELINE_OPTIONS', `Extension "${extension}", ${kind} middleware: ${problem}.`);
+    }
+    this.registered.push({
+      kind,
+      extension,
+      name: options.name ?? (run.name === '' ? kind : run.name),
+      tier,
+      priority: options.priority ?? 0,
+      // Safe: the onion checks what the function returns.
+      run: run as Layer['run'],
+      mayShortCircuit: options.mayShortCircuit ?? false,
+      timeoutMs: options.timeoutMs,
+      onError: options.onError ?? 'fail',
+      buffers: options.buffers ?? false,
+    });
     this.sorted = undefined;
   }
 
   /** Returns the layers of one kind, outermost first. */
   of(kind: MiddlewareKind): readonly Layer[] {
-    this.sorted ??= {
-      turn: sortLayers(this.registered.filter((layer) => layer.kind === 'turn')),
-      step: sortLayers(this.registered.filter((layer) => layer.kind === 'step')),
-      toolCall: sortLayers(this.registered.filter((layer) => layer.kind === 'toolCall')),
-      model: sortLayers(this.registered.filter((layer) => layer.kind === 'model')),
-    };
-    return this.sorted[kind];
+    this.sorted ??= Object.groupBy(sortLayers(this.registered), (layer) => layer.kind);
+    return this.sorted[kind] ?? noLayers;
   }
-}
-
-function layerOf(
-  extension: string,
-  tier: Tier,
-  kind: MiddlewareKind,
-  run: Layer['run'],
-  options: MiddlewareOptions,
-): Layer {
-  return {
-    kind,
-    extension,
-    name: options.name ?? (run.name === '' ? kind : run.name),
-    tier,
-    priority: options.priority ?? 0,
-    run,
-    mayShortCircuit: options.mayShortCircuit ?? false,
-    timeoutMs: options.timeoutMs,
-    onError: options.onError ?? 'fail',
-    buffers: options.buffers ?? false,
-  };
-}
-
-function checkOptions(extension: string, kind: MiddlewareKind, options: MiddlewareOptions): MiddlewareOptions {
-  const problem = problemWithOptions(options);
-  if (problem === undefined) return options;
-  throw new GoondanError('E_PIPELINE_OPTIONS', `Extension "${extension}", ${kind} middleware: ${problem}.`);
 }
 
 function problemWithOptions(options: unknown): string | undefined {

@@ -102,7 +102,6 @@ interface RunDeps extends Pick<TurnTracesDeps, 'clock' | 'extensions' | 'statuse
 
 /** One turn in this process, from its start to its commit. */
 class WrittenRun implements TurnListener {
-  readonly #deps: RunDeps;
   #turn: TurnLine['turn'] | undefined;
   #startedAt = 0;
   #mask: Mask = noSecrets;
@@ -116,9 +115,7 @@ class WrittenRun implements TurnListener {
   /** Keys of effects that have begun but not ended. */
   readonly #asked = new Set<string>();
 
-  constructor(deps: RunDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: RunDeps) {}
 
   started(turn: WatchedTurn, turnStartedAt: number): void {
     const { turnId, startedAt, spanIds, event, agentName, instanceKey, resumed, mask, locate } = turn;
@@ -140,10 +137,10 @@ class WrittenRun implements TurnListener {
     });
     const { createdAt, ...rest } = event;
     const stored = { ...rest, createdAt: createdAt.toISOString() };
-    this.#addMasked({ type: 'beginning', event: stored, extensions: this.#deps.extensions });
-    if (turn.resumePoint !== undefined) this.#deps.add(this.#turn, false, () => this.#resume(turn.resumePoint?.()));
-    for (const status of this.#deps.statuses?.() ?? []) this.statusChanged(status);
-    this.#deps.onRunning(this);
+    this.#addMasked({ type: 'beginning', event: stored, extensions: this.deps.extensions });
+    if (turn.resumePoint !== undefined) this.deps.add(this.#turn, false, () => this.#resume(turn.resumePoint?.()));
+    for (const status of this.deps.statuses?.() ?? []) this.statusChanged(status);
+    this.deps.onRunning(this);
   }
 
   statusChanged(status: ExtensionStatusChanged): void {
@@ -178,9 +175,9 @@ class WrittenRun implements TurnListener {
 
   effect(effect: WatchedEffect): void {
     this.#asked.delete(effect.key);
-    const record = this.#deps.effects.record(effect, this.#mask);
-    const line = () => ({ type: 'effect', ...record(this.#deps.requestsOf(this)) }) as const;
-    if (this.#turn !== undefined) this.#deps.add(this.#turn, false, line);
+    const record = this.deps.effects.record(effect, this.#mask);
+    const line = () => ({ type: 'effect', ...record(this.deps.requestsOf(this)) }) as const;
+    if (this.#turn !== undefined) this.deps.add(this.#turn, false, line);
   }
 
   changed(chain: RunningSpan): void {
@@ -193,15 +190,15 @@ class WrittenRun implements TurnListener {
     else this.#close(chain);
     // A chain that has ended by the time of writing has a later line with its end, so this line is left out.
     const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
-    if (this.#turn !== undefined) this.#deps.add(this.#turn, false, describe);
+    if (this.#turn !== undefined) this.deps.add(this.#turn, false, describe);
   }
 
   ended({ result, stepCount, thrown }: WatchedEnd, durationMs: number, chainsMore: number): void {
     const { finishReason, truncated, error } = result;
-    this.#deps.onRunning(undefined);
+    this.deps.onRunning(undefined);
     this.#addMasked({
       type: 'end',
-      time: this.#deps.clock.now().toISOString(),
+      time: this.deps.clock.now().toISOString(),
       durationMs: Math.round(durationMs * 1_000) / 1_000,
       finishReason,
       ...(truncated === true ? { truncated } : {}),
@@ -242,7 +239,7 @@ class WrittenRun implements TurnListener {
   #addMasked(line: TraceLine): void {
     // Safe: masking a line does not change its shape.
     const masked = () => maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
-    if (this.#turn !== undefined) this.#deps.add(this.#turn, true, masked);
+    if (this.#turn !== undefined) this.deps.add(this.#turn, true, masked);
   }
 
   #describe(recorded: RunningSpan): TraceLine {

@@ -32,13 +32,14 @@ export class UndeliveredReplies {
   ) {}
 
   /** Resolves when the outbox has been read. **Errors** — those of recovery; a turn would get the same errors. */
-  async found(): Promise<void> {
-    await this.#look();
+  found(): Promise<readonly QueueEntry[]> {
+    this.#left ??= this.#findLeft();
+    return this.#left;
   }
 
   /** Sends the replies that an earlier process left. Never rejects. */
   async send(): Promise<void> {
-    const left = await this.#look().catch((error: unknown) => {
+    const left = await this.found().catch((error: unknown) => {
       this.report('The conversation cannot be recovered', error);
       return [];
     });
@@ -66,11 +67,6 @@ export class UndeliveredReplies {
   acknowledge(): Promise<void> {
     this.#acknowledging = this.#acknowledging.then(() => this.#acknowledgeAll());
     return this.#acknowledging;
-  }
-
-  #look(): Promise<readonly QueueEntry[]> {
-    this.#left ??= this.#findLeft();
-    return this.#left;
   }
 
   /**

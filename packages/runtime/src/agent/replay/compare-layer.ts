@@ -17,7 +17,8 @@ export interface LayerNow {
 
 /** Compares the part of a layer up to its call of `next()`. */
 export function compareWayIn(then: LayerRecord, { record: now, marks }: LayerNow): LayerDifference | undefined {
-  if (then.outcome === 'short_circuit' || then.isBeforeNext === true) return outcome(then, 'calls next()');
+  if (then.outcome === 'short_circuit' || then.isBeforeNext === true)
+    return endedOtherwise(describeOutcome(then), 'calls next()');
   return (
     compareChanges('field', 'changed', then.changed, now.changed) ??
     compareEvents(before(then), before(now)) ??
@@ -36,7 +37,7 @@ export function compareWayOut(
   return (
     (hasGoneIn ? undefined : compareChanges('field', 'changed', then.changed, now.changed)) ??
     compareEvents(eventsThen, eventsNow) ??
-    (isDone ? outcome(then, describeOutcome(now)) : undefined) ??
+    (isDone ? endedOtherwise(describeOutcome(then), describeOutcome(now)) : undefined) ??
     compareChanges('result', 'changed in the result', then.resultChanged, now.resultChanged) ??
     compareMarks(then, now, (side) => side.out, marks) ??
     (hasGoneIn ? undefined : compareMarks(then, now, (side) => side.in, marks))
@@ -180,17 +181,15 @@ function after(layer: LayerRecord): ShownEvent[] {
   return all(layer).slice(layer.emitted.length - (layer.emittedAfter ?? 0));
 }
 
-function outcome(then: LayerRecord, now: string): LayerDifference {
-  const was = describeOutcome(then);
-  return { what: 'outcome', message: 'ended otherwise', changes: [{ path: 'outcome', before: was, after: now }] };
+function endedOtherwise(then: string, now: string): LayerDifference {
+  return { what: 'outcome', message: 'ended otherwise', changes: [{ path: 'outcome', before: then, after: now }] };
 }
 
 /**
  * Returns the difference for a layer that ended without calling `next()`, although it called `next()` in the recording.
  */
 export function didNotGoIn(now: LayerRecord): LayerDifference {
-  const change = { path: 'outcome', before: 'called next()', after: describeOutcome(now) };
-  return { what: 'outcome', message: 'ended otherwise', changes: [change] };
+  return endedOtherwise('called next()', describeOutcome(now));
 }
 
 function describeOutcome({ outcome: ended, error = '' }: LayerRecord): string {

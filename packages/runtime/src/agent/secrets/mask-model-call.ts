@@ -5,22 +5,19 @@ import { maskModelMessage, maskParts } from './mask-message.ts';
 
 /** Masks each message once and caches the result, because messages are frozen and sent again in every step. */
 export class CleanMessages {
-  readonly #mask: Mask;
   readonly #known = new WeakMap<ModelMessage, ModelMessage>();
 
-  constructor(mask: Mask) {
-    this.#mask = mask;
-  }
+  constructor(private readonly mask: Mask) {}
 
   of(messages: readonly ModelMessage[]): readonly ModelMessage[] {
-    if (this.#mask === noSecrets) return messages;
+    if (this.mask === noSecrets) return messages;
     return messages.map((message) => this.#clean(message));
   }
 
   #clean(message: ModelMessage): ModelMessage {
     const known = this.#known.get(message);
     if (known !== undefined) return known;
-    const clean = maskModelMessage(message, this.#mask);
+    const clean = maskModelMessage(message, this.mask);
     // A message made by a layer is not frozen and may still change, so it is not cached.
     if (Object.isFrozen(message)) this.#known.set(message, clean);
     return clean;

@@ -71,15 +71,11 @@ async function importModule({ name, root, entry }: ToolDeclaration): Promise<obj
   const file =
     root === undefined || entry === undefined ? undefined : await resolveEntry(root, entry, `Tool/${name}: entry`);
   if (file === undefined) throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: there is no file "${entry ?? ''}".`);
-  return importFile(name, file, root ?? '');
-}
-
-async function importFile(name: string, file: string, root: string): Promise<object> {
   try {
     // Safe: a module is an object.
     return (await import(Bun.pathToFileURL(file).href)) as object;
   } catch (error) {
-    const problem = loadProblem(error, root);
+    const problem = loadProblem(error, root ?? '');
     throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: the module cannot be loaded: ${problem}`, { cause: error });
   }
 }

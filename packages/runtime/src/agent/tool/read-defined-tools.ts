@@ -21,44 +21,52 @@ export interface OfferedTool extends ToolExport {
   readonly handler: ToolHandler;
 }
 
-/** A module, and the Tool resource that refers to it. */
-export interface ToolModule {
-  readonly name: string;
-  readonly entry?: string;
-}
-
 /**
- * Reads all tools of a module.
+ * Reads all tools of a module. `name`, `entry`: of the Tool resource that refers to it.
  *
  * **Errors** — `E_TOOL_LOAD`, `E_TOOL_NAME`, `E_TOOL_SCHEMA`; each names the resource, the file and the tool.
  */
-export function readDefinedTools(module: ToolModule, exported: object): OfferedTool[] {
+export function readDefinedTools(
+  { name, entry }: { readonly name: string; readonly entry?: string },
+  exported: object,
+): OfferedTool[] {
+  const file = entry === undefined ? 'handlers' : `"${entry}"`;
+  const describe = (tool: unknown) => `Tool/${name}: "${String(tool)}" in ${file}`;
   const keys = new Map<DefinedTool<object>, string>();
   for (const [key, value] of Object.entries(exported)) {
     // A module may export the same tool twice, by its name and as default: the name counts.
     if (isDefinedTool(value) && (keys.get(value) ?? 'default') === 'default') keys.set(value, key);
   }
-  if (keys.size > 0) return [...keys].map(([tool, key]) => readSafely(module, key, tool));
-  throw new GoondanError('E_TOOL_LOAD', `Tool/${module.name}: ${fileOf(module)} exports no tool of defineTool.`, {
+  if (keys.size > 0) return [...keys].map(([tool, key]) => readSafely(name, describe, key, tool));
+  throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: ${file} exports no tool of defineTool.`, {
     suggestion: 'Export a tool: `export const roll = defineTool({ … })`. Or list `exports` in the Tool resource.',
   });
 }
 
 /** Names the tool in errors of its own getters. */
-function readSafely(module: ToolModule, key: string, tool: DefinedTool<object>): OfferedTool {
+function readSafely(
+  resource: string,
+  describe: (tool: unknown) => string,
+  key: string,
+  tool: DefinedTool<object>,
+): OfferedTool {
   try {
-    return readTool(module, key, tool);
+    return readTool(resource, describe, key, tool);
   } catch (error) {
     if (GoondanError.is(error)) throw error;
-    const message = `Tool/${module.name}: "${key}" in ${fileOf(module)} cannot be read: ${messageOf(error)}.`;
-    throw new GoondanError('E_TOOL_LOAD', message, { cause: error });
+    throw new GoondanError('E_TOOL_LOAD', `${describe(key)} cannot be read: ${messageOf(error)}.`, { cause: error });
   }
 }
 
-function readTool(module: ToolModule, key: string, tool: DefinedTool<object>): OfferedTool {
+function readTool(
+  resource: string,
+  describe: (tool: unknown) => string,
+  key: string,
+  tool: DefinedTool<object>,
+): OfferedTool {
   const { name = key, description, parameters, parallel, idempotent, effects } = tool;
-  if (!isExportName(name) || name === 'default') throw wrongName(module, name);
-  const what = `Tool/${module.name}: "${name}" in ${fileOf(module)}`;
+  if (!isExportName(name) || name === 'default') throw wrongName(describe(name));
+  const what = describe(name);
   if (typeof description !== 'string' || description === '') throw wrongTool(`${what} has no description.`);
   if (typeof tool.run !== 'function') throw wrongTool(`${what} has no function run.`);
   if (effects !== undefined && !EFFECTS.includes(effects)) {
@@ -71,7 +79,7 @@ function readTool(module: ToolModule, key: string, tool: DefinedTool<object>): O
     parallel: parallel === true,
     idempotent: idempotent === true,
     ...(effects !== undefined && { effects }),
-    handler: handlerOf(tool, `${module.name}__${name}`),
+    handler: handlerOf(tool, `${resource}__${name}`),
   };
 }
 
@@ -136,16 +144,11 @@ function keyOf(step: PropertyKey | { readonly key: PropertyKey }): string {
   return String(typeof step === 'object' ? step.key : step);
 }
 
-function fileOf({ entry }: ToolModule): string {
-  return entry === undefined ? 'handlers' : `"${entry}"`;
-}
-
 function wrongTool(message: string): GoondanError {
   return new GoondanError('E_TOOL_LOAD', message, { suggestion: 'Correct the argument of `defineTool`.' });
 }
 
-function wrongName(module: ToolModule, name: unknown): GoondanError {
-  const message = `Tool/${module.name}: "${String(name)}" in ${fileOf(module)} is not a name for a tool.`;
+function wrongName(what: string): GoondanError {
   const suggestion = "Use lower-case letters, digits, - and single _, or name it: `defineTool({ name: 'roll', … })`.";
-  return new GoondanError('E_TOOL_NAME', message, { suggestion });
+  return new GoondanError('E_TOOL_NAME', `${what} is not a name for a tool.`, { suggestion });
 }

@@ -6,28 +6,25 @@ import type { Clock } from '../../ports/clock.ts';
 import { OwnTimeTimer } from '../own-time-timer.ts';
 
 export class TurnClock implements Clock {
-  readonly #clock: Clock;
   readonly #timers = new Set<OwnTimeTimer>();
   #pauses = 0;
   #pausedAt = 0;
   /** The total duration of all earlier pauses. */
   #paused = 0;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   /** Returns the time of day, which is never paused. */
   now(): Date {
-    return this.#clock.now();
+    return this.clock.now();
   }
 
   elapsed(): number {
-    return (this.#pauses > 0 ? this.#pausedAt : this.#clock.elapsed()) - this.#paused;
+    return (this.#pauses > 0 ? this.#pausedAt : this.clock.elapsed()) - this.#paused;
   }
 
   after(ms: number, action: () => void): () => void {
-    const timer = new OwnTimeTimer(this.#clock, ms, () => {
+    const timer = new OwnTimeTimer(this.clock, ms, () => {
       this.#timers.delete(timer);
       action();
     });
@@ -43,14 +40,14 @@ export class TurnClock implements Clock {
   pause(): void {
     this.#pauses += 1;
     if (this.#pauses > 1) return;
-    this.#pausedAt = this.#clock.elapsed();
+    this.#pausedAt = this.clock.elapsed();
     for (const timer of this.#timers) timer.pause();
   }
 
   resume(): void {
     this.#pauses -= 1;
     if (this.#pauses > 0) return;
-    this.#paused += this.#clock.elapsed() - this.#pausedAt;
+    this.#paused += this.clock.elapsed() - this.#pausedAt;
     for (const timer of this.#timers) timer.resume();
   }
 }

@@ -3,6 +3,7 @@
  * reported here, at start, and not by the first call.
  */
 import { GoondanError, type ModelParams } from '@goondan/types';
+import { defined } from '../../../json/defined.ts';
 import type { Model, ModelDeps } from '../model-port.ts';
 import type { ModelSpec } from '../../../config/model-spec.ts';
 import { callProvider } from './call-provider.ts';
@@ -43,7 +44,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
           ? params
           : { ...params, ...(await (limit ??= defaultLimit(provider, spec.model, label, deps.warn))) },
         memo,
-        make: (fetch) => make(spec.model, { apiKey, baseURL, headers: settings.headers, fetch }),
+        make: (fetch) => make(spec.model, { ...defined({ apiKey }), baseURL, headers: settings.headers, fetch }),
       });
     },
   };

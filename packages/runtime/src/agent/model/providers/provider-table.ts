@@ -7,14 +7,12 @@ import { providerVariables } from '../../../config/provider-variables.ts';
 import type { SystemPlacement } from './to-prompt.ts';
 
 interface ProviderSettings {
-  readonly apiKey: string | undefined;
+  /** Absent when there is no key. */
+  readonly apiKey?: string;
   readonly baseURL: string;
   readonly headers: Record<string, string>;
   readonly fetch: typeof fetch;
 }
-
-/** Makes a model object for one call. This costs microseconds, and gives each call its own `fetch`. */
-type MakeModel = (modelId: string, settings: ProviderSettings) => LanguageModelV4;
 
 export interface Provider {
   /** The environment variable with the key. When absent, no key is needed and none is read from the environment. */
@@ -22,8 +20,14 @@ export interface Provider {
   /** When absent, the model's spec must contain the endpoint. */
   readonly endpoint?: { readonly variable: string; readonly address: string; readonly version: string };
   readonly systemMessages: SystemPlacement;
-  /** `package`: name and version, because another version may build a different request from the same messages. */
-  load(): Promise<{ readonly package: string; readonly make: MakeModel }>;
+  /**
+   * `package`: name and version, because another version may build a different request from the same messages. `make`:
+   * makes a model object for one call. This costs microseconds, and gives each call its own `fetch`.
+   */
+  load(): Promise<{
+    readonly package: string;
+    make(this: void, modelId: string, settings: ProviderSettings): LanguageModelV4;
+  }>;
   /**
    * Present when the provider requires a token limit in every request. Returns the maximum number of tokens the model
    * can write; `undefined` for an unknown model.
@@ -38,8 +42,10 @@ export const providers = {
     systemMessages: 'front',
     async load() {
       const { createAnthropic, VERSION } = await import('@ai-sdk/anthropic');
-      const make: MakeModel = (modelId, settings) => createAnthropic(withKey(settings))(modelId);
-      return { package: `@ai-sdk/anthropic@${VERSION}`, make };
+      return {
+        package: `@ai-sdk/anthropic@${VERSION}`,
+        make: (modelId, settings) => createAnthropic(settings)(modelId),
+      };
     },
     async loadMostTokens(modelId) {
       // Packages of other providers that offer Anthropic's models read the limit here too.
@@ -58,8 +64,7 @@ export const providers = {
     systemMessages: 'front',
     async load() {
       const { createGoogle, VERSION } = await import('@ai-sdk/google');
-      const make: MakeModel = (modelId, settings) => createGoogle(withKey(settings))(modelId);
-      return { package: `@ai-sdk/google@${VERSION}`, make };
+      return { package: `@ai-sdk/google@${VERSION}`, make: (modelId, settings) => createGoogle(settings)(modelId) };
     },
   },
   openai: {
@@ -69,24 +74,23 @@ export const providers = {
     async load() {
       const { createOpenAI, VERSION } = await import('@ai-sdk/openai');
       // The package's default posts to `/responses`, which stores the conversation on OpenAI's servers.
-      const make: MakeModel = (modelId, settings) => createOpenAI(withKey(settings)).chat(modelId);
-      return { package: `@ai-sdk/openai@${VERSION}`, make };
+      return {
+        package: `@ai-sdk/openai@${VERSION}`,
+        make: (modelId, settings) => createOpenAI(settings).chat(modelId),
+      };
     },
   },
   'openai-compatible': {
     systemMessages: 'joined',
     async load() {
       const { createOpenAICompatible, VERSION } = await import('@ai-sdk/openai-compatible');
-      const make: MakeModel = (modelId, settings) =>
-        createOpenAICompatible({ name: 'openaiCompatible', includeUsage: true, ...withKey(settings) })(modelId);
-      return { package: `@ai-sdk/openai-compatible@${VERSION}`, make };
+      return {
+        package: `@ai-sdk/openai-compatible@${VERSION}`,
+        make: (modelId, settings) =>
+          createOpenAICompatible({ name: 'openaiCompatible', includeUsage: true, ...settings })(modelId),
+      };
     },
   },
 } as const satisfies Record<string, Provider>;
 
 export type ProviderName = keyof typeof providers;
-
-/** Adds the key to the settings. Without a key the field must be absent. */
-function withKey({ apiKey, ...settings }: ProviderSettings) {
-  return apiKey === undefined ? settings : { ...settings, apiKey };
-}

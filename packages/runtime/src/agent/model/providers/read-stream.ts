@@ -12,11 +12,9 @@ import { toReply, type ProviderAnswer } from './to-reply.ts';
 /** An error that the provider reported inside its stream, passed on unchanged. */
 export class StreamedError extends Error {
   override readonly name = 'StreamedError';
-  readonly reported: unknown;
 
-  constructor(reported: unknown) {
+  constructor(readonly reported: unknown) {
     super('The provider reported an error in the middle of its reply.', { cause: reported });
-    this.reported = reported;
   }
 }
 
@@ -54,12 +52,7 @@ export async function readStream(
 
 function collectParts({ provider, onDelta }: StreamReading) {
   const content: AssistantPart[] = [];
-  const answer: { -readonly [Field in keyof ProviderAnswer]: ProviderAnswer[Field] } = {
-    content,
-    finishReason: undefined,
-    usage: undefined,
-    response: undefined,
-  };
+  const answer: ProviderAnswer = { content, finishReason: undefined, usage: undefined, response: undefined };
   const open = new Map<string, TextPart | ReasoningPart>();
 
   const begin = (type: 'text' | 'reasoning', id: string) => {

@@ -4,9 +4,9 @@ import { GoondanError, type AssistantPart, type ModelReply, type TokenUsage } fr
 
 export interface ProviderAnswer {
   readonly content: readonly AssistantPart[];
-  readonly finishReason: LanguageModelV4FinishReason | undefined;
-  readonly usage: LanguageModelV4Usage | undefined;
-  readonly response: { id?: string | undefined; modelId?: string | undefined } | undefined;
+  finishReason: LanguageModelV4FinishReason | undefined;
+  usage: LanguageModelV4Usage | undefined;
+  response: { id?: string | undefined; modelId?: string | undefined } | undefined;
 }
 
 /**

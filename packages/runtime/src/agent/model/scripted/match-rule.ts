@@ -3,18 +3,15 @@ import type { ModelMessage } from '@goondan/types';
 import { readText, readToolResult } from './read-message.ts';
 import type { Rule } from '../../../config/script/script.ts';
 
-export interface RuleMatch {
-  readonly rule: Rule;
-  /** The named groups of `when`; `undefined` for a group that did not take part in the match. */
-  readonly groups: Readonly<Record<string, string | undefined>>;
-}
-
-/** Returns the first rule that matches the newest message. Skips rules that have failed `times` times. */
+/**
+ * Returns the first rule that matches the newest message, with the named groups of its `when`. Skips rules that have
+ * failed `times` times.
+ */
 export function matchRule(
   rules: readonly Rule[],
   newest: ModelMessage | undefined,
   failuresOf: (rule: Rule) => number,
-): RuleMatch | undefined {
+) {
   for (const rule of rules) {
     if (rule.action.type === 'fail' && failuresOf(rule) >= rule.action.times) continue;
     const groups = matchCondition(rule.condition, newest);
@@ -23,10 +20,11 @@ export function matchRule(
   return undefined;
 }
 
+/** Returns the named groups; a group that did not take part in the match is `undefined`. */
 function matchCondition(
   condition: Rule['condition'],
   newest: ModelMessage | undefined,
-): RuleMatch['groups'] | undefined {
+): Readonly<Record<string, string | undefined>> | undefined {
   switch (condition.type) {
     case 'always':
       return {};

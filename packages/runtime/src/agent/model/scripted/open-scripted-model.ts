@@ -8,7 +8,7 @@ import type { Model, ModelRequest } from '../model-port.ts';
 import { checkScript } from '../../../config/script/check-script.ts';
 import { openUsageCounter } from './count-tokens.ts';
 import { fillObject, fillText, type TemplateValues } from './fill-template.ts';
-import { matchRule, type RuleMatch } from './match-rule.ts';
+import { matchRule } from './match-rule.ts';
 import { findLastCallNumber, nameCall } from './number-calls.ts';
 import { findNewestMessage, readNewestUserText, readOutput, readText, readToolResult } from './read-message.ts';
 import { rememberTurns, type TurnMemory } from './remember-turns.ts';
@@ -54,16 +54,16 @@ export function openScriptedModel(options: unknown, clock: Clock): Model {
  * time.
  */
 function decideAnswer(
-  match: RuleMatch,
+  { rule, groups }: NonNullable<ReturnType<typeof matchRule>>,
   newest: ModelMessage | undefined,
   request: ModelRequest,
   turn: TurnMemory,
 ): AssistantPart[] | GoondanError {
-  const { action } = match.rule;
-  if (action.type === 'fail') return countFailure(match.rule, action, turn);
+  const { action } = rule;
+  if (action.type === 'fail') return countFailure(rule, action, turn);
   const toolResult = readToolResult(newest);
   const values: TemplateValues = {
-    groups: match.groups,
+    groups,
     input: () => readNewestUserText(request.messages),
     ...(toolResult === undefined ? {} : { result: readOutput(toolResult.output) }),
   };
