@@ -6,6 +6,7 @@ import { type AnswerAsk, answerConnectorAsks, ConnectorAsker } from '../ipc/conn
 import { countedIds } from '../testing/counted-ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Asks } from './asks.ts';
+import { eventChecker } from './check-event.ts';
 
 const acceptance = { agent: 'a', instanceKey: 'k', turnId: 't', traceId: 'f'.repeat(32), duplicate: false };
 const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -17,13 +18,12 @@ function open(answerAsk: AnswerAsk) {
   answerConnectorAsks(parent, answerAsk);
   const malformed: string[] = [];
   const thrown: unknown[] = [];
-  const asks = new Asks({
-    asker: new ConnectorAsker(child),
+  const check = eventChecker({
     clock: manualClock(),
     ids: countedIds(),
     onMalformed: ({ message }) => malformed.push(message),
-    onThrown: (error) => thrown.push(error),
   });
+  const asks = new Asks(new ConnectorAsker(child), check, (error) => thrown.push(error));
   return { asks, malformed, thrown };
 }
 

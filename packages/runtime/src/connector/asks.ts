@@ -9,22 +9,17 @@
  */
 import { type AskSwarm, type ConnectorAnswer, type ConnectorAskOptions, GoondanError } from '@goondan/types';
 import type { ConnectorAsker } from '../ipc/connector-asks.ts';
-import { checkEvent } from './check-event.ts';
-import type { EmitDeps } from './emits.ts';
-
-export interface AskDeps extends Omit<EmitDeps, 'send'> {
-  readonly asker: ConnectorAsker;
-  /** Called with the error that a callback of the connector threw. */
-  readonly onThrown: (error: unknown) => void;
-}
+import type { eventChecker } from './check-event.ts';
 
 export class Asks {
-  readonly #deps: AskDeps;
   readonly #underWay = new Set<Promise<ConnectorAnswer>>();
 
-  constructor(deps: AskDeps) {
-    this.#deps = deps;
-  }
+  /** `onThrown` is called with the error that a callback of the connector threw. */
+  constructor(
+    private readonly asker: ConnectorAsker,
+    private readonly check: ReturnType<typeof eventChecker>,
+    private readonly onThrown: (error: unknown) => void,
+  ) {}
 
   readonly ask: AskSwarm = (event, options = {}) => {
     const asked = this.#ask(event, options).finally(() => this.#underWay.delete(asked));
@@ -45,7 +40,7 @@ export class Asks {
 
   /** Rejects the open asks, because no answer will arrive in this process. */
   giveUp(): void {
-    this.#deps.asker.refuseAll(
+    this.asker.refuseAll(
       new GoondanError(
         'E_SWARM_STOPPED',
         'The connector has to stop; the turn continues, or resumes when the swarm is started again.',
@@ -56,8 +51,8 @@ export class Asks {
   async #ask(event: unknown, options: ConnectorAskOptions): Promise<ConnectorAnswer> {
     const { signal, cancelOnAbort = false, onAccepted, onDelta } = options;
     signal?.throwIfAborted();
-    const { id, heard } = this.#check(event);
-    const ask = this.#deps.asker.ask(id, heard, {
+    const { id, heard } = this.check(event);
+    const ask = this.asker.ask(id, heard, {
       onAccepted: this.#guard(onAccepted),
       ...(onDelta === undefined ? {} : { onDelta: this.#guard(onDelta) }),
     });
@@ -70,22 +65,13 @@ export class Asks {
     }
   }
 
-  #check(event: unknown) {
-    try {
-      return checkEvent(event, this.#deps);
-    } catch (error) {
-      if (GoondanError.is(error)) this.#deps.onMalformed(error);
-      throw error;
-    }
-  }
-
   /** Wraps a callback so that its errors are logged (invariant 3). */
   #guard<Value>(callback: ((value: Value) => void) | undefined): (value: Value) => void {
     return (value) => {
       try {
         callback?.(value);
       } catch (error) {
-        this.#deps.onThrown(error);
+        this.onThrown(error);
       }
     };
   }

@@ -8,17 +8,31 @@ import type { Ids } from '../ports/ids.ts';
 
 const withId = object({ id: name });
 
-/** Checks an event, and generates a missing id or time. Throws `E_CONNECTOR_EVENT`. */
-export function checkEvent(
-  event: unknown,
-  { clock, ids }: { clock: Clock; ids: Ids },
-): { readonly id: string; readonly heard: HeardEvent } {
-  try {
-    if (!isPlainObject(event)) throw new Misfit('is not an object');
-    const { id } = withId({ id: event.id ?? ids.next('heard') });
-    return { id, heard: heardEvent({ ...event, createdAt: event.createdAt ?? clock.now() }) };
-  } catch (error) {
-    if (!(error instanceof Misfit)) throw error;
-    throw new GoondanError('E_CONNECTOR_EVENT', `An event cannot be emitted: ${error.message}.`, { cause: error });
-  }
+/**
+ * Returns a function that checks an event, and generates a missing id or time. The function throws `E_CONNECTOR_EVENT`
+ * for a malformed event, after `onMalformed` got the error. The orchestrator reports its own rejections.
+ */
+export function eventChecker({
+  clock,
+  ids,
+  onMalformed,
+}: {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly onMalformed: (error: GoondanError) => void;
+}) {
+  return (event: unknown): { readonly id: string; readonly heard: HeardEvent } => {
+    try {
+      if (!isPlainObject(event)) throw new Misfit('is not an object');
+      const { id } = withId({ id: event.id ?? ids.next('heard') });
+      return { id, heard: heardEvent({ ...event, createdAt: event.createdAt ?? clock.now() }) };
+    } catch (error) {
+      if (!(error instanceof Misfit)) throw error;
+      const malformed = new GoondanError('E_CONNECTOR_EVENT', `An event cannot be emitted: ${error.message}.`, {
+        cause: error,
+      });
+      onMalformed(malformed);
+      throw malformed;
+    }
+  };
 }

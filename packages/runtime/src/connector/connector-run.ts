@@ -28,6 +28,7 @@ import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import { Asks } from './asks.ts';
 import { checkConfig } from './check-config.ts';
+import { eventChecker } from './check-event.ts';
 import { Emits } from './emits.ts';
 import { loadConnector } from './load-connector.ts';
 
@@ -72,9 +73,10 @@ export class ConnectorRun {
     this.#deps = deps;
     const { channel, clock, ids } = deps;
     const onMalformed = ({ message }: GoondanError) => this.#log('warn', message, 'event.refused');
-    this.#emits = new Emits({ send: connectorEmitter(channel), clock, ids, onMalformed });
+    const check = eventChecker({ clock, ids, onMalformed });
     const onThrown = (error: unknown) => this.#logThrown('error', 'A callback failed', error, 'callback.failed');
-    this.#asks = new Asks({ asker: new ConnectorAsker(channel), clock, ids, onMalformed, onThrown });
+    this.#emits = new Emits(connectorEmitter(channel), check);
+    this.#asks = new Asks(new ConnectorAsker(channel), check, onThrown);
   }
 
   /** Starts to handle messages. */

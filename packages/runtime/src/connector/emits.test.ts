@@ -3,22 +3,21 @@ import { type ConnectorEvent, GoondanError } from '@goondan/types';
 import type { HeardEvent } from '../ipc/from-connector.ts';
 import { countedIds } from '../testing/counted-ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
+import { eventChecker } from './check-event.ts';
 import { Emits } from './emits.ts';
 
 function openEmits() {
   const sent: { id: string; event: HeardEvent; answer: PromiseWithResolvers<void> }[] = [];
   const malformed: string[] = [];
   const clock = manualClock();
-  const emits = new Emits({
-    send: (id, event) => {
+  const emits = new Emits(
+    (id, event) => {
       const answer = Promise.withResolvers<void>();
       sent.push({ id, event, answer });
       return answer.promise;
     },
-    clock,
-    ids: countedIds(),
-    onMalformed: ({ message }) => malformed.push(message),
-  });
+    eventChecker({ clock, ids: countedIds(), onMalformed: ({ message }) => malformed.push(message) }),
+  );
   return { emits, sent, malformed, clock };
 }
 

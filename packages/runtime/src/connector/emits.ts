@@ -6,29 +6,19 @@
  * 2. While an event is being sent, a second `emit` with the same id gets the same promise.
  * 3. An unhandled rejection does not end the process, because a sender must not be able to stop a connector.
  */
-import { type ConnectorEvent, type EmitEvent, GoondanError } from '@goondan/types';
+import type { ConnectorEvent, EmitEvent } from '@goondan/types';
 import type { EmitConnectorEvent } from '../ipc/connector-events.ts';
 import type { HeardEvent } from '../ipc/from-connector.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Ids } from '../ports/ids.ts';
-import { checkEvent } from './check-event.ts';
-
-export interface EmitDeps {
-  readonly send: EmitConnectorEvent;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  /** Called with the error of a malformed event. The orchestrator reports its own rejections. */
-  readonly onMalformed: (error: GoondanError) => void;
-}
+import type { eventChecker } from './check-event.ts';
 
 export class Emits {
-  readonly #deps: EmitDeps;
   /** Events that are being sent, by id. Their number is bounded, because `send` rejects when too many are queued. */
   readonly #underWay = new Map<string, Promise<void>>();
 
-  constructor(deps: EmitDeps) {
-    this.#deps = deps;
-  }
+  constructor(
+    private readonly send: EmitConnectorEvent,
+    private readonly check: ReturnType<typeof eventChecker>,
+  ) {}
 
   readonly emit: EmitEvent = (event) => {
     const emitted = this.#begin(event);
@@ -48,16 +38,15 @@ export class Emits {
 
   #begin(event: ConnectorEvent): Promise<void> {
     try {
-      const { id, heard } = checkEvent(event, this.#deps);
+      const { id, heard } = this.check(event);
       return this.#underWay.get(id) ?? this.#send(id, heard);
     } catch (error) {
-      if (GoondanError.is(error)) this.#deps.onMalformed(error);
       return Promise.reject(error);
     }
   }
 
   #send(id: string, heard: HeardEvent): Promise<void> {
-    const sent = this.#deps.send(id, heard).finally(() => this.#underWay.delete(id));
+    const sent = this.send(id, heard).finally(() => this.#underWay.delete(id));
     this.#underWay.set(id, sent);
     return sent;
   }

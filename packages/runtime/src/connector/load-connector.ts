@@ -5,29 +5,25 @@ import type { ConnectorStart } from '../config/connector-start.ts';
 import { loadProblem } from '../config/load-problem.ts';
 import { resolveEntry } from '../config/resolve-entry.ts';
 
-type Source = Pick<ConnectorStart, 'connector' | 'root' | 'entry'>;
-
 /** Loads the module. Throws `E_CONNECTOR_LOAD`, `E_PATH_OUTSIDE`. */
-export async function loadConnector(source: Source): Promise<Connector> {
+export async function loadConnector(source: Pick<ConnectorStart, 'connector' | 'root' | 'entry'>): Promise<Connector> {
   const { connector, root, entry } = source;
   const file = await resolveEntry(root, entry, `Connector/${connector}: entry`);
   if (file === undefined) throw loadError(source, 'there is no such file');
-  const module = await importFile(source, file);
+  const module: unknown = await import(pathToFileURL(file).href).catch((error: unknown) => {
+    throw loadError(source, loadProblem(error, root), error);
+  });
   const listen: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   if (typeof listen !== 'function') throw loadError(source, 'its default export is not a function');
   // Safe as far as can be known: it is a function.
   return listen as Connector;
 }
 
-async function importFile(source: Source, file: string): Promise<unknown> {
-  try {
-    return await import(pathToFileURL(file).href);
-  } catch (error) {
-    throw loadError(source, loadProblem(error, source.root), error);
-  }
-}
-
-function loadError({ connector, entry }: Source, problem: string, cause?: unknown): GoondanError {
+function loadError(
+  { connector, entry }: Pick<ConnectorStart, 'connector' | 'entry'>,
+  problem: string,
+  cause?: unknown,
+): GoondanError {
   return new GoondanError('E_CONNECTOR_LOAD', `Connector/${connector}: "${entry}" cannot be loaded: ${problem}`, {
     cause,
   });

@@ -34,7 +34,7 @@ import { SwarmLog } from '../workspace/logs/swarm-log.ts';
 import { ownWorkspace, type SwarmRun } from '../workspace/swarms/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { recordSwarm } from '../workspace/swarms/swarm-record.ts';
-import { type AgentChildren, agentChildren } from './child/agent-children.ts';
+import { agentChildren } from './child/agent-children.ts';
 import { askAgent } from './swarm/ask-agent.ts';
 import { Connections } from './connections/connections.ts';
 import { localSwarm } from './control/local-swarm.ts';
@@ -44,7 +44,7 @@ import { keepGuardian } from './guardian/keep-guardian.ts';
 import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 import { CurrentPlan } from './plan/current-plan.ts';
 import { processTrials } from './reload/process-trials.ts';
-import { type ReadPlan, swarmReloader } from './reload/reload-swarm.ts';
+import { swarmReloader } from './reload/reload-swarm.ts';
 import { agentRunner, connectorRunner } from './child/runner-path.ts';
 import { childSpawner } from './child/spawn-child.ts';
 import { Stopping } from './stopping.ts';
@@ -55,7 +55,7 @@ import { type Ownership, watchOwnership } from './watch-ownership.ts';
 export interface OrchestratorOptions {
   readonly plan: SwarmPlan;
   /** Reads the plan again; when absent, `reload` is not possible. */
-  readonly readPlan?: ReadPlan;
+  readonly readPlan?: () => Promise<SwarmPlan>;
   readonly stateRoot: string;
   readonly workspaceId: string;
   /** The real path of the bundle, by which commands find the swarm. */
@@ -245,7 +245,7 @@ function makeRunFolder(folder: string, ownership: Ownership, endings: AsyncDispo
   return makeFolder(path);
 }
 
-function openChildren({ currentPlan, clock, endings }: Starting, spawn: Spawn, folder: string): AgentChildren {
+function openChildren({ currentPlan, clock, endings }: Starting, spawn: Spawn, folder: string) {
   const { spares, supervision } = currentPlan.value.settings;
   const children = agentChildren({ spawn, runner: agentRunner, folder, restart: supervision.restart, clock, spares });
   endings.defer(() => children.close());
@@ -290,7 +290,7 @@ async function readTelemetry(
 interface SwarmPlaces {
   readonly ownership: Ownership;
   readonly journal: Journal;
-  readonly children: AgentChildren;
+  readonly children: ReturnType<typeof agentChildren>;
   readonly approvals: ApprovalFile;
   readonly telemetry: SwarmTelemetry | undefined;
   readonly log: StartLog;

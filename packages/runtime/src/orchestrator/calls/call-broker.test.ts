@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { AgentAddress, AgentEvent, JsonObject, TurnResult } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
 import { CallBroker } from './call-broker.ts';
-import { defaultCallLimits, type CallAction, type CalleeTimes, type CallFrame, type CallLimits } from './call.ts';
+import { defaultCallLimits, type CallAction, type CallFrame } from './call.ts';
 
 const at = (agentName: string, instanceKey = 'default'): AgentAddress => ({ agentName, instanceKey });
 const moment = { date: new Date(1_000), now: 500 };
@@ -41,9 +41,9 @@ const ask = (
 });
 
 const agents = ['a', 'b', 'c', 'd', 'e'];
-const times: CalleeTimes = { queueTimeoutMs: 20_000, turnTimeoutMs: 60_000 };
+const times = { queueTimeoutMs: 20_000, turnTimeoutMs: 60_000 };
 const timesOf = () => times;
-const broker = (limits: Partial<CallLimits> = {}) =>
+const broker = (limits: Partial<typeof defaultCallLimits> = {}) =>
   new CallBroker(() => ({ agents, limits: { ...defaultCallLimits, ...limits }, timesOf }));
 
 const answered = (text: string): TurnResult => ({ turnId: text, finishReason: 'text_response' });

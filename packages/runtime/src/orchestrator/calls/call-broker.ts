@@ -14,7 +14,7 @@
  *    ends.
  * 5. When a request is given up (timeout, cancel, end of the turn), the callee is cancelled. A late answer is reported
  *    and dropped.
- * 6. Open calls, frames per call and remembered outcomes are bounded (`CallLimits`).
+ * 6. Open calls, frames per call and remembered outcomes are bounded (`defaultCallLimits`).
  * 7. The deadline of a request is paused while its callee waits for people, itself or through other agents (`hold`).
  * 8. A request has one time limit at a time. Until the callee's turn begins, it is `queueTimeoutMs` of the callee; the
  *    start of a process does not count, because it has its own limit (`startTimeoutMs`). After that, it is the
@@ -26,7 +26,7 @@ import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { describeLate } from '../../ipc/request-timeout.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 import { addressKey, isSameAddress } from '../address/address-key.ts';
-import type { CallAction, CalleeTimes, CallFrame } from './call.ts';
+import type { CallAction, CallFrame } from './call.ts';
 import { type CallRules, checkCall } from './check-call.ts';
 import { FinishedCalls } from './finished-calls.ts';
 import { formatCallers } from './format-callers.ts';
@@ -277,7 +277,10 @@ export class CallBroker {
   }
 }
 
-function boundsOf({ timeoutMs, timeoutField = 'timeoutMs' }: CallFrame, times: CalleeTimes): OpenCall['bounds'] {
+function boundsOf(
+  { timeoutMs, timeoutField = 'timeoutMs' }: CallFrame,
+  times: ReturnType<CallRules['timesOf']>,
+): OpenCall['bounds'] {
   return {
     turn: { ms: times.queueTimeoutMs, field: 'queueTimeoutMs' },
     answer:

@@ -37,11 +37,3 @@ export const defaultCallLimits = {
    */
   finishedCalls: 256,
 };
-
-export type CallLimits = Readonly<typeof defaultCallLimits>;
-
-/** The default time limits of requests to an agent: until the agent's turn begins, and until the turn ends. */
-export interface CalleeTimes {
-  readonly queueTimeoutMs: number;
-  readonly turnTimeoutMs: number;
-}

@@ -4,16 +4,16 @@ import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { isSameAddress } from '../address/address-key.ts';
 import { findAgentProblem } from '../address/find-agent-problem.ts';
 import { findKeyProblem } from '../address/find-key-problem.ts';
-import type { CalleeTimes, CallFrame, CallLimits } from './call.ts';
+import type { CallFrame, defaultCallLimits } from './call.ts';
 import { formatCallers } from './format-callers.ts';
 import { callersOf } from './stamp-event.ts';
 
 export interface CallRules {
   /** The names of the swarm's agents. */
   readonly agents: readonly string[];
-  readonly limits: CallLimits;
-  /** Returns the time limits of a callee. */
-  readonly timesOf: (agentName: string) => CalleeTimes;
+  readonly limits: Readonly<typeof defaultCallLimits>;
+  /** Returns the default time limits of requests to an agent: until its turn begins, and until the turn ends. */
+  readonly timesOf: (agentName: string) => { readonly queueTimeoutMs: number; readonly turnTimeoutMs: number };
 }
 
 /** Returns the reason for a rejection, or `undefined`. */

@@ -3,6 +3,7 @@
  * turn; only id, input, metadata and the parent span come from the frame.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import { sha256 } from '../../json/sha256.ts';
 import { isSpanId } from '../../trace/span-id.ts';
 import type { CallFrame } from './call.ts';
@@ -10,6 +11,7 @@ import type { CallFrame } from './call.ts';
 /** Makes the event. `during`: the event of the caller's running turn. */
 export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: CallFrame, createdAt: Date): AgentEvent {
   const { input, metadata, parentSpanId } = frame.event;
+  const { auth, isSampled } = during;
   const id = stampId(caller, frame);
   return {
     id,
@@ -18,11 +20,8 @@ export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: Call
     source: { kind: 'agent', name: caller.agentName },
     traceId: during.traceId,
     createdAt,
-    ...(input === undefined ? {} : { input }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(during.auth === undefined ? {} : { auth: during.auth }),
+    ...defined({ input, metadata, auth, isSampled }),
     ...(isSpanId(parentSpanId) ? { parentSpanId } : {}),
-    ...(during.isSampled === undefined ? {} : { isSampled: during.isSampled }),
     ...(frame.kind === 'send'
       ? {}
       : { callChain: callersOf(caller, during), replyTo: { target: caller.agentName, correlationId: id } }),

@@ -8,11 +8,15 @@
 import type { AgentAddress } from '@goondan/types';
 import { addressKey, isSameAddress } from '../address/address-key.ts';
 
-/** Returns the instances that an instance waits for. */
-export type Awaited = (address: AgentAddress) => Iterable<AgentAddress>;
-
-/** Returns the cycle that an edge from `asking` to `asked` would close, beginning and ending with `asking`. */
-export function findCircle(awaited: Awaited, asking: AgentAddress, asked: AgentAddress): AgentAddress[] | undefined {
+/**
+ * Returns the cycle that an edge from `asking` to `asked` would close, beginning and ending with `asking`. `awaited`
+ * returns the instances that an instance waits for.
+ */
+export function findCircle(
+  awaited: (address: AgentAddress) => Iterable<AgentAddress>,
+  asking: AgentAddress,
+  asked: AgentAddress,
+): AgentAddress[] | undefined {
   const reachedFrom = new Map<string, AgentAddress>([[addressKey(asked), asking]]);
   const open = [asked];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {

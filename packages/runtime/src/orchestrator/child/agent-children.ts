@@ -24,14 +24,6 @@ export interface AgentChildrenDeps {
   readonly spares: number;
 }
 
-export interface AgentChildren {
-  /** Starts the spare. */
-  warmUp(): void;
-  /** Returns a process for an agent. The process gets its instance later. May throw `E_PROCESS_START`. */
-  start(agent: DeclaredAgent, request: ChildRequest): AgentChild;
-  close(): Promise<void>;
-}
-
 export interface ChildRequest {
   /** The name of the process in error messages. */
   readonly name: string;
@@ -40,11 +32,13 @@ export interface ChildRequest {
   readonly onOutput: (output: ChildOutput) => void;
 }
 
-export function agentChildren({ spawn, runner, folder, restart, clock, spares }: AgentChildrenDeps): AgentChildren {
+export function agentChildren({ spawn, runner, folder, restart, clock, spares }: AgentChildrenDeps) {
   const spare = new WarmSpare(spawnSpare, restart, clock);
   return {
+    /** Starts the spare. */
     warmUp: () => void (spares > 0 && spare.fill()),
-    start(agent, request) {
+    /** Returns a process for an agent. The process gets its instance later. May throw `E_PROCESS_START`. */
+    start(agent: DeclaredAgent, request: ChildRequest): AgentChild {
       mkdirSync(request.cwd, { recursive: true, mode: 0o700 });
       return takeSpare(agent, request) ?? spawnFor(agent, request);
     },

@@ -53,7 +53,7 @@ export function spawnChild<Down, Up>(
   const tag = newTag(CHILD_VARIABLE);
   const child = start(deps, tag, request);
   const files = frameFolder(request.frameFolder);
-  const channel = new Channel({ wire: socketWire(descriptorOf(child)), codec: language.parent, files, clock });
+  const channel = new Channel({ wire: socketWire(descriptorOf(child.stdio)), codec: language.parent, files, clock });
   const output = new OutputCapture(clock, request.onOutput ?? (() => undefined));
   const outputOver = new AbortController();
   const outputRead = Promise.all([
@@ -105,9 +105,7 @@ export function spawnChild<Down, Up>(
 const LAST_WORDS_MS = 2_000;
 const LAST_LINES_MS = 500;
 
-type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
-
-function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest): Child {
+function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest) {
   const { bun = process.execPath, environment = process.env, runTag } = deps;
   const { runner, frameFolder: folder, args = [], name } = request;
   const env = childEnvironment(environment, request.environment ?? {}, { ...tagEntry(runTag), ...tagEntry(tag) });
@@ -125,8 +123,7 @@ function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest): Child {
   }
 }
 
-function descriptorOf({ stdio }: Child): number {
-  const descriptor: unknown = stdio[3];
+function descriptorOf([, , , descriptor]: readonly unknown[]): number {
   if (typeof descriptor === 'number') return descriptor;
   throw new GoondanError('E_PROCESS_START', 'The system gave a child no descriptor for its channel.');
 }

@@ -18,30 +18,23 @@ export function connectionStatus(
   const isReady = phase.name === 'ready';
   const { crashes } = isReady ? afterHealthy(restarts, policy.restart, now - phase.readySince) : restarts;
   return {
-    status: statusOf(phase),
+    // After a kill the next process may follow.
+    status: phase.name === 'killed' && phase.afterwards === 'serve' ? 'waiting' : statusByPhase[phase.name],
     crashes,
     ...(problem === undefined || (isReady && crashes === 0) ? {} : { problem: describeProblem(problem) }),
   };
 }
 
-function statusOf(phase: Phase): ConnectionStatus['status'] {
-  switch (phase.name) {
-    case 'starting':
-      return 'starting';
-    case 'ready':
-    case 'busy':
-      return 'listening';
-    case 'backoff':
-    case 'doesNotStart':
-    case 'inLine':
-      return 'waiting';
-    // The process is ending, and the next one has not started yet.
-    case 'killed':
-      return phase.afterwards === 'serve' ? 'waiting' : 'stopped';
-    // The connection receives no new events, though its process may still finish events it has received.
-    case 'absent':
-    case 'draining':
-    case 'stopped':
-      return 'stopped';
-  }
-}
+const statusByPhase: Readonly<Record<Phase['name'], ConnectionStatus['status']>> = {
+  starting: 'starting',
+  ready: 'listening',
+  busy: 'listening',
+  backoff: 'waiting',
+  doesNotStart: 'waiting',
+  inLine: 'waiting',
+  killed: 'stopped',
+  absent: 'stopped',
+  // The connection receives no new events, though its process may still finish events it has received.
+  draining: 'stopped',
+  stopped: 'stopped',
+};

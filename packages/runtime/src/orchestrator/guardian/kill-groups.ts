@@ -9,19 +9,20 @@ export async function killGroups(
   clock: Clock = systemClock,
 ): Promise<KillReport> {
   const startedAt = clock.elapsed();
-  const found = groups.filter((group) => reaches(group, 'SIGKILL'));
+  const found = groups.filter(isKilled);
   let left = found;
   while (left.length > 0 && clock.elapsed() - startedAt < timeoutMs) {
     await sleep(clock, 20);
-    left = left.filter((group) => reaches(group, 'SIGKILL'));
+    left = left.filter(isKilled);
   }
   const named = (pid: number) => ({ pid, command: 'process group' });
   return { ended: found.map(named), left: left.map(named) };
 }
 
-function reaches(group: number, signal: 'SIGKILL'): boolean {
+/** Returns false when the group has no processes any more. */
+function isKilled(group: number): boolean {
   try {
-    process.kill(-group, signal);
+    process.kill(-group, 'SIGKILL');
     return true;
   } catch {
     return false;

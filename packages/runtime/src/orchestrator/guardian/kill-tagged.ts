@@ -10,16 +10,11 @@ import { type ProcessEntry, readProcesses } from './read-processes.ts';
 /** The time after which it gives up on processes that do not die, such as one that waits for a broken disk. */
 const TIMEOUT_MS = 5_000;
 
-export interface EndedProcess {
-  readonly pid: number;
-  readonly command: string;
-}
-
 export interface KillReport {
   /** Killed processes, each listed once. */
-  readonly ended: readonly EndedProcess[];
+  readonly ended: readonly Pick<ProcessEntry, 'pid' | 'command'>[];
   /** Processes that were still alive when the time was over. */
-  readonly left: readonly EndedProcess[];
+  readonly left: KillReport['ended'];
 }
 
 /**
@@ -29,14 +24,14 @@ export interface KillReport {
 export async function killTagged(tag: string, quietMs = 0, clock: Clock = systemClock): Promise<KillReport> {
   const wanted = checkTag(tag);
   const startedAt = clock.elapsed();
-  const ended = new Map<number, EndedProcess>();
+  const ended = new Map<number, KillReport['ended'][number]>();
   let lastSeen = startedAt;
   for (;;) {
     const { processes, groups } = chooseVictims(await readProcesses(wanted), process.pid);
     for (const group of groups) signal(-group);
-    for (const { pid, command } of processes) {
-      signal(pid);
-      ended.set(pid, { pid, command });
+    for (const each of processes) {
+      signal(each.pid);
+      ended.set(each.pid, named(each));
     }
     const now = clock.elapsed();
     if (processes.length > 0) lastSeen = now;
@@ -57,6 +52,6 @@ function signal(target: number): void {
   }
 }
 
-function named({ pid, command }: ProcessEntry): EndedProcess {
+function named({ pid, command }: ProcessEntry) {
   return { pid, command };
 }

@@ -54,27 +54,29 @@ function listPids(): number[] {
 }
 
 function readProcess(pid: number, tag: ProcessTag): { entry: ProcessEntry; isBare: boolean } | undefined {
+  const stat = readStat(pid);
+  if (stat === undefined || stat.state === 'Z' || stat.state === 'X') return undefined;
+  const { parent, group, command } = stat;
+  const environment = readProc(pid, 'environ');
+  return {
+    isBare: environment?.length === 0 && parent !== KERNEL,
+    entry: { pid, parent, group, command, isTagged: environment !== undefined && carriesTag(environment, tag) },
+  };
+}
+
+/** Returns `undefined` when the process has exited. */
+export function readStat(pid: number) {
   const stat = readProc(pid, 'stat')?.toString();
   if (stat === undefined) return undefined;
   // The process name is in brackets and may contain anything, even brackets.
   const nameEnd = stat.lastIndexOf(')');
   const [state, parent, group] = stat.slice(nameEnd + 2).split(' ');
-  if (state === 'Z' || state === 'X') return undefined;
-  const environment = readProc(pid, 'environ');
-  return {
-    isBare: environment?.length === 0 && Number(parent) !== KERNEL,
-    entry: {
-      pid,
-      parent: Number(parent),
-      group: Number(group),
-      command: stat.slice(stat.indexOf('(') + 1, nameEnd),
-      isTagged: environment !== undefined && carriesTag(environment, tag),
-    },
-  };
+  const command = stat.slice(stat.indexOf('(') + 1, nameEnd);
+  return { state, parent: Number(parent), group: Number(group), command };
 }
 
 /** Returns `undefined` when the process has exited, or its file may not be read. */
-function readProc(pid: number, file: string): Buffer | undefined {
+export function readProc(pid: number, file: string): Buffer | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`);
   } catch {

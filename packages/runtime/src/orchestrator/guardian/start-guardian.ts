@@ -4,7 +4,6 @@ import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
 import { type Check, count, type FieldsOf, listOf, object, oneOf, text } from '../../ipc/check/shape.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { GuardianReport } from './guard.ts';
-import type { EndedProcess } from './kill-tagged.ts';
 import { openLine } from './line.ts';
 import { checkTag } from './process-tag.ts';
 
@@ -36,7 +35,7 @@ export interface Guardian {
 }
 
 const method = oneOf('tag', 'groups');
-const processes = listOf(object({ pid: count, command: text } satisfies FieldsOf<EndedProcess>));
+const processes = listOf(object({ pid: count, command: text } satisfies FieldsOf<GuardianReport['ended'][number]>));
 const greetingShape = object({ pid: count, method });
 const reportShape: Check<GuardianReport> = object({
   reason: oneOf('stood-down', 'orchestrator-gone'),

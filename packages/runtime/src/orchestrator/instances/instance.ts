@@ -8,7 +8,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
-import type { InstanceInput, InstanceState } from '../supervision/instance-state.ts';
+import type { InstanceInput, InstanceState, Phase } from '../supervision/instance-state.ts';
 import { hasTurn } from '../supervision/instance-step.ts';
 import type { ProcessListener, RunningProcess } from '../supervision/supervise-process.ts';
 import { type OwnAction, SupervisedProcess } from '../supervision/supervised-process.ts';
@@ -55,7 +55,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   }
 
   get status(): AgentInstance['status'] {
-    return statusOf(this.state);
+    const { phase } = this.state;
+    return hasTurn(phase) ? 'working' : statusWithoutTurn[this.state.phase.name];
   }
 
   protected override post(input: InstanceInput): void {
@@ -188,25 +189,15 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   }
 }
 
-function statusOf({ phase }: InstanceState): AgentInstance['status'] {
-  switch (phase.name) {
-    case 'absent':
-      return 'asleep';
-    case 'doesNotStart':
-      return 'does not start';
-    case 'backoff':
-    case 'inLine':
-      return 'waiting';
-    case 'starting':
-      return 'starting';
-    case 'ready':
-      return 'idle';
-    case 'busy':
-      return 'working';
-    case 'draining':
-    case 'killed':
-      return phase.hasTurn ? 'working' : 'waiting';
-    case 'stopped':
-      return 'stopped';
-  }
-}
+const statusWithoutTurn: Readonly<Record<Phase['name'], AgentInstance['status']>> = {
+  absent: 'asleep',
+  doesNotStart: 'does not start',
+  backoff: 'waiting',
+  inLine: 'waiting',
+  starting: 'starting',
+  ready: 'idle',
+  busy: 'working',
+  draining: 'waiting',
+  killed: 'waiting',
+  stopped: 'stopped',
+};

@@ -11,6 +11,7 @@ import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
+import { defined } from '../../json/defined.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
@@ -37,15 +38,13 @@ export interface LoneAgentOptions {
   /**
    * The run of a running swarm, to which the process belongs. When absent, it gets a run of its own, with a guardian.
    */
-  readonly deps?: LoneAgentDeps;
-}
-
-export interface LoneAgentDeps {
-  readonly spawn: Spawn;
-  /** An existing folder, in which a temporary folder is created. */
-  readonly folder: string;
-  /** Receives the output of the process. Must not throw. */
-  readonly onOutput: (output: ChildOutput) => void;
+  readonly deps?: {
+    readonly spawn: Spawn;
+    /** An existing folder, in which a temporary folder is created. */
+    readonly folder: string;
+    /** Receives the output of the process. Must not throw. */
+    readonly onOutput: (output: ChildOutput) => void;
+  };
 }
 
 /**
@@ -70,7 +69,7 @@ export async function runLoneAgent<Value>(
     const cwd = join(folder, 'cwd');
     const stateRoot = join(folder, 'state');
     mkdirSync(stateRoot, { mode: 0o700 });
-    const { spawn, onOutput } = options.deps ?? (await openRun(folder, clock, endings));
+    const { spawn, onOutput } = options.deps ?? (await openRun(clock, endings));
     const children = agentChildren({ spawn, runner: agentRunner, folder, restart, clock, spares: 0 });
     const child = children.start(agent, { name, cwd, onOutput: (output) => onOutput(maskOutput(output, mask)) });
     endings.defer(async () => void (await child.kill(0)));
@@ -79,9 +78,7 @@ export async function runLoneAgent<Value>(
       {
         address: { agentName, instanceKey: 'default' },
         agent,
-        agents: plan.agents.map(({ agentName: other, description }) =>
-          description === undefined ? { name: other } : { name: other, description },
-        ),
+        agents: plan.agents.map(({ agentName: other, description }) => defined({ name: other, description })),
         store: { stateRoot, workspaceId: 'alone' },
         cwd,
         isNew: true,
@@ -98,9 +95,9 @@ export async function runLoneAgent<Value>(
   }
 }
 
-async function openRun(folder: string, clock: Clock, endings: AsyncDisposableStack): Promise<LoneAgentDeps> {
+async function openRun(clock: Clock, endings: AsyncDisposableStack) {
   const runTag = newTag(RUN_VARIABLE);
   const guardian = await keepGuardian({ tag: runTag, clock, warn: () => undefined });
   endings.defer(async () => void (await guardian.standDown()));
-  return { spawn: childSpawner({ runTag, guardian, clock }), folder, onOutput: () => undefined };
+  return { spawn: childSpawner({ runTag, guardian, clock }), onOutput: () => undefined };
 }

@@ -95,20 +95,14 @@ export async function replayRecording(options: ReplayOptions): Promise<ReplayRep
   return { ...reportOf(kept.turn, runs), ...(isInRuns && { runs }) };
 }
 
-interface ReplayableRun extends KeptRun {
-  readonly recording: Recording;
-}
-
-type RunReport = Pick<ReplayedRun, 'divergence' | 'without' | 'outcome'>;
-
 /** Replays with the current agent, and then, if extensions are changed, with the changed agent. */
 async function replayRun(
   options: ReplayOptions,
-  kept: ReplayableRun,
+  kept: KeptRun & { readonly recording: Recording },
   isLast: boolean,
   agent: DeclaredAgent,
   changed: DeclaredAgent,
-): Promise<RunReport> {
+) {
   const { swap = {}, without = [] } = options;
   const run = (as: DeclaredAgent, ignored: readonly string[]) => replayAs(as, kept, isLast, ignored, options);
   const edited = editedExtensions(kept.recording, agent);
@@ -127,7 +121,7 @@ async function replayRun(
   return { ...describeRun(after, divergence), ...known };
 }
 
-function describeRun({ first: _, ...outcome }: ReplayOutcome, divergence: ExplainedDivergence | undefined): RunReport {
+function describeRun({ first: _, ...outcome }: ReplayOutcome, divergence: ExplainedDivergence | undefined) {
   return { outcome, ...(divergence === undefined ? {} : { divergence }) };
 }
 
@@ -163,7 +157,7 @@ const LONGEST_MS = 120_000;
 
 function replayAs(
   agent: DeclaredAgent,
-  { recording, events, times }: ReplayableRun,
+  { recording, events, times }: KeptRun & { readonly recording: Recording },
   isLast: boolean,
   ignored: readonly string[],
   { plan, kept, signal, clock }: ReplayOptions,

@@ -2,14 +2,14 @@
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
 import { defaultPolicy, type TurnPolicy } from '../../config/turn-policy.ts';
-import { type CalleeTimes, type CallLimits, defaultCallLimits } from '../calls/call.ts';
+import { defaultCallLimits } from '../calls/call.ts';
 import { defaultHeartbeatPolicy } from '../supervision/heartbeat.ts';
 import { defaultSupervisionPolicy, type SupervisionPolicy } from '../supervision/supervision-policy.ts';
 
 export interface SwarmSettings {
   readonly supervision: SupervisionPolicy;
   readonly heartbeat: HeartbeatPolicy;
-  readonly calls: CallLimits;
+  readonly calls: Readonly<typeof defaultCallLimits>;
   readonly maxProcesses: number;
   readonly graceMs: number;
   readonly spares: number;
@@ -44,7 +44,7 @@ export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>): Swarm
 }
 
 /** Returns the time limits of a callee, from its policy. */
-export function calleeTimes({ turnTimeoutMs, queueTimeoutMs }: Partial<TurnPolicy> = {}): CalleeTimes {
+export function calleeTimes({ turnTimeoutMs, queueTimeoutMs }: Partial<TurnPolicy> = {}) {
   const turnMs = turnTimeoutMs ?? defaultPolicy.turnTimeoutMs;
   return { turnTimeoutMs: turnMs, queueTimeoutMs: queueTimeoutMs ?? turnMs };
 }

@@ -3,7 +3,6 @@ import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
 import { type ConnectionTrial, tryConnection } from '../connections/try-connection.ts';
 import { describeLoneAgent } from '../lone/inspect-agent.ts';
-import type { LoneAgentDeps } from '../lone/lone-agent.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import type { Trials } from './try-changes.ts';
 
@@ -19,11 +18,8 @@ export function processTrials({
   return {
     agent: (agent, { plan }, signal) => {
       const { agentName } = agent;
-      const deps: LoneAgentDeps = {
-        spawn,
-        folder,
-        onOutput: (output) => swarm.printed({ agent: agentName }, markOutput(output)),
-      };
+      const onOutput = (output: ChildOutput) => swarm.printed({ agent: agentName }, markOutput(output));
+      const deps = { spawn, folder, onOutput };
       return describeLoneAgent({ plan, agent, signal, clock, deps }, (message) => {
         if (message.type === 'log') swarm.log(markLine(message.line, { agent: agentName }));
       });

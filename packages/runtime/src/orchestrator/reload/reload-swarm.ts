@@ -12,10 +12,13 @@ import { describeProblem } from '../supervision/describe-problem.ts';
 import { applyPlan, comparePlans, type ReloadDeps } from './apply-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
 
-/** Reads the current plan. If it throws, the reload fails with that error and changes nothing. */
-export type ReadPlan = () => Promise<SwarmPlan>;
-
-export function swarmReloader(deps: ReloadDeps & { readonly trials: Trials }, read: ReadPlan | undefined) {
+/**
+ * Makes the reloader. `read` reads the current plan. If it throws, the reload fails with that error and changes nothing.
+ */
+export function swarmReloader(
+  deps: ReloadDeps & { readonly trials: Trials },
+  read: (() => Promise<SwarmPlan>) | undefined,
+) {
   const over = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -39,7 +42,7 @@ export function swarmReloader(deps: ReloadDeps & { readonly trials: Trials }, re
 
 async function reloadOnce(
   deps: ReloadDeps & { readonly trials: Trials },
-  read: ReadPlan | undefined,
+  read: Parameters<typeof swarmReloader>[1],
   signal: AbortSignal,
 ): Promise<PlanReconcile> {
   const { swarm, currentPlan, trials } = deps;
@@ -65,7 +68,7 @@ async function reloadOnce(
   }
 }
 
-async function readWanted({ currentPlan }: ReloadDeps, read: ReadPlan | undefined): Promise<SwarmPlan> {
+async function readWanted({ currentPlan }: ReloadDeps, read: Parameters<typeof swarmReloader>[1]): Promise<SwarmPlan> {
   if (read === undefined) {
     throw new GoondanError('E_RELOAD_SOURCE', 'This swarm was started without a way to read its plan again.');
   }

@@ -51,26 +51,21 @@ export async function tryChanges(
   if (failure !== undefined) throw failure;
 }
 
-interface Part {
-  readonly identity: string;
-  start(signal: AbortSignal): Promise<unknown>;
-}
-
-function partsToTry(identities: readonly string[], plan: Plan, trials: Trials): Part[] {
-  const agents = [...namesOf('Agent', identities)].flatMap((name): Part[] => {
-    const agent = plan.agents.get(name);
-    if (agent === undefined) return [];
-    return [{ identity: `Agent/${name}`, start: (signal) => trials.agent(agent, plan, signal) }];
-  });
-  const names = namesOf('Connection', identities);
-  const { connections = [] } = plan.plan;
-  const connected = connections
-    .filter(({ connection }) => names.has(connection))
-    .map((each): Part => ({
+function partsToTry(identities: readonly string[], plan: Plan, trials: Trials) {
+  const agentNames = namesOf('Agent', identities);
+  const agents = [...plan.agents.values()].filter(({ agentName }) => agentNames.has(agentName));
+  const connectionNames = namesOf('Connection', identities);
+  const connections = (plan.plan.connections ?? []).filter(({ connection }) => connectionNames.has(connection));
+  return [
+    ...agents.map((agent) => ({
+      identity: `Agent/${agent.agentName}`,
+      start: (signal: AbortSignal) => trials.agent(agent, plan, signal),
+    })),
+    ...connections.map((each) => ({
       identity: `Connection/${each.connection}`,
-      start: (signal) => trials.connection(each, plan, signal),
-    }));
-  return [...agents, ...connected];
+      start: (signal: AbortSignal) => trials.connection(each, plan, signal),
+    })),
+  ];
 }
 
 function cannotStart(identity: string, error: unknown, { mask }: Plan): GoondanError {

@@ -16,17 +16,16 @@ function setUp(code: ErrorCode) {
   const clock = manualClock();
   const posted: string[] = [];
   const disk = { fails: true, reads: 0 };
-  const unread = new UnreadInboxes({
+  const pendingEntries = async () => {
+    disk.reads += 1;
+    if (disk.fails) throw new GoondanError(code, 'not now');
+    return [{ seq: 1, event: fakeEvent('kept') }];
+  };
+  const unread = new UnreadInboxes(
+    { pendingEntries },
+    { post: (_, { type }) => void posted.push(type), remember: () => undefined },
     clock,
-    journal: {
-      async pendingEntries() {
-        disk.reads += 1;
-        if (disk.fails) throw new GoondanError(code, 'not now');
-        return [{ seq: 1, event: fakeEvent('kept') }];
-      },
-    },
-    instances: { post: (_, { type }) => void posted.push(type), remember: () => undefined },
-  });
+  );
   return { clock, disk, posted, unread };
 }
 

@@ -17,21 +17,17 @@ import { isDamage } from '../supervision/start-failure.ts';
 
 export const READ_AGAIN_MS = 10_000;
 
-export interface UnreadInboxesDeps {
-  readonly journal: Pick<Journal, 'pendingEntries'>;
-  readonly instances: Pick<Instances, 'post' | 'remember'>;
-  readonly clock: Clock;
-}
-
 export class UnreadInboxes {
-  readonly #deps: UnreadInboxesDeps;
   /** Instances by key. Their number is bounded by the folders on disk. */
   readonly #unread = new Map<string, AgentAddress>();
   readonly #timers: NamedTimers<string>;
 
-  constructor(deps: UnreadInboxesDeps) {
-    this.#deps = deps;
-    this.#timers = new NamedTimers(deps.clock, (key) => {
+  constructor(
+    private readonly journal: Pick<Journal, 'pendingEntries'>,
+    private readonly instances: Pick<Instances, 'post' | 'remember'>,
+    private readonly clock: Clock,
+  ) {
+    this.#timers = new NamedTimers(clock, (key) => {
       const at = this.#unread.get(key);
       if (at !== undefined) void this.tryAgain(at);
     });
@@ -42,7 +38,7 @@ export class UnreadInboxes {
   }
 
   add(at: AgentAddress, error: FrameError): void {
-    const { instances, clock } = this.#deps;
+    const { instances, clock } = this;
     const key = addressKey(at);
     this.#unread.set(key, at);
     instances.remember(at);
@@ -76,7 +72,7 @@ export class UnreadInboxes {
    * Reads the inbox of an instance again, if it was unreadable. **Errors** — the reason why it still cannot be read.
    */
   async readAgain(at: AgentAddress): Promise<void> {
-    const { journal, instances } = this.#deps;
+    const { journal, instances } = this;
     if (!this.has(at)) return;
     const entries = await journal.pendingEntries(at);
     this.delete(at);

@@ -11,16 +11,10 @@ import type { IdlePolicy } from '../../config/swarm-policy.ts';
 
 export const defaultIdlePolicy: IdlePolicy = { hibernateAfterSeconds: 300 };
 
-export interface Work {
-  readonly isRunning: boolean;
-  readonly pending: number;
-  /** The time at which the last work ended, on the monotonic clock. */
-  readonly idleSince: number;
-}
-
+/** Judges an instance. `idleSince`: the time at which the last work ended, on the monotonic clock. */
 export function judgeIdle(
   policy: IdlePolicy,
-  work: Work,
+  work: { readonly isRunning: boolean; readonly pending: number; readonly idleSince: number },
   now: number,
 ): { readonly type: 'stay' } | { readonly type: 'lookAgain'; readonly at: number } | { readonly type: 'hibernate' } {
   const { hibernateAfterSeconds } = policy;

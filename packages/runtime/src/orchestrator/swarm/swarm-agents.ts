@@ -18,7 +18,7 @@ import { hasConversation } from '../../workspace/swarms/has-conversation.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import type { InstanceNotice, SwarmNotice } from '../../control/swarm.ts';
 import { addressKey } from '../address/address-key.ts';
-import type { AgentChildren } from '../child/agent-children.ts';
+import type { agentChildren } from '../child/agent-children.ts';
 import { Approvals } from '../approvals/approvals.ts';
 import { CallBroker } from '../calls/call-broker.ts';
 import { HeldInstances } from '../calls/held-instances.ts';
@@ -52,7 +52,7 @@ export interface SwarmDeps {
   readonly clock: Clock;
   readonly store: AgentStart['store'];
   readonly telemetry?: SwarmTelemetry;
-  readonly startChild: AgentChildren['start'];
+  readonly startChild: ReturnType<typeof agentChildren>['start'];
   /** Receives log lines, with secrets already masked. Must not throw. */
   log(line: LogLine): void;
   /** Called when an agent became ready, with its description. Must not throw. */
@@ -109,7 +109,7 @@ export class SwarmAgents {
       tell: (notice) => this.#tell(notice),
       maskFor: (agentName) => this.#maskFor(agentName),
     });
-    this.#unread = new UnreadInboxes({ journal, instances, clock });
+    this.#unread = new UnreadInboxes(journal, instances, clock);
     const sample = telemetry?.sample ?? ((event) => event);
     this.#mailboxes = new Mailboxes({ journal, instances, unread: this.#unread, currentPlan, sample, report });
     this.#calls = new AgentCalls({

@@ -25,15 +25,10 @@ interface RunningTurn {
 interface WrittenStep {
   readonly eventId: string;
   readonly names: Pick<TurnDelta, 'turnId' | 'stepId' | 'stepIndex'>;
-  readonly written: { text: Written; reasoning: Written };
+  readonly written: Record<'text' | 'reasoning', typeof nothing>;
 }
 
-interface Written {
-  readonly text: string;
-  readonly isCut: boolean;
-}
-
-const nothing: Written = { text: '', isCut: false };
+const nothing = { text: '', isCut: false };
 
 export class TurnBacklog implements SwarmListener {
   readonly #turns = new Map<string, RunningTurn>();

@@ -9,6 +9,7 @@
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { approvalsPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
+import { isCorrupt } from '../lines/corrupt-store.ts';
 import { DurableQueue } from '../lines/durable-queue.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -17,16 +18,14 @@ import type { ApprovalRecord } from './approval-record.ts';
 const COMPACT_AFTER_LINES = 512;
 
 export class ApprovalFile {
-  readonly #ports: StorePorts;
-  readonly #path: string;
   #queue: DurableQueue | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  private constructor(ports: StorePorts, path: string) {
-    this.#ports = ports;
-    this.#path = path;
-  }
+  private constructor(
+    private readonly ports: StorePorts,
+    private readonly path: string,
+  ) {}
 
   /**
    * Opens the file; the folder of the workspace must exist. **Errors** — `E_STORE_READ`, `E_STORE_WRITE`,
@@ -36,7 +35,7 @@ export class ApprovalFile {
     const path = approvalsPath(workspaceFolder(stateRoot, workspaceId));
     const file = new ApprovalFile({ ...ports, fs: codedFs(ports.fs) }, path);
     // Opened only if it exists: most swarms never ask for an approval.
-    if ((await file.#ports.fs.stat(path)) !== undefined) await file.#opened();
+    if ((await file.ports.fs.stat(path)) !== undefined) await file.#opened();
     return file;
   }
 
@@ -82,28 +81,21 @@ export class ApprovalFile {
   }
 
   async #opened(): Promise<DurableQueue> {
-    this.#queue ??= await this.#openOrBegin();
+    this.#queue ??= await openOrBegin(this.ports, this.path);
     return this.#queue;
   }
+}
 
-  async #openOrBegin(): Promise<DurableQueue> {
-    const { fs } = this.#ports;
-    if ((await fs.stat(this.#path)) === undefined) await this.#begin();
-    try {
-      return await this.#openQueue();
-    } catch (error) {
-      if (!GoondanError.is(error) || error.code !== 'E_STORE_CORRUPT') throw error;
-      this.#ports.warn({ path: this.#path, message: `${error.message}; what waits is asked again` });
-      await this.#begin();
-      return this.#openQueue();
-    }
-  }
-
-  #begin(): Promise<void> {
-    return replaceFile(this.#ports.fs, this.#path, new Uint8Array());
-  }
-
-  #openQueue(): Promise<DurableQueue> {
-    return DurableQueue.open(this.#ports, this.#path, COMPACT_AFTER_LINES);
+async function openOrBegin(ports: StorePorts, path: string): Promise<DurableQueue> {
+  const begin = () => replaceFile(ports.fs, path, new Uint8Array());
+  const open = () => DurableQueue.open(ports, path, COMPACT_AFTER_LINES);
+  if ((await ports.fs.stat(path)) === undefined) await begin();
+  try {
+    return await open();
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    ports.warn({ path, message: `${error.message}; what waits is asked again` });
+    await begin();
+    return open();
   }
 }

@@ -79,17 +79,14 @@ function targetOf({ event }: Pick<HistoryEvent, 'event'>, [gone]: readonly Histo
 /** Keeps the last turns, up to a limit of events. */
 class PageOfTurns {
   readonly turns: HistoryTurn[] = [];
-  readonly #most: number;
   #count = 0;
 
-  constructor(most: number) {
-    this.#most = most;
-  }
+  constructor(private readonly most: number) {}
 
   add(turn: HistoryTurn): void {
     this.turns.push(turn);
     this.#count += turn.events.length;
-    while (this.#count > this.#most) this.#takeOff(this.#count - this.#most);
+    while (this.#count > this.most) this.#takeOff(this.#count - this.most);
   }
 
   /** Removes up to `tooMany` events from the oldest turn, or the whole turn if none of its events would remain. */

@@ -52,6 +52,12 @@ export class AppendLog {
     this.#size = size;
   }
 
+  /** Ends a partial line that a crash or a full disk left, so that the next line starts on a new line. */
+  async endLine(fs: Fs): Promise<void> {
+    const last = this.#size > 0 ? await fs.read(this.path, this.#size - 1, 1) : undefined;
+    if (last && last[0] !== 0x0a) await this.write(Buffer.from('\n'));
+  }
+
   sync(): Promise<void> {
     return this.#file.sync();
   }

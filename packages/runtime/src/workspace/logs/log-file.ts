@@ -6,18 +6,14 @@ import type { RotationLimits } from '../limits.ts';
 import { RotatingLog } from '../lines/rotating-log.ts';
 
 export class LogFile {
-  readonly path: string;
-  readonly #fs: Fs;
-  readonly #root: string;
-  readonly #limits: RotationLimits;
   #log: RotatingLog | undefined;
 
-  constructor(fs: Fs, root: string, path: string, limits: RotationLimits) {
-    this.path = path;
-    this.#fs = fs;
-    this.#root = root;
-    this.#limits = limits;
-  }
+  constructor(
+    private readonly fs: Fs,
+    private readonly root: string,
+    readonly path: string,
+    private readonly limits: RotationLimits,
+  ) {}
 
   /** Writes the text. If it rejects, a part of the text may have been written. */
   async write(text: string): Promise<void> {
@@ -37,12 +33,9 @@ export class LogFile {
   }
 
   async #open(): Promise<RotatingLog> {
-    await makeFolders(this.#fs, this.#root, dirname(this.path));
-    const log = await RotatingLog.open(this.#fs, this.path, this.#limits);
-    const { size } = log.current;
-    const last = size > 0 ? await this.#fs.read(this.path, size - 1, 1) : undefined;
-    // A crash or a full disk may have left a partial line; this line break ends it.
-    if (last && last[0] !== 0x0a) await log.write(Buffer.from('\n'));
+    await makeFolders(this.fs, this.root, dirname(this.path));
+    const log = await RotatingLog.open(this.fs, this.path, this.limits);
+    await log.current.endLine(this.fs);
     return log;
   }
 }

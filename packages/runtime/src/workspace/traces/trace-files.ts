@@ -98,9 +98,8 @@ export class TraceFiles implements LineWriter<TurnLine> {
     });
     const file = known ?? { name, bytes: 0 };
     if (known === undefined) await this.#makeRoom(file);
-    const path = join(this.#folder, file.name);
-    const log = await AppendLog.open(this.#fs, path);
-    await this.#endLine(path, log);
+    const log = await AppendLog.open(this.#fs, join(this.#folder, file.name));
+    await log.endLine(this.#fs);
     this.#open = { turnId: turn.turnId, file, log, isCut: false };
     return this.#open;
   }
@@ -115,13 +114,6 @@ export class TraceFiles implements LineWriter<TurnLine> {
       this.#kept.shift();
       bytes -= oldest.bytes;
     }
-  }
-
-  /** Ends a partial line that a crash or a full disk left, so that the next line starts on a new line. */
-  async #endLine(path: string, log: AppendLog): Promise<void> {
-    if (log.size === 0) return;
-    const last = await this.#fs.read(path, log.size - 1, 1);
-    if (last && last[0] !== 0x0a) await log.write(Buffer.from('\n'));
   }
 }
 
