@@ -2,7 +2,15 @@
 import { Command, type ErrorOptions, Help, type Option } from 'commander';
 import { GoondanError } from '@goondan/types';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { printJson } from './print-json.ts';
 import type { Terminal } from './terminal.ts';
+
+/** The result of a command: a value for `--json`, and a text for people. */
+export interface Result {
+  readonly json: unknown;
+  readonly text: string;
+  readonly code?: ExitCode;
+}
 
 /** Longer lines are hard to read even on a wide terminal. */
 const WIDEST = 100;
@@ -58,15 +66,22 @@ export class GdnCommand extends Command {
   }
 
   /**
-   * Sets the work of the command. It gets the options, the terminal and the arguments, and returns the exit code:
-   * nothing means `ok`.
+   * Sets the work of the command. It gets the options, the terminal and the arguments. It returns the result to print,
+   * or prints it itself and returns the exit code; nothing means `ok`.
    */
-  runs(work: (options: never, terminal: Terminal, ...args: never[]) => Promise<ExitCode | void>): this {
+  runs(work: (options: never, terminal: Terminal, ...args: never[]) => Promise<Result | ExitCode | void>): this {
     return this.action(async (...given: unknown[]) => {
       // The casts are as safe as the types of `work`: commander passes the arguments, the options and the command.
       const [args, [options]] = [given.slice(0, -2) as never[], given.slice(-2) as [never]];
-      this.#finish((await work(options, this.#terminal, ...args)) ?? exitCodes.ok);
+      const done = await work(options, this.#terminal, ...args);
+      this.#finish(typeof done === 'object' ? this.#print(done) : (done ?? exitCodes.ok));
     });
+  }
+
+  #print({ json, text, code = exitCodes.ok }: Result): ExitCode {
+    if (this.getOptionValue('json') === true) printJson(json, this.#terminal);
+    else this.#terminal.print(text);
+    return code;
   }
 
   override createHelp(): Help {

@@ -1,8 +1,7 @@
 import { userInfo } from 'node:os';
 import { GoondanError } from '@goondan/types';
 import type { BundleOptions } from '../common-options.ts';
-import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Adds `gdn approve` and `gdn deny`. */
@@ -40,7 +39,7 @@ async function act(
   note: string | undefined,
   options: BundleOptions,
   terminal: Terminal,
-): Promise<void> {
+): Promise<Result> {
   if (id === undefined) return list(options, terminal);
   const [{ reachSwarm }, { refuseAgents }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
@@ -50,17 +49,17 @@ async function act(
   const swarm = await reachSwarm(options);
   const answered = await swarm[what]({ id, by: userInfo().username, ...(note === undefined ? {} : { note }) });
   if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `No tool call waits under the id "${id}".`);
-  if (options.json === true) return printJson(what === 'approve' ? { approved: true } : { denied: true }, terminal);
-  terminal.print(what === 'approve' ? 'Approved.\n' : 'Denied.\n');
+  return what === 'approve'
+    ? { json: { approved: true }, text: 'Approved.\n' }
+    : { json: { denied: true }, text: 'Denied.\n' };
 }
 
-async function list(options: BundleOptions, terminal: Terminal): Promise<void> {
+async function list(options: BundleOptions, { colors }: Terminal): Promise<Result> {
   const [{ reachSwarm }, { describeApproval }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../approval/describe-approval.ts'),
   ]);
   const approvals = await (await reachSwarm(options)).approvals();
-  if (options.json === true) return printJson(approvals, terminal);
-  if (approvals.length === 0) return terminal.print('No tool call is waiting for approval.\n');
-  for (const approval of approvals) terminal.print(describeApproval(approval, terminal.colors));
+  const shown = approvals.map((approval) => describeApproval(approval, colors)).join('');
+  return { json: approvals, text: shown || 'No tool call is waiting for approval.\n' };
 }

@@ -1,6 +1,5 @@
 import type { BundleOptions } from '../common-options.ts';
-import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function addBlameCommand(program: GdnCommand): void {
@@ -28,7 +27,7 @@ async function showBlame(
   terminal: Terminal,
   agent: string,
   instanceKey: string,
-): Promise<void> {
+): Promise<Result> {
   const [{ placeOfSwarm }, { withInstance }, { blame }, { readMoment }, { renderBlame }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/read-instances.ts'),
@@ -36,7 +35,7 @@ async function showBlame(
     import('../history/read-moment.ts'),
     import('../history/render-blame.ts'),
   ]);
-  const { at, showReplaced = false, json } = options;
+  const { at, showReplaced = false } = options;
   const question = {
     ...(at === undefined ? {} : { at: readMoment(at) }),
     ...(showReplaced ? { replaced: MOST_REPLACED } : {}),
@@ -44,9 +43,8 @@ async function showBlame(
   const place = await placeOfSwarm(options);
   const address = { agentName: agent, instanceKey };
   const blamed = await withInstance(place, address, (journal) => blame(journal, address, question));
-  if (json === true) return printJson({ agent, instanceKey, ...blamed }, terminal);
-  if (blamed.messages.length === 0) return terminal.print('There are no messages.\n');
-  terminal.print(renderBlame(blamed, terminal));
+  const shown = renderBlame(blamed, terminal) || 'There are no messages.\n';
+  return { json: { agent, instanceKey, ...blamed }, text: shown };
 }
 
 /** The maximum number of replaced messages that are shown for each message; the rest are counted. */

@@ -1,6 +1,5 @@
 import { addressIn, type InstanceOptions } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
 
 export function addCancelCommand(program: GdnCommand): void {
   program
@@ -15,12 +14,11 @@ export function addCancelCommand(program: GdnCommand): void {
     .option('--id <id>', 'the id of the input, as `gdn send` printed it')
     .bundleOptions()
     .examples('gdn cancel --bundle my-swarm --agent assistant')
-    .runs(async (options: InstanceOptions & { readonly id?: string }, terminal) => {
+    .runs(async (options: InstanceOptions & { readonly id?: string }) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
       const swarm = await reachSwarm(options);
       const turn = options.id === undefined ? {} : { eventId: options.id };
       const cancelled = await swarm.cancel({ ...addressIn(options), ...turn });
-      if (options.json === true) printJson({ cancelled }, terminal);
-      else terminal.print(cancelled ? 'Cancelled.\n' : 'There was no such turn.\n');
+      return { json: { cancelled }, text: cancelled ? 'Cancelled.\n' : 'There was no such turn.\n' };
     });
 }

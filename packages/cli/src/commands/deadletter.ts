@@ -1,8 +1,6 @@
 import { GoondanError } from '@goondan/types';
 import { addressIn, type BundleOptions, type InstanceOptions } from '../common-options.ts';
-import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
-import type { Terminal } from '../terminal.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 
 export function addDeadletterCommand(program: GdnCommand): void {
   const group = program
@@ -42,13 +40,12 @@ export function addDeadletterCommand(program: GdnCommand): void {
       .description(description)
       .bundleOptions()
       .examples(`gdn deadletter ${name} assistant default mail-17 --bundle my-swarm`)
-      .runs(async (options: BundleOptions, terminal, agent: string, instanceKey: string, id: string) => {
+      .runs(async (options: BundleOptions, _terminal, agent: string, instanceKey: string, id: string) => {
         const { reachSwarm } = await import('../swarm/reach-swarm.ts');
         const { method, field } = orders[name];
         const swarm = await reachSwarm(options);
         if (!(await swarm[method]({ agent, instanceKey, eventId: id }))) throw unknownLetter(agent, instanceKey, id);
-        if (options.json === true) printJson({ [field]: true }, terminal);
-        else terminal.print(`${done}\n`);
+        return { json: { [field]: true }, text: `${done}\n` };
       });
   }
 }
@@ -58,16 +55,15 @@ const orders = {
   drop: { method: 'dropDeadLetter', field: 'dropped' },
 } as const;
 
-async function showLetters(options: InstanceOptions, terminal: Terminal): Promise<void> {
+async function showLetters(options: InstanceOptions): Promise<Result> {
   const { reachSwarm } = await import('../swarm/reach-swarm.ts');
   const swarm = await reachSwarm(options);
   const letters = await swarm.deadLetters(addressIn(options));
-  if (options.json === true) return printJson(letters, terminal);
-  if (letters.length === 0) return terminal.print('There are no dead letters.\n');
-  for (const { agent, instanceKey, eventId, reason, deadAt, input } of letters) {
-    terminal.print(`${agent} ${instanceKey} ${eventId}  ${deadAt}\n    ${reason}\n`);
-    if (input !== undefined) terminal.print(`    ${JSON.stringify(input.slice(0, MOST_SHOWN))}\n`);
-  }
+  const shown = letters.map(({ agent, instanceKey, eventId, reason, deadAt, input }) => {
+    const start = input === undefined ? '' : `    ${JSON.stringify(input.slice(0, MOST_SHOWN))}\n`;
+    return `${agent} ${instanceKey} ${eventId}  ${deadAt}\n    ${reason}\n${start}`;
+  });
+  return { json: letters, text: shown.join('') || 'There are no dead letters.\n' };
 }
 
 const MOST_SHOWN = 200;

@@ -2,7 +2,6 @@ import type { BundleOptions } from '../common-options.ts';
 import type { Check } from '../doctor/check.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
 import type { Colors } from '../terminal.ts';
 
 export function addDoctorCommand(program: GdnCommand): void {
@@ -15,13 +14,12 @@ export function addDoctorCommand(program: GdnCommand): void {
     )
     .bundleOptions()
     .examples('gdn doctor')
-    .runs(async (options: BundleOptions, terminal) => {
+    .runs(async (options: BundleOptions, { colors }) => {
       const { examine } = await import('../doctor/examine.ts');
       const checks = await examine(options);
       const healthy = checks.every(({ status }) => status !== 'missing');
-      if (options.json === true) printJson({ healthy, checks }, terminal);
-      else terminal.print(`${checks.map((check) => describe(check, terminal.colors)).join('')}${summary(checks)}\n`);
-      return healthy ? exitCodes.ok : exitCodes.setup;
+      const text = `${checks.map((check) => describe(check, colors)).join('')}${summary(checks)}\n`;
+      return { json: { healthy, checks }, text, code: healthy ? exitCodes.ok : exitCodes.setup };
     });
 }
 

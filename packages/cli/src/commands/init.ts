@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
-import type { GdnCommand } from '../gdn-command.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { Provider } from '../init/choose-provider.ts';
 import { type Template, templateNames } from '../init/templates.ts';
-import { printJson } from '../print-json.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -39,10 +38,10 @@ export function addInitCommand(program: GdnCommand): void {
 
 /** `git` is false if `--no-git` was given. */
 async function init(
-  { template, git, json, ...options }: BundleOptions & { readonly template: Template; readonly git: boolean },
+  { template, git, ...options }: BundleOptions & { readonly template: Template; readonly git: boolean },
   terminal: Terminal,
   argument?: string,
-): Promise<void> {
+): Promise<Result> {
   const [{ chooseProvider }, { writeTemplate }, { commitBundle }] = await Promise.all([
     import('../init/choose-provider.ts'),
     import('../init/write-template.ts'),
@@ -56,8 +55,8 @@ async function init(
   if (committed.git === 'failed') {
     terminal.printError(`The bundle is written, but git made no commit: ${committed.reason}\n`);
   }
-  if (json === true) return printJson({ folder, template, provider, files, git: committed.git }, terminal);
-  terminal.print(describe(named, folder, files, provider, terminal));
+  const json = { folder, template, provider, files, git: committed.git };
+  return { json, text: describe(named, folder, files, provider, terminal) };
 }
 
 function describe(named: string, folder: string, files: readonly string[], provider: Provider, { colors }: Terminal) {

@@ -1,7 +1,6 @@
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { BundleOptions } from '../common-options.ts';
-import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
@@ -30,13 +29,13 @@ async function deleteConversation(
   terminal: Terminal,
   agent: string,
   instanceKey: string,
-): Promise<void> {
+): Promise<Result> {
   const [{ placeOfSwarm }, { describeInstance, listParts }, { deleteInstance }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/describe-instance.ts'),
     import('../instance/delete-instance.ts'),
   ]);
-  const { force = false, yes = false, json, flock } = options;
+  const { force = false, yes = false, flock } = options;
   const place = { ...(await placeOfSwarm(options)), flock };
   const at = { agentName: agent, instanceKey };
   const { inputs } = await withInterrupt(async (signal) => {
@@ -44,11 +43,10 @@ async function deleteConversation(
     if (!yes) await confirm(at, { ...options, parts }, terminal, signal);
     return deleteInstance(place, at, force, signal);
   });
-  if (json === true)
-    return printJson({ deleted: true, agent, instanceKey, ...(inputs === undefined ? {} : { inputs }) }, terminal);
   const lost =
     inputs === undefined || inputs === 0 ? '' : `, and ${inputs} accepted ${inputs === 1 ? 'input' : 'inputs'} with it`;
-  terminal.print(`Deleted conversation "${instanceKey}" of ${agent}${lost}.\n`);
+  const json = { deleted: true, agent, instanceKey, ...(inputs === undefined ? {} : { inputs }) };
+  return { json, text: `Deleted conversation "${instanceKey}" of ${agent}${lost}.\n` };
 }
 
 /** **Errors** — `E_USAGE` when nobody can be asked, `E_CANCELLED` when the answer is not yes. */

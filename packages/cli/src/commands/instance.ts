@@ -1,5 +1,5 @@
 import type { BundleOptions } from '../common-options.ts';
-import type { GdnCommand } from '../gdn-command.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import { printMessages } from '../instance/print-messages.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
@@ -35,16 +35,15 @@ export function addInstanceCommand(program: GdnCommand): void {
   addInstanceDeleteCommand(group);
 }
 
-async function showList(options: BundleOptions, terminal: Terminal): Promise<void> {
+async function showList(options: BundleOptions): Promise<Result> {
   const [{ placeOfSwarm }, { listInstances }] = await imports();
   const instances = await listInstances(await placeOfSwarm(options));
-  if (options.json === true) return printJson(instances, terminal);
-  if (instances.length === 0) return terminal.print('There are no conversations yet.\n');
-  for (const { agent, instanceKey, status, messages, updatedAt, problem } of instances) {
+  const shown = instances.map(({ agent, instanceKey, status, messages, updatedAt, problem }) => {
     const contents = messages === null ? [] : [`${messages} messages`, updatedAt ?? 'no turn yet'];
     const parts = [status, ...contents, ...(problem === undefined ? [] : [problem])];
-    terminal.print(`${agent} ${instanceKey}: ${parts.join(', ')}\n`);
-  }
+    return `${agent} ${instanceKey}: ${parts.join(', ')}\n`;
+  });
+  return { json: instances, text: shown.join('') || 'There are no conversations yet.\n' };
 }
 
 async function showInstance(options: BundleOptions, terminal: Terminal, agent: string, instanceKey: string) {

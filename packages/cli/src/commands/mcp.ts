@@ -1,8 +1,7 @@
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
-import type { GdnCommand } from '../gdn-command.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { AddOptions } from '../mcp/read-entry.ts';
 import type { TestRequest } from '../mcp/test-server.ts';
-import { printJson } from '../print-json.ts';
 import { stopSignals } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
@@ -99,12 +98,11 @@ export function addMcpCommand(program: GdnCommand): void {
     .runs(approveTools);
 }
 
-async function showTest(request: Omit<TestRequest, 'workdir'>, terminal: Terminal): Promise<void> {
+async function showTest(request: Omit<TestRequest, 'workdir'>, terminal: Terminal): Promise<Result> {
   const { testServer, describeTest } = await import('../mcp/test-server.ts');
   const here = { ...request, workdir: process.cwd() };
   const tested = await withInterrupt((signal) => testServer(here, terminal, signal), stopSignals);
-  if (request.json === true) return printJson(tested, terminal);
-  terminal.print(describeTest(tested));
+  return { json: tested, text: describeTest(tested) };
 }
 
 function collect(value: string, before: readonly string[] = []): string[] {
@@ -113,10 +111,10 @@ function collect(value: string, before: readonly string[] = []): string[] {
 
 async function addServer(
   options: BundleOptions & AddOptions & { readonly force?: boolean },
-  terminal: Terminal,
+  _terminal: Terminal,
   name: string,
   command: readonly string[],
-): Promise<void> {
+): Promise<Result> {
   const [{ readBundle }, edit, { serverUsers }, { readEntry, variablesOf }] = await Promise.all([
     import('../bundle/open-bundle.ts'),
     import('../mcp/edit-mcp-file.ts'),
@@ -127,11 +125,9 @@ async function addServer(
   const bundle = await readBundle(bundleFolder(undefined, options));
   const file = await edit.addServer(bundle.folder, name, entry, options.force === true);
   const [usedBy, needs] = [serverUsers(bundle, name), variablesOf(entry)];
-  if (options.json === true) return printJson({ name, file, entry, needs, usedBy }, terminal);
   const shown = entry.type === 'http' ? entry.url : [entry.command, ...(entry.args ?? [])].join(' ');
-  terminal.print(`Added "${name}" to ${file}: ${shown}\n`);
-  if (usedBy.length === 0) terminal.print(declaration(name));
-  if (needs.length > 0) terminal.print(environment(needs));
+  const next = `${usedBy.length === 0 ? declaration(name) : ''}${needs.length > 0 ? environment(needs) : ''}`;
+  return { json: { name, file, entry, needs, usedBy }, text: `Added "${name}" to ${file}: ${shown}\n${next}` };
 }
 
 function declaration(name: string): string {
@@ -146,22 +142,20 @@ function environment(needs: readonly string[]): string {
   return `\nAn agent sees only what it declares. In its \`environment\`:\n\n${lines.join('')}`;
 }
 
-async function showServers(options: BundleOptions, terminal: Terminal): Promise<void> {
+async function showServers(options: BundleOptions, { colors }: Terminal): Promise<Result> {
   const [{ readBundle }, { listServers }] = await Promise.all([
     import('../bundle/open-bundle.ts'),
     import('../mcp/list-servers.ts'),
   ]);
   const servers = await listServers(await readBundle(bundleFolder(undefined, options)));
-  if (options.json === true) return printJson(servers, terminal);
-  if (servers.length === 0) return terminal.print('There are no MCP servers. Add one with `gdn mcp add`.\n');
-  for (const { name, command, args = [], url, usedBy, problem } of servers) {
+  const shown = servers.map(({ name, command, args = [], url, usedBy, problem }) => {
     const users = usedBy.length === 0 ? 'used by nobody' : `used by ${usedBy.join(', ')}`;
-    const shown = problem ?? url ?? [command, ...args].join(' ');
-    terminal.print(`${terminal.colors.bold(name)}  ${shown}  (${users})\n`);
-  }
+    return `${colors.bold(name)}  ${problem ?? url ?? [command, ...args].join(' ')}  (${users})\n`;
+  });
+  return { json: servers, text: shown.join('') || 'There are no MCP servers. Add one with `gdn mcp add`.\n' };
 }
 
-async function removeServer(options: BundleOptions, terminal: Terminal, name: string): Promise<void> {
+async function removeServer(options: BundleOptions, _terminal: Terminal, name: string): Promise<Result> {
   const [{ readBundle }, edit, { serverUsers }] = await Promise.all([
     import('../bundle/open-bundle.ts'),
     import('../mcp/edit-mcp-file.ts'),
@@ -170,17 +164,16 @@ async function removeServer(options: BundleOptions, terminal: Terminal, name: st
   const bundle = await readBundle(bundleFolder(undefined, options));
   const file = await edit.removeServer(bundle.folder, name);
   const usedBy = serverUsers(bundle, name);
-  if (options.json === true) return printJson({ name, file, usedBy }, terminal);
-  terminal.print(`Removed "${name}" from ${file}.\n`);
-  if (usedBy.length > 0) terminal.print(`Still in the extensions of: ${usedBy.join(', ')}.\n`);
+  const still = usedBy.length === 0 ? '' : `Still in the extensions of: ${usedBy.join(', ')}.\n`;
+  return { json: { name, file, usedBy }, text: `Removed "${name}" from ${file}.\n${still}` };
 }
 
 async function approveTools(
   options: BundleOptions & { readonly all?: boolean },
-  terminal: Terminal,
+  { colors }: Terminal,
   name: string,
   tools: readonly string[],
-): Promise<void> {
+): Promise<Result> {
   const [{ readBundle }, { placeOfSwarm }, work] = await Promise.all([
     import('../bundle/open-bundle.ts'),
     import('../swarm/reach-swarm.ts'),
@@ -192,13 +185,13 @@ async function approveTools(
   const { file, approved } = isQuestion
     ? { file: undefined, approved: [] }
     : await work.approveTools(folder, name, withheld, tools);
-  if (options.json === true) return printJson({ name, withheld, approved: approved.map(({ tool }) => tool) }, terminal);
-  if (!isQuestion) return terminal.print(`Approved in ${file ?? ''}: ${approved.map(({ tool }) => tool).join(', ')}\n`);
-  if (withheld.length === 0) return terminal.print(`No tool of "${name}" waits for approval.\n`);
+  const json = { name, withheld, approved: approved.map(({ tool }) => tool) };
+  if (!isQuestion) return { json, text: `Approved in ${file ?? ''}: ${json.approved.join(', ')}\n` };
+  if (withheld.length === 0) return { json, text: `No tool of "${name}" waits for approval.\n` };
   const { cleanText } = await import('@goondan/base/mcp');
-  for (const { tool, reason, description } of withheld) {
-    const shown = cleanText(description, 1_000).replaceAll('\n', '\n    ');
-    terminal.print(`${terminal.colors.bold(cleanText(tool, 256))}  (${reason})\n    ${shown}\n`);
-  }
-  terminal.print(`\nTo approve: gdn mcp approve ${name} <tool…>, or --all\n`);
+  const shown = withheld.map(({ tool, reason, description }) => {
+    const text = cleanText(description, 1_000).replaceAll('\n', '\n    ');
+    return `${colors.bold(cleanText(tool, 256))}  (${reason})\n    ${text}\n`;
+  });
+  return { json, text: `${shown.join('')}\nTo approve: gdn mcp approve ${name} <tool…>, or --all\n` };
 }

@@ -1,9 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
-import type { GdnCommand } from '../gdn-command.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { InstalledPackage } from '../package/read-package.ts';
-import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -59,13 +58,13 @@ async function addOne(
   options: ChangeOptions & { readonly allowScripts?: boolean },
   terminal: Terminal,
   typed: string,
-): Promise<void> {
+): Promise<Result> {
   const [{ addPackage }, { fixSpec }, { readBundle }] = await Promise.all([
     import('../package/add-package.ts'),
     import('../package/package-spec.ts'),
     import('../bundle/open-bundle.ts'),
   ]);
-  const { allowScripts = false, json } = options;
+  const { allowScripts = false } = options;
   const { folder } = await readBundle(bundleFolder(undefined, options));
   const spec = fixSpec(typed, realpathSync('.'));
   const isTrusted = await mayUseNpmrc(folder, options, terminal);
@@ -73,20 +72,17 @@ async function addOne(
     addPackage(spec, allowScripts, { folder, isTrusted, terminal, signal }),
   );
   const { describeAddition } = await import('../package/describe-addition.ts');
-  const addition = describeAddition(added, await readBundle(folder), { typed, allowScripts });
-  if (json === true) return printJson(addition.json, terminal);
-  terminal.print(addition.text);
+  return describeAddition(added, await readBundle(folder), { typed, allowScripts });
 }
 
-async function removeOne(options: ChangeOptions, terminal: Terminal, name: string): Promise<void> {
+async function removeOne(options: ChangeOptions, terminal: Terminal, name: string): Promise<Result> {
   const { removePackage } = await import('../package/remove-package.ts');
   const { readBundle } = await import('../bundle/open-bundle.ts');
   const shownAs = bundleFolder(undefined, options);
   const { folder } = await readBundle(shownAs);
   const isTrusted = await mayUseNpmrc(folder, options, terminal);
   await withInterrupt((signal) => removePackage(name, shownAs, { folder, isTrusted, terminal, signal }));
-  if (options.json === true) printJson({ removed: true, name }, terminal);
-  else terminal.print(`Removed ${name}.\n`);
+  return { json: { removed: true, name }, text: `Removed ${name}.\n` };
 }
 
 /**
@@ -107,22 +103,19 @@ async function mayUseNpmrc(folder: string, options: ChangeOptions, terminal: Ter
   return false;
 }
 
-async function showPackages(options: BundleOptions, terminal: Terminal): Promise<void> {
+async function showPackages(options: BundleOptions, { colors }: Terminal): Promise<Result> {
   const { listPackages } = await import('../package/list-packages.ts');
   const { readBundle } = await import('../bundle/open-bundle.ts');
   const packages = await listPackages(await readBundle(bundleFolder(undefined, options)));
-  if (options.json === true) {
-    return printJson(
-      packages.map((each) => ({ ...describePackage(each), used: each.isUsed })),
-      terminal,
-    );
-  }
-  if (packages.length === 0) return terminal.print('No package of Goondan is installed for this bundle.\n');
-  for (const { name, version, isUsed, bundle, resources } of packages) {
+  const shown = packages.map(({ name, version, isUsed, bundle, resources }) => {
     const notes = [...(isUsed ? [] : ['not used']), ...(bundle.valid ? [] : ['its goondan.yaml has errors'])];
-    terminal.print(`${terminal.colors.bold(name)} ${version}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}\n`);
-    for (const { kind, name: offered } of resources) terminal.print(`  ${kind}/${offered}\n`);
-  }
+    const lines = resources.map(({ kind, name: offered }) => `  ${kind}/${offered}\n`);
+    return `${colors.bold(name)} ${version}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}\n${lines.join('')}`;
+  });
+  return {
+    json: packages.map((each) => ({ ...describePackage(each), used: each.isUsed })),
+    text: shown.join('') || 'No package of Goondan is installed for this bundle.\n',
+  };
 }
 
 function describePackage({ name, version, path, bundle, resources }: InstalledPackage) {

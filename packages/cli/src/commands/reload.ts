@@ -1,7 +1,6 @@
 import { GoondanError } from '@goondan/types';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
-import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { Terminal } from '../terminal.ts';
 
 const description =
@@ -23,7 +22,7 @@ export function addReloadCommand(program: GdnCommand): void {
  * The swarm checks the bundle itself, and logs why it refuses it. This command also prints every problem with its
  * place.
  */
-async function reload(options: BundleOptions, terminal: Terminal): Promise<void> {
+async function reload(options: BundleOptions, terminal: Terminal): Promise<Result> {
   const [{ reachSwarm }, { openBundle }, { describeChanges }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../bundle/open-bundle.ts'),
@@ -37,6 +36,5 @@ async function reload(options: BundleOptions, terminal: Terminal): Promise<void>
   });
   // The files may have changed since the swarm read them. Such changes belong to the next reload.
   await printProblems().catch(() => undefined);
-  if (options.json === true) printJson(changes, terminal);
-  else terminal.print(`${describeChanges(changes)}\n`);
+  return { json: changes, text: `${describeChanges(changes)}\n` };
 }

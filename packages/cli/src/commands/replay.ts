@@ -1,7 +1,6 @@
 import { bundleFolder } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import { addSwap, addWithout } from '../replay/read-swaps.ts';
 import type { ReplayRequest } from '../replay/replay-turn.ts';
 import type { Terminal } from '../terminal.ts';
@@ -39,13 +38,13 @@ export function addReplayCommand(program: GdnCommand): void {
     });
 }
 
-async function replay(request: ReplayRequest, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
+async function replay(request: ReplayRequest, terminal: Terminal, signal: AbortSignal): Promise<Result> {
   const [{ replayTurn }, { renderReplay }] = await Promise.all([
     import('../replay/replay-turn.ts'),
     import('../replay/render-replay.ts'),
   ]);
   const report = await replayTurn(request, terminal, signal);
-  if (request.json === true) printJson(report, terminal);
-  else terminal.print(renderReplay(report, { colors: terminal.colors, swap: request.swap }));
-  return report.divergence === undefined && report.without === undefined ? exitCodes.ok : exitCodes.failure;
+  const isSame = report.divergence === undefined && report.without === undefined;
+  const text = renderReplay(report, { colors: terminal.colors, swap: request.swap });
+  return { json: report, text, code: isSame ? exitCodes.ok : exitCodes.failure };
 }

@@ -1,6 +1,5 @@
 import { addressIn, type InstanceOptions } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
 
 export function addRestartCommand(program: GdnCommand): void {
   program
@@ -16,11 +15,11 @@ export function addRestartCommand(program: GdnCommand): void {
     .option('--fresh', 'start the conversations over')
     .bundleOptions()
     .examples('gdn restart --bundle my-swarm --agent assistant --fresh')
-    .runs(async (options: InstanceOptions & { readonly fresh?: boolean }, terminal) => {
+    .runs(async (options: InstanceOptions & { readonly fresh?: boolean }) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
       const swarm = await reachSwarm(options);
       const restarted = await swarm.restart({ fresh: options.fresh ?? false, ...addressIn(options) });
-      if (options.json === true) printJson({ restarted }, terminal);
-      else terminal.print(`${restarted === 1 ? '1 instance' : `${restarted} instances`} restarted.\n`);
+      const count = restarted === 1 ? '1 instance' : `${restarted} instances`;
+      return { json: { restarted }, text: `${count} restarted.\n` };
     });
 }

@@ -1,8 +1,7 @@
 import { checkInput } from '../check-input.ts';
 import { addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -28,7 +27,7 @@ export function addSendCommand(program: GdnCommand): void {
 async function send(
   options: InstanceOptions & { readonly input: string; readonly id?: string; readonly wait?: boolean },
   terminal: Terminal,
-): Promise<ExitCode> {
+): Promise<Result | ExitCode> {
   const [{ reachSwarm }, { readInput }, { callerTrace }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../read-input.ts'),
@@ -55,7 +54,6 @@ async function send(
     );
   }
   const { accepted, eventId, duplicate, agent: to, instanceKey } = await swarm.deliver({ client: 'gdn', ...delivery });
-  if (json) printJson({ accepted, eventId, agent: to, instanceKey, duplicate }, terminal);
-  else terminal.print(`${duplicate ? 'Already accepted' : 'Accepted'} by ${to} (${instanceKey}): ${eventId}\n`);
-  return exitCodes.ok;
+  const text = `${duplicate ? 'Already accepted' : 'Accepted'} by ${to} (${instanceKey}): ${eventId}\n`;
+  return { json: { accepted, eventId, agent: to, instanceKey, duplicate }, text };
 }

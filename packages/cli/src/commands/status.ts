@@ -1,9 +1,7 @@
 import type { BundleOptions } from '../common-options.ts';
-import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import { statusJson } from '../swarm/status-json.ts';
-import type { Terminal } from '../terminal.ts';
 
 export function addStatusCommand(program: GdnCommand): void {
   program
@@ -18,7 +16,7 @@ export function addStatusCommand(program: GdnCommand): void {
     .runs(showStatus);
 }
 
-async function showStatus(options: BundleOptions, terminal: Terminal): Promise<void> {
+async function showStatus(options: BundleOptions): Promise<Result> {
   const [{ placeOfSwarm }, { attachSwarm }, { describeStatus }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../swarm/attach-swarm.ts'),
@@ -26,7 +24,9 @@ async function showStatus(options: BundleOptions, terminal: Terminal): Promise<v
   ]);
   const place = await placeOfSwarm(options);
   const status = await (await attachSwarm(place))?.status();
-  if (options.json === true) return printJson(statusJson(status), terminal);
-  if (status !== undefined) return terminal.print(describeStatus(status));
-  terminal.print(`Swarm "${place.swarm}" is not running. Start it with \`${startCommand(options)}\`.\n`);
+  const text =
+    status === undefined
+      ? `Swarm "${place.swarm}" is not running. Start it with \`${startCommand(options)}\`.\n`
+      : describeStatus(status);
+  return { json: statusJson(status), text };
 }

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
-import { printJson } from '../print-json.ts';
 
 export function addStopCommand(program: GdnCommand): void {
   program
@@ -18,12 +17,11 @@ export function addStopCommand(program: GdnCommand): void {
     )
     .bundleOptions()
     .examples('gdn stop --bundle my-swarm --grace 5')
-    .runs(async (options: BundleOptions & { readonly grace?: number }, terminal) => {
+    .runs(async (options: BundleOptions & { readonly grace?: number }) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
       const swarm = await reachSwarm(options, 'There is nothing to stop.');
       await swarm.stop(options.grace === undefined ? {} : { graceMs: options.grace * 1_000 });
-      if (options.json === true) printJson({ stopped: true }, terminal);
-      else terminal.print('Stopped.\n');
+      return { json: { stopped: true }, text: 'Stopped.\n' };
     });
 }
 
