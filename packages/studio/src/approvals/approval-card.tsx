@@ -5,10 +5,14 @@ import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
 import { describeMoment } from '../time/describe-time.ts';
 
-type Approval = WorkspaceView['approvals'][number];
-
 /** A tool call that waits for approval: its exact arguments, and the two answers. */
-export function ApprovalCard({ approval, workspaceId }: { readonly approval: Approval; readonly workspaceId: string }) {
+export function ApprovalCard({
+  approval,
+  workspaceId,
+}: {
+  readonly approval: WorkspaceView['approvals'][number];
+  readonly workspaceId: string;
+}) {
   const [note, setNote] = useState('');
   const [state, setState] = useState<'open' | 'asked' | 'approved' | 'denied' | 'over'>('open');
   const [problem, setProblem] = useState<Error>();

@@ -19,7 +19,7 @@ export function ConversationHead({ view, shown: { agent, instanceKey }, isWorkin
       <div>
         <h1>
           {agent}{' '}
-          <span className="key" title={instanceKey}>
+          <span className="key cut" title={instanceKey}>
             {instanceKey}
           </span>
         </h1>

@@ -59,7 +59,7 @@ export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBl
           <div className="summary">
             <span className="tool-sign" aria-hidden="true" />
             <code className="tool-name">{tool.name}</code>
-            <span className="tool-line">{tool.args}</span>
+            <span className="tool-line cut">{tool.args}</span>
             {tool.state === 'waiting' && <span className="badge">waits for a person</span>}
           </div>
         </div>

@@ -3,7 +3,6 @@ import type { ConversationView } from '@goondan/cli/studio';
 
 export type ShownMessage = ConversationView['messages'][number];
 type ModelMessage = ShownMessage['message']['data'];
-type Part = Exclude<ModelMessage['content'], string>[number];
 
 export interface ToolOutcome {
   readonly isError: boolean;
@@ -101,7 +100,9 @@ function addText(pieces: Piece[], text: string): void {
   if (text.trim() !== '') pieces.push({ type: 'text', text: text.replace(/^\n+|\n+$/g, '') });
 }
 
-function readOutcome(output: Extract<Part, { type: 'tool-result' }>['output']): ToolOutcome {
+function readOutcome(
+  output: Extract<Exclude<ModelMessage['content'], string>[number], { type: 'tool-result' }>['output'],
+): ToolOutcome {
   switch (output.type) {
     case 'text':
       return { isError: false, text: output.value };

@@ -10,9 +10,9 @@ export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: 
       <summary>
         <span className="tool-sign" aria-hidden="true" />
         <code className="tool-name">{name}</code>
-        <span className="tool-line">{oneLine(args)}</span>
+        <span className="tool-line cut">{oneLine(args)}</span>
         {outcome !== undefined && (
-          <span className="tool-line tool-outcome">
+          <span className="tool-line cut tool-outcome">
             {outcome.isError && <span className="unseen">failed: </span>}
             {oneLine(outcome.brief ?? outcome.text)}
           </span>

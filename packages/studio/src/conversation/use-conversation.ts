@@ -2,7 +2,7 @@
  * Collects everything to show of one conversation: from the server, from notices, and from inputs that this page sent.
  */
 import type { ConversationView, InstanceAddress, TimelineView, TurnList, WorkspaceView } from '@goondan/cli/studio';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { LiveTurn } from '../live/live-turns.ts';
 import { addressOf } from '../server/ask-server.ts';
 import { useAnswer } from '../server/use-answer.ts';
@@ -10,8 +10,6 @@ import { useRecorded } from '../server/use-recorded.ts';
 import { groupByTurn } from './group-by-turn.ts';
 import { callsIn, outcomesOf } from './message-parts.ts';
 import { pendingInputs, type SentInput } from './sent-inputs.ts';
-import { useLiveTurn } from './use-live-turn.ts';
-import { useWhenMissed } from './use-when-missed.ts';
 
 export interface ConversationQuestion {
   readonly view: WorkspaceView;
@@ -101,4 +99,30 @@ function byTurn<Turn extends { readonly turnId: string }>(turns: readonly Turn[]
 function unfinished(list: TurnList | undefined, told: ReadonlySet<string>) {
   const turn = list?.turns.find(({ turnId, durationMs }) => durationMs === undefined && !told.has(turnId));
   return turn && { turnId: turn.turnId, traceId: turn.traceId };
+}
+
+/**
+ * Returns the running turn. A turn that has ended is returned until its commit was read, so that its text does not
+ * flicker.
+ */
+function useLiveTurn(live: LiveTurn | undefined, isRead: boolean): LiveTurn | undefined {
+  const [latest, setLatest] = useState<LiveTurn>();
+  if (live !== undefined && live !== latest) setLatest(live);
+  if (live === undefined && latest !== undefined && isRead) setLatest(undefined);
+  return live ?? (isRead ? undefined : latest);
+}
+
+/** How long a commit may take to reach the page. */
+const PATIENCE_MS = 1_000;
+
+/**
+ * Reads again when the page shows another number of messages than the disk has, for longer than `PATIENCE_MS`: the
+ * conversation was reset, or the notice of a commit was missed.
+ */
+function useWhenMissed(there: number | undefined, read: number | undefined, readAgain: () => void): void {
+  useEffect(() => {
+    if (there === undefined || read === undefined || there === read) return;
+    const timer = setTimeout(readAgain, PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [there, read, readAgain]);
 }

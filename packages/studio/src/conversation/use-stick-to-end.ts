@@ -1,20 +1,13 @@
-import { type RefObject, useEffect, useRef } from 'react';
-
-interface StickyBox {
-  /** The scrolling element. */
-  readonly box: RefObject<HTMLDivElement | null>;
-  /** The content of the box, which grows. */
-  readonly content: RefObject<HTMLDivElement | null>;
-}
+import { useEffect, useRef } from 'react';
 
 /** The distance in pixels that still counts as the end. */
 const NEAR = 60;
 
 /**
  * Keeps the view at the end while content grows. If the reader scrolled up, the view stays there until another moment
- * is shown.
+ * is shown. Returns the scrolling element, and its content, which grows.
  */
-export function useStickToEnd(moment: number | undefined): StickyBox {
+export function useStickToEnd(moment: number | undefined) {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);

@@ -52,8 +52,8 @@ export function EventList({ workspaceId, shown: { agent, instanceKey }, at, vers
                   onClick={() => show({ at: event.seq }, true)}
                 >
                   <span className="event-seq">#{event.seq}</span>
-                  <span className={`event-author by-${event.author.kind}`}>{describeAuthor(event.author)}</span>
-                  <span className="event-says">{describeEvent(event)}</span>
+                  <span className={`event-author cut by-${event.author.kind}`}>{describeAuthor(event.author)}</span>
+                  <span className="event-says cut">{describeEvent(event)}</span>
                 </button>
               </li>
             ))}

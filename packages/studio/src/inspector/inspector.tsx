@@ -30,7 +30,7 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Event
     <aside className="inspector" aria-label="The inspected turn" ref={box}>
       <header className="inspector-head">
         <Tabs names={tabNames} chosen={tab} choose={setTab} />
-        <span className="quiet inspector-says">
+        <span className="quiet inspector-says cut">
           {[
             ...(current?.durationMs === undefined ? [] : [describeDuration(current.durationMs)]),
             ...(current?.input === undefined ? [] : [`“${current.input}”`]),

@@ -1,16 +1,18 @@
 import type { KeyboardEvent } from 'react';
 
-interface TabsProps<Name extends string> {
-  readonly names: Readonly<Record<Name, string>>;
-  readonly chosen: Name;
-  readonly choose: (name: Name) => void;
-}
-
 /**
  * Tabs: the Tab key stops once, and the arrow keys move between the tabs. The panel of each tab has the id
  * `panel-NAME`.
  */
-export function Tabs<Name extends string>({ names, chosen, choose }: TabsProps<Name>) {
+export function Tabs<Name extends string>({
+  names,
+  chosen,
+  choose,
+}: {
+  readonly names: Readonly<Record<Name, string>>;
+  readonly chosen: Name;
+  readonly choose: (name: Name) => void;
+}) {
   // The cast is safe: these are the keys of `names`.
   const all = Object.keys(names) as Name[];
   const press = (event: KeyboardEvent<HTMLElement>) => {

@@ -1,4 +1,4 @@
-import type { MouseEvent } from 'react';
+import type { CSSProperties, MouseEvent } from 'react';
 import { describeBand, hasFailed, isRunning, kindWordOf, marksOf, timeOf, titleOf } from './describe-band.ts';
 import type { Band } from './bands.ts';
 
@@ -24,7 +24,7 @@ export function BandBox(props: BandBoxProps) {
     ...(hasFailed(band) ? ['has-failed'] : []),
   ];
   return (
-    <div className={marks.join(' ')} role="none">
+    <div className={marks.join(' ')} style={{ '--tone': `var(--${kind})` } as CSSProperties} role="none">
       {/* In the layout, the inner bands are siblings of this element; `aria-owns` nests them for screen readers. */}
       <button
         type="button"
@@ -41,7 +41,7 @@ export function BandBox(props: BandBoxProps) {
       >
         {inside.length > 0 && <Fold isOpen={isOpen} toggle={() => toggle(id)} />}
         {type === 'chain' && <span className="band-kind">{kindWordOf(band)}</span>}
-        <span className="band-title">{titleOf(band)}</span>
+        <span className="band-title cut">{titleOf(band)}</span>
         {marksOf(band).map(({ text, tone }) => (
           <span key={text} className={`band-mark is-${tone}`}>
             {text}

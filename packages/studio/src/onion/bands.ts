@@ -22,12 +22,7 @@ export interface SpanBand extends BandOfAny {
   readonly turn?: TurnTrace;
 }
 
-export interface LayerBand extends BandOfAny {
-  readonly type: 'layer';
-  readonly layer: LayerRecord;
-}
-
-export type Band = SpanBand | LayerBand;
+export type Band = SpanBand | (BandOfAny & { readonly type: 'layer'; readonly layer: LayerRecord });
 
 export function bandsOf(turn: TurnTrace): SpanBand {
   return turnBand(turn, '0', 0);

@@ -1,17 +1,20 @@
 import { useEffect, useState } from 'react';
 import { InlineText } from '../text/inline-text.tsx';
 
-interface ConnectionNoticeProps {
-  /** Why notices do not arrive (empty if unknown); `undefined` while they arrive. */
-  readonly streamProblem: string | undefined;
-  readonly error: (Error & { readonly suggestion?: string | undefined }) | undefined;
-}
-
 /** A shorter interruption is not shown. */
 const PATIENCE_MS = 1_500;
 
-/** Says that the page may be out of date. Disappears when Studio answers again. */
-export function ConnectionNotice({ streamProblem, error }: ConnectionNoticeProps) {
+/**
+ * Says that the page may be out of date. Disappears when Studio answers again. `streamProblem` is why notices do not
+ * arrive (empty if unknown); `undefined` while they arrive.
+ */
+export function ConnectionNotice({
+  streamProblem,
+  error,
+}: {
+  readonly streamProblem: string | undefined;
+  readonly error: (Error & { readonly suggestion?: string | undefined }) | undefined;
+}) {
   const isFine = streamProblem === undefined && error === undefined;
   const [isLate, setLate] = useState(false);
   useEffect(() => {

@@ -21,10 +21,12 @@ export class ServerError extends Error {
 
 const GONE = 'E_STUDIO_GONE';
 
-export type Query = Readonly<Record<string, string | number | undefined>>;
-
 /** Returns an address below `/api/workspaces/ID`. */
-export function addressOf(workspaceId: string, what = '', query: Query = {}): string {
+export function addressOf(
+  workspaceId: string,
+  what = '',
+  query: Readonly<Record<string, string | number | undefined>> = {},
+): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
   const path = `/api/workspaces/${encodeURIComponent(workspaceId)}${what === '' ? '' : `/${what}`}`;

@@ -43,7 +43,7 @@ export function ConversationList({
                 title={problem ?? `${agent} ${instanceKey}: ${describeStatus(conversation)}`}
               >
                 <span className={`dot ${dotOf(conversation, live, waiting)}`} aria-hidden="true" />
-                <span className="sidebar-key">{instanceKey}</span>
+                <span className="sidebar-key cut">{instanceKey}</span>
                 {waiting > 0 ? (
                   <span className="badge">{waiting} waiting</span>
                 ) : (

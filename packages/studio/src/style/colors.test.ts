@@ -5,10 +5,8 @@ import { join } from 'node:path';
 const palettes = readPalettes(readFileSync(join(import.meta.dir, 'colors.css'), 'utf8'));
 
 describe('the colours of the page', () => {
-  test('both palettes have the same names', () => {
-    const [light, dark] = palettes.map((palette) => Object.keys(palette).toSorted());
-    expect(light?.length).toBeGreaterThan(20);
-    expect(dark).toEqual(light ?? []);
+  test('are all read', () => {
+    for (const palette of palettes) expect(Object.keys(palette).length).toBeGreaterThan(20);
   });
 
   const grounds = ['ground', 'panel', 'raised', 'sunken'];
@@ -55,15 +53,10 @@ function mix(one: string, other: string, percent: number): string {
   return `#${parts.join('')}`;
 }
 
+/** Returns the light and the dark palette. */
 function readPalettes(css: string): Record<string, string>[] {
-  return css
-    .split('}')
-    .map((block) =>
-      Object.fromEntries(
-        [...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', color = '']) => [name, color]),
-      ),
-    )
-    .filter((palette) => Object.keys(palette).length > 0);
+  const colors = [...css.matchAll(/--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/g)];
+  return [2, 3].map((at) => Object.fromEntries(colors.map((match) => [match[1] ?? '', match[at] ?? ''])));
 }
 
 /** Returns the contrast of WCAG 2: 4.5 is enough for text. */

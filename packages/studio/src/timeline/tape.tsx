@@ -49,9 +49,19 @@ function draw(
   if (context === null) return;
   context.scale(scale, scale);
   const colors = getComputedStyle(canvas);
+  // The colour of an element is resolved; a property still has the colours of both themes.
+  const paint = (name: string) => {
+    canvas.style.color = `var(--${name})`;
+    return colors.color;
+  };
   // Reads each colour once and not for every column, because reading a colour is slow.
-  const paint = (author: Author) => colors.getPropertyValue(`--author-${author}`);
-  const paints = { i: paint('i'), m: paint('m'), t: paint('t'), e: paint('e'), r: paint('r') };
+  const paints = {
+    i: paint('author-i'),
+    m: paint('author-m'),
+    t: paint('author-t'),
+    e: paint('author-e'),
+    r: paint('author-r'),
+  };
   const { authors, from, last, first, turns } = timeline;
   // Marks the same position as the slider: the right edge of the event after which the conversation is shown.
   const perEvent = width / Math.max(1, last - first + 1);
@@ -59,7 +69,7 @@ function draw(
 
   const open = turns.find(({ turnId }) => turnId === openTurn);
   if (open !== undefined) {
-    context.fillStyle = colors.getPropertyValue('--tape-open');
+    context.fillStyle = paint('tape-open');
     context.fillRect(leftOf(open.from), 0, Math.max(2, leftOf(open.to + 1) - leftOf(open.from)), height);
   }
   const columns = tapeColumns(authors, (authors.length * perEvent) / 3);
