@@ -82,7 +82,7 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
     await say('put a book');
     await terminal.see('Let it run? [y/N, or a reason to deny it]');
     await terminal.press('C-c');
-    await terminal.see('is left open.');
+    await terminal.see('stays unanswered.');
     await terminal.press('C-c');
     await terminal.see(/cancelled/i);
     await terminal.see(/\n>\s*$/);

@@ -77,7 +77,9 @@ test('Y-09 a reply with stop_reason max_tokens; the assumed limit of an unknown 
   server.answer(cut);
   const { stdout, stderr, exitCode } = await gdn(...ask, '--json');
   expect(JSON.parse(stdout)).toMatchObject({ response: 'Once upon', truncated: true });
-  expect(stderr).toMatch(/^warn: host: How much anthropic\/claude-by-my-proxy can write .+ `params\.maxTokens` .+\n/);
+  expect(stderr).toMatch(
+    /^warn: host: The output limit of anthropic\/claude-by-my-proxy is not known, .+ `params\.maxTokens` .+\n/,
+  );
   expect([stderr.endsWith(warning), exitCode]).toEqual([true, 0]);
   expect(server.requests[0]?.body['max_tokens']).toBe(8_192);
 });
