@@ -1,6 +1,7 @@
 // Tests a swarm and its agents, all in this process, on a disk that fails for a while.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { type FrameFiles, frameFolder, memoryFrameFiles } from '../../packages/runtime/src/ipc/channel/frame-files.ts';
+import { type FrameFiles, frameFolder } from '../../packages/runtime/src/ipc/channel/frame-files.ts';
+import { memoryFrameFiles } from '../../packages/runtime/src/testing/memory-frame-files.ts';
 import type { ProcessHost } from '../../packages/runtime/src/agent/process/process-host.ts';
 import { runAgentProcess } from '../../packages/runtime/src/agent/process/run-agent-process.ts';
 import type { FromAgent } from '../../packages/runtime/src/ipc/from-agent.ts';

@@ -1,7 +1,8 @@
 /** Connects both ends of a channel in one process, for tests. Everything except the socket is real. */
 import type { Clock } from '../ports/clock.ts';
 import { Channel } from '../ipc/channel/channel.ts';
-import { type FrameFiles, memoryFrameFiles } from '../ipc/channel/frame-files.ts';
+import type { FrameFiles } from '../ipc/channel/frame-files.ts';
+import { memoryFrameFiles } from './memory-frame-files.ts';
 import { memoryWires } from './memory-wire.ts';
 import type { Language } from '../ipc/codec.ts';
 import type { ChannelLimits } from '../ipc/limits.ts';

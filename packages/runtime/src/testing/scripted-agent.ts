@@ -21,7 +21,6 @@ import { memoryStore } from '../agent/conversation/memory-store.ts';
 import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import type { Model } from '../agent/model/model-port.ts';
-import type { ScriptedRule } from '../config/script/script.ts';
 import type { Tier } from '../config/declared-extension.ts';
 import type { RunningAgent } from '../agent/start/start-agent.ts';
 import type { TurnOptions } from '../agent/turn/run-turn.ts';
@@ -31,6 +30,7 @@ import { requireBun } from '../ports/is-bun.ts';
 import type { ChainRecord } from '../trace/turn-trace.ts';
 import { recordTurn } from '../trace/record-turn.ts';
 import { type RecordedRequest, recordRequests } from './record-requests.ts';
+import type { ScriptedRule } from './scripted-rule.ts';
 
 export interface ScriptedAgentOptions extends Partial<AgentPlan> {
   /** Rules of the model; when absent, the model says `You said: …`. */

@@ -5,7 +5,7 @@ import { connectInMemory, type InMemoryOptions } from '../../testing/connect-in-
 import type { FromAgent } from '../from-agent.ts';
 import type { ToAgent } from '../to-agent.ts';
 import { Channel } from './channel.ts';
-import { memoryFrameFiles } from './frame-files.ts';
+import { memoryFrameFiles } from '../../testing/memory-frame-files.ts';
 import { memoryWires } from '../../testing/memory-wire.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
@@ -44,7 +44,7 @@ function listen<Out, In>(channel: Channel<Out, In>) {
 }
 
 const closing = (channel: Pick<Channel<never, unknown>, 'onClose'>) =>
-  new Promise<void>((resolve) => void channel.onClose(resolve));
+  new Promise<void>((resolve) => channel.onClose(resolve));
 const codeOf = (sent: Promise<unknown>) =>
   sent.then(
     () => 'sent',

@@ -13,7 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { frameFolder, memoryFrameFiles } from './frame-files.ts';
+import { memoryFrameFiles } from '../../testing/memory-frame-files.ts';
+import { frameFolder } from './frame-files.ts';
 
 const ours = '01234567-89ab-cdef-0123-456789abcdef.json';
 let base: string;

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { usedMs } from '../../../../../test/used-ms.ts';
 import { agentLanguage, type Codec, connectorLanguage } from '../codec.ts';
 import { Channel } from './channel.ts';
-import { memoryFrameFiles } from './frame-files.ts';
+import { memoryFrameFiles } from '../../testing/memory-frame-files.ts';
 import type { WireEvents } from './wire.ts';
 
 const receivers = [

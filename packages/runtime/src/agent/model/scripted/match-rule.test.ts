@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ModelMessage } from '@goondan/types';
 import { checkScript } from '../../../config/script/check-script.ts';
 import { matchRule } from './match-rule.ts';
-import type { ScriptedRule } from '../../../config/script/script.ts';
+import type { ScriptedRule } from '../../../testing/scripted-rule.ts';
 
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 const tool = (...names: string[]): ModelMessage => ({

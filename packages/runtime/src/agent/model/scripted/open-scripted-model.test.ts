@@ -3,10 +3,10 @@ import type { ModelDelta, ModelMessage, ToolResultOutput } from '@goondan/types'
 import type { Clock } from '../../../ports/clock.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { openScriptedModel } from './open-scripted-model.ts';
-import type { ScriptedModelOptions, ScriptedRule } from '../../../config/script/script.ts';
+import type { ScriptedRule } from '../../../testing/scripted-rule.ts';
 
 /** The example of the design, converted from its YAML. */
-const weatherExample: ScriptedModelOptions = {
+const weatherExample: { script: ScriptedRule[]; latencyMs: number; tokensPerSecond: number } = {
   script: [
     {
       when: 'weather in (?<city>\\w+)',
