@@ -1,6 +1,6 @@
 import type { JsonObject } from '@goondan/types';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
-import { planDigest } from './plan-digest.ts';
+import { digestJson } from '../json/digest-json.ts';
 
 /**
  * Returns a hash of everything an agent consists of, regardless of where its folder is. The hash may be written down:
@@ -17,7 +17,7 @@ export function agentDigest(agent: object, mask: Mask): string | undefined {
       workdir: _work,
       ...plan
     } = JSON.parse(text) as JsonObject;
-    return planDigest(maskJson(plan, mask) as JsonObject);
+    return digestJson(maskJson(plan, mask));
   } catch {
     return undefined;
   }

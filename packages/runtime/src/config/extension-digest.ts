@@ -1,7 +1,7 @@
 import type { JsonValue } from '@goondan/types';
 import { type Mask, maskJson } from '../log/mask-secrets.ts';
 import type { DeclaredExtension } from './declared-extension.ts';
-import { planDigest } from './plan-digest.ts';
+import { digestJson } from '../json/digest-json.ts';
 
 /**
  * Returns a hash of an extension's module, its imports and its config. Secrets are masked, so the hash may be written
@@ -9,5 +9,5 @@ import { planDigest } from './plan-digest.ts';
  */
 export function extensionDigest({ resource, config = {}, tier = 'agent', digest = '' }: DeclaredExtension, mask: Mask) {
   const said: JsonValue = { own: resource.spec.config ?? {}, given: config };
-  return planDigest({ tier, digest, config: maskJson(said, mask) });
+  return digestJson({ tier, digest, config: maskJson(said, mask) });
 }

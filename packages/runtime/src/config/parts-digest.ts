@@ -1,12 +1,12 @@
 import type { DeclaredAgent } from './declared-agent.ts';
-import { planDigest } from './plan-digest.ts';
+import { digestJson } from '../json/digest-json.ts';
 
 /**
  * Returns a hash of the modules that an agent loads. It includes no config value, so it may be written down. If it
  * differs, data from an earlier start may be out of date.
  */
 export function partsDigest({ extensions = [], tools = [], agentTools = false }: DeclaredAgent): string {
-  return planDigest({
+  return digestJson({
     extensions: extensions.map(({ resource, tier = 'agent', digest = '' }) => [resource.metadata.name, tier, digest]),
     tools: tools.map(({ name, exports, digest = '' }) => [name, exports.map((each) => each.name), digest]),
     agentTools,

@@ -2,7 +2,8 @@
  * Compares two plans and lists the changes. Parts are compared by identity and content, never by their position in a
  * list: moving an agent changes nothing. The order of an agent's extensions does count.
  */
-import { planDigest } from './plan-digest.ts';
+import type { JsonObject } from '@goondan/types';
+import { digestJson } from '../json/digest-json.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
 
 /**
@@ -46,7 +47,9 @@ function digestsOf({ agents, connections = [], name, ...swarm }: SwarmPlan): Map
     ...connections.map((connection): [string, object] => [`Connection/${connection.connection}`, connection]),
     [`Swarm/${name}`, swarm],
   ];
-  return new Map(parts.map(([identity, part]): [string, string] => [identity, planDigest(part)]).toSorted(byIdentity));
+  // Safe: plans are JSON.
+  const digests = parts.map(([identity, part]): [string, string] => [identity, digestJson(part as JsonObject)]);
+  return new Map(digests.toSorted(byIdentity));
 }
 
 function byIdentity([one]: readonly string[], [other]: readonly string[]): number {

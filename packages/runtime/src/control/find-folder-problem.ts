@@ -6,21 +6,14 @@ import { lstatSync } from 'node:fs';
  * either. Throws errors of the disk.
  */
 export function findFolderProblem(folder: string, userId: number): string | undefined {
-  const { uid, mode, ...stat } = lstat(folder);
-  if (stat.isLink) return 'is a link';
-  if (!stat.isFolder) return 'is not a folder';
+  // The path itself, not the target of a link: in a folder that everyone can write to, anyone may have made the link.
+  const stat = lstatSync(folder);
+  const { uid, mode } = stat;
+  if (stat.isSymbolicLink()) return 'is a link';
+  if (!stat.isDirectory()) return 'is not a folder';
   if (uid !== userId) return `belongs to user ${uid}`;
   if ((mode & OTHERS_WRITE) !== 0) return `can be written by others (mode ${(mode & 0o777).toString(8)})`;
   return undefined;
 }
 
 const OTHERS_WRITE = 0o022;
-
-/**
- * Reads the path itself, not the target of a link: in a folder that everyone can write to, anyone may have made the
- * link.
- */
-function lstat(folder: string) {
-  const stat = lstatSync(folder);
-  return { uid: stat.uid, mode: stat.mode, isLink: stat.isSymbolicLink(), isFolder: stat.isDirectory() };
-}

@@ -48,11 +48,6 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Returns true if a JSON value is an object. */
-export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The state of a running copy. The path is converted to text only for an error. */
 interface Walk {
   readonly options: CopyJsonOptions;

@@ -206,20 +206,12 @@ function countSame(before: readonly string[], now: readonly string[]): number {
  * Converts to JSON, since a layer may have put anything into a request. Everything else is dropped; a text stands for a
  * bigint, for an object inside of itself, and for a value that cannot be read.
  */
-function asJson(value: unknown): JsonValue {
+function asJson(value: unknown, replacer?: ReturnType<typeof unfitReplacer>): JsonValue {
   try {
-    return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue;
+    return JSON.parse(JSON.stringify(value, replacer) ?? 'null') as JsonValue;
   } catch {
-    return replaceUnfit(value);
-  }
-}
-
-function replaceUnfit(value: unknown): JsonValue {
-  try {
-    return JSON.parse(JSON.stringify(value, unfitReplacer()) ?? 'null') as JsonValue;
-  } catch {
-    // A getter or a toJSON that throws.
-    return '(cannot be read)';
+    // With the replacer, only a getter or a toJSON throws.
+    return replacer === undefined ? asJson(value, unfitReplacer()) : '(cannot be read)';
   }
 }
 

@@ -6,7 +6,7 @@
  * 2. The process of a changed agent is replaced between turns: a running turn is finished by the process that began it.
  * 3. Pending input of a removed agent stays on disk until an agent of this name is declared again.
  */
-import { planDigest } from '../../config/plan-digest.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { type PlanReconcile, planReconcile } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { defaultPolicy } from '../../config/turn-policy.ts';
@@ -34,7 +34,7 @@ export async function applyPlan(deps: ReloadDeps, wanted: SwarmPlan): Promise<Pl
   swarm.instances.redeclare();
   const { connections: plans = [] } = wanted;
   connections.replace(plans, namesOf('Connection', changes.changed), after.settings.graceMs);
-  if (planDigest(before.cards) !== planDigest(after.cards)) swarm.tellAgents();
+  if (!isDeepStrictEqual(before.cards, after.cards)) swarm.tellAgents();
   for (const instance of [...swarm.instances.all()]) {
     const { agentName } = instance.address;
     if (removed.has(agentName)) void retire(instance, before, swarm);

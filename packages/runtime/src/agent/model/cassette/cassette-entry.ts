@@ -3,7 +3,7 @@
  * previous line lacks, so a long conversation is written once, not once per call.
  */
 import type { JsonObject, JsonValue, ModelDelta, ModelReply } from '@goondan/types';
-import { isJsonObject } from '../../../json/copy-json.ts';
+import { isPlainObject } from '../../../json/copy-json.ts';
 import { canonicalJson } from '../../../json/canonical-json.ts';
 import { digestJson } from '../../../json/digest-json.ts';
 import type { ThrownRecord } from '../../../trace/effect-record.ts';
@@ -59,7 +59,7 @@ export function writeEntry(entry: CassetteEntry, previous: CassetteRequest | und
 export function readEntry(line: string, previous: CassetteRequest | undefined): CassetteEntry | undefined {
   const value = parseObject(line);
   const written = value?.['request'];
-  if (value === undefined || !isJsonObject(written)) return undefined;
+  if (value === undefined || !isPlainObject(written)) return undefined;
   const { keep, messages, params = {} } = written;
   const tools = written['keepTools'] === true ? (previous?.tools ?? []) : written['tools'];
   if (typeof keep !== 'number' || !Array.isArray(messages) || !Array.isArray(tools)) return undefined;
@@ -74,8 +74,8 @@ export function readEntry(line: string, previous: CassetteRequest | undefined): 
 
 function readOutcome({ reply, error }: JsonObject): CassetteEntry['outcome'] | undefined {
   // Safe: the caller checks the reply.
-  if (isJsonObject(reply)) return { reply: reply as unknown as ModelReply };
-  if (!isJsonObject(error) || typeof error['code'] !== 'string' || typeof error['message'] !== 'string')
+  if (isPlainObject(reply)) return { reply: reply as unknown as ModelReply };
+  if (!isPlainObject(error) || typeof error['code'] !== 'string' || typeof error['message'] !== 'string')
     return undefined;
   return { error: { code: error['code'], message: error['message'], retryable: error['retryable'] === true } };
 }
@@ -89,7 +89,7 @@ function countSame(before: readonly JsonValue[], now: readonly JsonValue[]): num
 function parseObject(line: string): JsonObject | undefined {
   try {
     const value: JsonValue = JSON.parse(line);
-    return isJsonObject(value) ? value : undefined;
+    return isPlainObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 /** Describes the first difference between two requests, so that a person sees what changed since the recording. */
 import type { JsonValue } from '@goondan/types';
-import { isJsonObject } from '../../../json/copy-json.ts';
+import { isPlainObject } from '../../../json/copy-json.ts';
 import type { CassetteRequest } from './cassette-entry.ts';
 
 /** Returns `undefined` when the requests are equal. */
@@ -29,7 +29,7 @@ function findDifference(
     const longer = recorded.length > now.length ? recorded : now;
     return firstOf(longer.keys(), (index) => findDifference(recorded[index], now[index], `${path}[${index}]`));
   }
-  if (isJsonObject(recorded) && isJsonObject(now)) {
+  if (isPlainObject(recorded) && isPlainObject(now)) {
     const keys = new Set([...Object.keys(recorded), ...Object.keys(now)]);
     return firstOf(keys, (key) => findDifference(recorded[key], now[key], `${path}.${key}`));
   }

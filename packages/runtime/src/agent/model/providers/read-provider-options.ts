@@ -3,7 +3,7 @@
  * right type.
  */
 import { GoondanError, type JsonObject, type ProviderOptions } from '@goondan/types';
-import { isJsonObject } from '../../../json/copy-json.ts';
+import { isPlainObject } from '../../../json/copy-json.ts';
 import type { SystemPlacement } from './to-prompt.ts';
 
 export interface CallSettings {
@@ -33,13 +33,13 @@ export function readProviderOptions(options: JsonObject, systemMessages: SystemP
 
   const { stream = true, timeouts = {}, headers = {}, providerOptions } = options;
   if (typeof stream !== 'boolean') throw refuse('options.stream must be true or false');
-  if (!isJsonObject(timeouts)) throw refuse('options.timeouts must be { silenceMs, totalMs }');
-  if (!isJsonObject(headers) || !Object.values(headers).every((value) => typeof value === 'string')) {
+  if (!isPlainObject(timeouts)) throw refuse('options.timeouts must be { silenceMs, totalMs }');
+  if (!isPlainObject(headers) || !Object.values(headers).every((value) => typeof value === 'string')) {
     throw refuse('options.headers must map names to strings');
   }
   if (
     providerOptions !== undefined &&
-    !(isJsonObject(providerOptions) && Object.values(providerOptions).every(isJsonObject))
+    !(isPlainObject(providerOptions) && Object.values(providerOptions).every(isPlainObject))
   ) {
     throw refuse('options.providerOptions must map a provider to its options');
   }

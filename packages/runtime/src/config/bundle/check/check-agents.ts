@@ -1,10 +1,10 @@
 /** Checks the lists of an Agent (each name once, with a config that fits), and that its working folder exists. */
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { showJson } from '../../../json/show-json.ts';
 import { meansAgentTools } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
+import { isFolder } from '../files/find-package.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { configOf, listedAs, type ListItem, newNameOf, parseReference, referenceOf } from '../references.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
@@ -96,13 +96,5 @@ export function* checkEnvironment(
     if (problem === undefined) continue;
     const message = `spec.environment: ${problem}.`;
     yield errorIn(loaded, ['spec', 'environment', name], 'E_RESOURCE_INVALID', message, 'Use another name.', 'key');
-  }
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
   }
 }

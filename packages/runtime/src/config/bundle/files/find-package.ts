@@ -24,7 +24,7 @@ export function findBundlePackage(from: string, name: string): ReturnType<typeof
   );
 }
 
-function isFolder(path: string): boolean {
+export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {

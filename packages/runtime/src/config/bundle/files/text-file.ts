@@ -2,8 +2,9 @@
  * Reads a file of a bundle. Accepts only regular files of limited size that contain text, because the author of the
  * bundle may be hostile.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
+import { readFully } from '../../../ports/fs.ts';
 import { resolveEntry } from '../../resolve-entry.ts';
 
 export type TextFile =
@@ -49,14 +50,7 @@ function readBytes(path: string, mostBytes: number): Uint8Array | TextFile {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) return { type: 'refused', reason: 'kind' };
     if (stat.size > mostBytes) return { type: 'refused', reason: 'size' };
-    const bytes = new Uint8Array(stat.size);
-    let filled = 0;
-    while (filled < bytes.length) {
-      const read = readSync(descriptor, bytes, filled, bytes.length - filled, filled);
-      if (read === 0) break;
-      filled += read;
-    }
-    return bytes.subarray(0, filled);
+    return readFully(descriptor, 0, stat.size);
   } finally {
     closeSync(descriptor);
   }

@@ -3,6 +3,31 @@ import { z } from 'zod';
 import { defaultPolicy, type TurnPolicy } from '../../turn-policy.ts';
 import { count } from './fields.ts';
 
+/** The numbers among a turn's limits: the lowest valid value, and the description. */
+const turnNumbers = {
+  maxStepsPerTurn: [1, 'The maximum number of steps; then the turn ends with `max_steps`.'],
+  maxStepRetries: [0, 'Retries of one step.'],
+  retryBaseMs: [0, 'The delay before the first retry; the delay doubles each time.'],
+  retryMaxMs: [0, 'The maximum delay before a retry.'],
+  requestTimeoutMs: [
+    1,
+    'The time for the answer to a request, from the start of the callee’s turn. When absent: 15000 for ' +
+      '`ctx.agents.request`, the callee’s `turnTimeoutMs` for the tool `agents__request`.',
+  ],
+  queueTimeoutMs: [
+    1,
+    'The time that a request to this agent may wait until its turn begins; the start of the process does not count. ' +
+      'When absent: `turnTimeoutMs`.',
+  ],
+  toolTimeoutMs: [1, 'The maximum time for one tool call; time spent waiting for another agent does not count.'],
+  modelTimeoutMs: [1, 'The maximum time for one model call.'],
+  turnTimeoutMs: [1, 'One turn.'],
+  crashesBeforeDeadLetter: [1, 'The number of crashes after which an event becomes a dead letter.'],
+  unwindMs: [0, 'The time that the layers of a cancelled turn may take to finish.'],
+  maxTokensPerTurn: [1, 'The maximum number of input and output tokens of all steps together; no limit when absent.'],
+  errorMessageLimit: [1, 'The maximum number of characters of a tool error that the model gets.'],
+} as const satisfies Record<Exclude<keyof TurnPolicy, 'trace'>, readonly [least: number, description: string]>;
+
 export const turnPolicy = z
   .strictObject(turnLimits({}))
   .describe('Limits of the turns of an agent; absent fields come from the `policy` of the swarm.');
@@ -63,47 +88,13 @@ export const swarmPolicy = z
 
 /** Makes the schema of a turn's limits. The limits of an agent have no defaults, because its swarm provides them. */
 function turnLimits(defaults: Partial<TurnPolicy>) {
+  const numbers = Object.entries(turnNumbers).map(([name, [least, description]]) => [
+    name,
+    // Safe: the compiler types keys as any text.
+    limit(least, description, defaults[name as keyof typeof turnNumbers]),
+  ]);
   return {
-    maxStepsPerTurn: limit(
-      1,
-      'The maximum number of steps; then the turn ends with `max_steps`.',
-      defaults.maxStepsPerTurn,
-    ),
-    maxStepRetries: limit(0, 'Retries of one step.', defaults.maxStepRetries),
-    retryBaseMs: limit(0, 'The delay before the first retry; the delay doubles each time.', defaults.retryBaseMs),
-    retryMaxMs: limit(0, 'The maximum delay before a retry.', defaults.retryMaxMs),
-    requestTimeoutMs: limit(
-      1,
-      'The time for the answer to a request, from the start of the callee’s turn. When absent: 15000 for ' +
-        '`ctx.agents.request`, the callee’s `turnTimeoutMs` for the tool `agents__request`.',
-    ),
-    queueTimeoutMs: limit(
-      1,
-      'The time that a request to this agent may wait until its turn begins; the start of the process does not count. ' +
-        'When absent: `turnTimeoutMs`.',
-    ),
-    toolTimeoutMs: limit(
-      1,
-      'The maximum time for one tool call; time spent waiting for another agent does not count.',
-      defaults.toolTimeoutMs,
-    ),
-    modelTimeoutMs: limit(1, 'The maximum time for one model call.', defaults.modelTimeoutMs),
-    turnTimeoutMs: limit(1, 'One turn.', defaults.turnTimeoutMs),
-    crashesBeforeDeadLetter: limit(
-      1,
-      'The number of crashes after which an event becomes a dead letter.',
-      defaults.crashesBeforeDeadLetter,
-    ),
-    unwindMs: limit(0, 'The time that the layers of a cancelled turn may take to finish.', defaults.unwindMs),
-    maxTokensPerTurn: limit(
-      1,
-      'The maximum number of input and output tokens of all steps together; no limit when absent.',
-    ),
-    errorMessageLimit: limit(
-      1,
-      'The maximum number of characters of a tool error that the model gets.',
-      defaults.errorMessageLimit,
-    ),
+    ...(Object.fromEntries(numbers) as Record<keyof typeof turnNumbers, ReturnType<typeof limit>>),
     trace: z
       .enum(['on', 'off'])
       .optional()
