@@ -32,15 +32,9 @@ export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): 
   };
 }
 
-/**
- * Accepts events, on the orchestrator's side. `accept` must resolve after the durable write. Returns a function that
- * stops accepting.
- */
-export function acceptConnectorEvents(
-  channel: Channel<ToConnector, FromConnector>,
-  accept: EmitConnectorEvent,
-): () => void {
-  return channel.onMessage((message) => {
+/** Accepts events, on the orchestrator's side. `accept` must resolve after the durable write. */
+export function acceptConnectorEvents(channel: Channel<ToConnector, FromConnector>, accept: EmitConnectorEvent): void {
+  channel.onMessage((message) => {
     if (message.type !== 'connector.event') return;
     const { id, event } = message;
     accept(id, event)

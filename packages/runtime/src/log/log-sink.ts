@@ -17,10 +17,7 @@ export type Log = (
   about?: Pick<LogLine, 'extension' | 'event' | 'place' | 'data'>,
 ) => void;
 
-/** Receives complete lines, with secrets already masked. Must not throw. */
-export type LogSink = (line: LogLine) => void;
-
 /** Writes one JSON object per line to standard error. */
-export const stderrSink: LogSink = (line) => {
+export function stderrSink(line: LogLine): void {
   process.stderr.write(`${JSON.stringify(line)}\n`);
-};
+}

@@ -133,7 +133,8 @@ function systemFile(descriptor: number): OpenFile {
   };
 }
 
-function readFully(descriptor: number, from: number, length: number): Uint8Array {
+/** Reads this many bytes, or fewer at the end of the file. */
+export function readFully(descriptor: number, from: number, length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let filled = 0;
   while (filled < length) {

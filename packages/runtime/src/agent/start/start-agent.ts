@@ -23,7 +23,7 @@ import { ExtensionStatuses, STATUS_EVENT } from '../extension/extension-statuses
 import { SaveStates } from '../extension/save-states.ts';
 import { statesCommitter } from '../extension/states-committer.ts';
 import { locateIn } from '../../log/locate-thrown.ts';
-import { cutMessage, type Log, type LogSink, stderrSink } from '../../log/log-sink.ts';
+import { cutMessage, type Log, stderrSink } from '../../log/log-sink.ts';
 import { maskJson, maskSecrets } from '../../log/mask-secrets.ts';
 import { modelSource } from '../model-call/model-source.ts';
 import type { Fetch } from '../model/model-port.ts';
@@ -34,6 +34,7 @@ import { defaultPolicy } from '../../config/turn-policy.ts';
 import { CleanMessages } from '../secrets/mask-model-call.ts';
 import { ToolRegistry } from '../tool/tool-registry.ts';
 import type { TurnOptions } from '../turn/run-turn.ts';
+import type { LogLine } from '../../ports/log-line.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { TurnQueue } from './turn-queue.ts';
 import { turnIdOf } from '../../ports/ids.ts';
@@ -45,7 +46,8 @@ export interface AgentDeps {
   /** The approver that receives approval requests of layers. */
   readonly approver?: Approver;
   readonly clock?: Clock;
-  readonly logSink?: LogSink;
+  /** Receives complete log lines, with secrets already masked. Must not throw. */
+  readonly logSink?: (line: LogLine) => void;
   /** Environment variables, for keys and endpoints that a model's resource does not contain. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The `fetch` function that models use to reach their provider. */
@@ -230,7 +232,7 @@ function turnOf(event: AgentEvent | undefined): { readonly turnId: string; reado
 
 function logFor(
   address: AgentParts['address'],
-  sink: LogSink,
+  sink: (line: LogLine) => void,
   mask: AgentParts['mask'],
   clock: Clock,
   currentEvent: () => AgentEvent | undefined,

@@ -107,16 +107,14 @@ export class Channel<Out, In> {
   }
 
   /** Calls the listener with the error of each rejected frame. */
-  onRefused(listener: (error: GoondanError) => void): () => void {
+  onRefused(listener: (error: GoondanError) => void): void {
     this.refusedListeners.add(listener);
-    return () => void this.refusedListeners.delete(listener);
   }
 
   /** Adds a listener for the close, called once. If the channel is already closed, it is called at once. */
-  onClose(listener: () => void): () => void {
+  onClose(listener: () => void): void {
     if (this.isClosed) listener();
     else this.closeListeners.add(listener);
-    return () => void this.closeListeners.delete(listener);
   }
 
   /** Closes at once. Queued messages are rejected, and later ones ignored. */

@@ -71,7 +71,7 @@ export function spawnChild<Down, Up>(
     const leftBehind = canReadProcesses() ? (await killTagged(tag, 0, clock)).ended.length : 0;
     signalGroup('SIGKILL');
     gone = true;
-    await waitAtMost(clock, LAST_WORDS_MS, new Promise<void>((resolve) => void channel.onClose(resolve)));
+    await waitAtMost(clock, LAST_WORDS_MS, new Promise<void>((resolve) => channel.onClose(resolve)));
     channel.close();
     await waitAtMost(clock, LAST_LINES_MS, outputRead);
     outputOver.abort();
