@@ -19,7 +19,6 @@ import { defined } from '../../json/defined.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
-import { valueOfOutcome } from '../turn-state/effects.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 /** The layer or the tool call that calls another agent. */
@@ -48,7 +47,7 @@ async function request(turn: RunningTurn, asker: Asker, params: AgentRequest): P
   const { agent, signal } = turn;
   const key = turn.effects.nextKey(asker.scope, 'agent');
   const recorded = turn.effects.recorded(key);
-  if (recorded !== undefined) return toResponse(params.target, valueOfOutcome(recorded));
+  if (recorded !== undefined) return toResponse(params.target, recorded);
   const timeout = timeoutOf(params, asker, agent.policy);
   turn.effects.intend(key, 'agent');
   try {
@@ -89,7 +88,7 @@ function toResponse(target: string, answered: JsonValue): AgentResponse {
 async function send(turn: RunningTurn, asker: Asker, params: AgentSend): Promise<{ accepted: boolean }> {
   const key = turn.effects.nextKey(asker.scope, 'agent');
   const recorded = turn.effects.recorded(key);
-  if (recorded !== undefined) return { accepted: valueOfOutcome(recorded) === true };
+  if (recorded !== undefined) return { accepted: recorded === true };
   const event = eventOf(turn, asker, key, params);
   const accepted = await turn.effects.perform(effectOf(turn, key, 'send', params), async () => {
     const delivered = await turn.agent.engine.deliver(addressOf(turn, params), event);

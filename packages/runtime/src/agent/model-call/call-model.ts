@@ -3,7 +3,6 @@ import { GoondanError, type JsonValue, type ModelReply } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
-import { valueOfOutcome } from '../turn-state/effects.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
@@ -50,7 +49,7 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall): Promise<Mode
   const { key, extension } = call;
   const recorded = turn.effects.recorded(key);
   // Safe: only checked replies are recorded.
-  if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ModelReply;
+  if (recorded !== undefined) return recorded as unknown as ModelReply;
   const request = requestOf(turn, call);
   let watched: AskedModel | undefined;
   const asked = () => (watched = { ...keep(request), extension, idOf: turn.conversation.idsOfShown() });

@@ -5,7 +5,6 @@
 import { type ApprovalOutcome, type ApprovalRequest, GoondanError, type JsonValue } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
 import { digestJson } from '../../json/digest-json.ts';
-import { valueOfOutcome } from '../turn-state/effects.ts';
 import { previewCall } from './preview-call.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import { checkToolCall } from './check-tool-call.ts';
@@ -71,9 +70,7 @@ function recordedAnswer({ effects }: RunningTurn, key: string, digest: string): 
   const recorded = effects.recorded(key);
   if (recorded === undefined) return undefined;
   // Safe: only this file writes these records.
-  const { digest: about, ...outcome } = valueOfOutcome(recorded) as unknown as ApprovalOutcome & {
-    readonly digest: string;
-  };
+  const { digest: about, ...outcome } = recorded as unknown as ApprovalOutcome & { readonly digest: string };
   return about === digest ? outcome : undefined;
 }
 

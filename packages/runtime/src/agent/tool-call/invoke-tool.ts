@@ -13,7 +13,6 @@ import {
 } from '@goondan/types';
 import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
 import { type Asker, agentsApi } from '../agents-api/agents-api.ts';
-import { valueOfOutcome } from '../turn-state/effects.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
 import { errorResult, logFailedCall } from './error-result.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
@@ -30,7 +29,7 @@ export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Prom
     if (turn.effects.wasBegun(key)) noteStart(call);
     const recorded = turn.effects.recorded(key);
     // Safe: only results are recorded under this key.
-    if (recorded !== undefined) return valueOfOutcome(recorded) as unknown as ToolCallResult;
+    if (recorded !== undefined) return recorded as unknown as ToolCallResult;
     const { tool, input } = await checkToolCall(turn.agent.tools, call);
     call.approvals.check(input);
     if (turn.effects.isInterrupted(key) && !tool.idempotent) throw interrupted(toolName);

@@ -3,7 +3,7 @@ import { GoondanError } from '@goondan/types';
 import type { EffectOutcome } from '../../trace/resume-point.ts';
 import type { TurnRecord } from '../conversation/conversation-store.ts';
 import { TurnLogWriter } from '../conversation/turn-log.ts';
-import { Effects, valueOfOutcome } from './effects.ts';
+import { Effects } from './effects.ts';
 
 function open(before: { effects?: [string, EffectOutcome][]; intents?: string[] } = {}) {
   const records: TurnRecord[] = [];
@@ -30,7 +30,7 @@ describe('Effects', () => {
 
   test('an effect is done, interrupted or not started', () => {
     const { effects } = open({ effects: [['done', { ok: true, value: 7 }]], intents: ['done', 'open'] });
-    expect([effects.recorded('done'), effects.recorded('open')]).toEqual([{ ok: true, value: 7 }, undefined]);
+    expect([effects.recorded('done'), effects.recorded('open')]).toEqual([7, undefined]);
     const of = (key: string) => [effects.wasBegun(key), effects.isInterrupted(key)];
     expect([of('done'), of('open'), of('new')]).toEqual([
       [true, false],
@@ -59,17 +59,14 @@ describe('Effects', () => {
     expect(records).toMatchObject([{ outcome: { value: { n: 1 } } }]);
 
     const resumed = open({ effects: [['a', { ok: true, value: { n: 1 } }]] }).effects;
-    Object.assign(resumed.recorded('a') ?? {}, { value: 'changed' });
-    expect(resumed.recorded('a')).toEqual({ ok: true, value: { n: 1 } });
+    Object.assign(resumed.recorded('a') ?? {}, { n: 'changed' });
+    expect(resumed.recorded('a')).toEqual({ n: 1 });
   });
-});
 
-describe('valueOfOutcome', () => {
-  test('valueOfOutcome returns the value, or throws the error', () => {
-    expect(valueOfOutcome({ ok: true, value: [1] })).toEqual([1]);
+  test('a recorded error is thrown again', () => {
     const thrown = (code: string) => {
       try {
-        return valueOfOutcome({ ok: false, error: { code, message: 'no' } });
+        return open({ effects: [['a', { ok: false, error: { code, message: 'no' } }]] }).effects.recorded('a');
       } catch (error) {
         return error instanceof GoondanError ? [error.code, error.message] : error;
       }

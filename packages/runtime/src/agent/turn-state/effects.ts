@@ -62,9 +62,13 @@ export class Effects {
     return this.before.effects.has(key);
   }
 
-  recorded(key: string): EffectOutcome | undefined {
+  /** Returns the value that an earlier run recorded, or throws its error again; `undefined` without a record. */
+  recorded(key: string): JsonValue | undefined {
     const outcome = this.before.effects.get(key);
-    return outcome === undefined ? undefined : copyOutcome(outcome);
+    if (outcome === undefined) return undefined;
+    if (outcome.ok) return copyJson(outcome.value, { omitUndefined: true });
+    const { code, message } = outcome.error;
+    throw new GoondanError(isErrorCode(code) ? code : 'E_AGENT_FAILED', message);
   }
 
   /** Returns true if the effect started before a crash, with or without an outcome. */
@@ -82,17 +86,7 @@ export class Effects {
   }
 
   record(key: string, kind: EffectKind, outcome: EffectOutcome): void {
-    this.writer.write({ type: 'effect', key, kind, outcome: copyOutcome(outcome) });
+    const copy = outcome.ok ? { ok: true as const, value: copyJson(outcome.value, { omitUndefined: true }) } : outcome;
+    this.writer.write({ type: 'effect', key, kind, outcome: copy });
   }
-}
-
-function copyOutcome(outcome: EffectOutcome): EffectOutcome {
-  return outcome.ok ? { ok: true, value: copyJson(outcome.value, { omitUndefined: true }) } : outcome;
-}
-
-/** Returns the value of a recorded outcome, or throws its error again. */
-export function valueOfOutcome(outcome: EffectOutcome): JsonValue {
-  if (outcome.ok) return outcome.value;
-  const { code, message } = outcome.error;
-  throw new GoondanError(isErrorCode(code) ? code : 'E_AGENT_FAILED', message);
 }
