@@ -39,12 +39,9 @@ export function memoryStore(): ConversationStore {
     return created;
   }
 
-  function writable(address: AgentAddress, epoch: number): Instance & { running: NonNullable<Instance['running']> } {
+  function writable(address: AgentAddress, epoch: number): Instance {
     const instance = find(address);
-    if (instance.epoch === epoch && instance.running !== undefined) {
-      // Safe: `running` was checked one line above.
-      return instance as Instance & { running: NonNullable<Instance['running']> };
-    }
+    if (instance.epoch === epoch && instance.running !== undefined) return instance;
     throw new GoondanError(
       'E_FENCED',
       `Agent "${address.agentName}", instance "${address.instanceKey}": epoch ${epoch} has ended; the writer is now epoch ${instance.epoch}.`,
@@ -65,12 +62,11 @@ export function memoryStore(): ConversationStore {
     },
 
     async append(address, epoch, at, records) {
-      const { running } = writable(address, epoch);
-      running.records.splice(at, Infinity, ...records);
+      writable(address, epoch).running?.records.splice(at, Infinity, ...records);
     },
 
     async commit(address, epoch, turnId, delta, extensionState, result) {
-      const instance: Instance = writable(address, epoch);
+      const instance = writable(address, epoch);
       if (delta.type === 'rewrite') instance.messages = [...delta.messages];
       else instance.messages.push(...delta.messages);
       instance.extensionState = { ...extensionState };

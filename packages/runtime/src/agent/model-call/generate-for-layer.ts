@@ -4,8 +4,7 @@
  */
 import { type GenerateRequest, GoondanError, type ModelReply } from '@goondan/types';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
-import type { LayerAsk } from '../turn-state/running-step.ts';
-import { addUsage } from '../turn-state/running-turn.ts';
+import { addUsage, type LayerAsk } from '../turn-state/running-turn.ts';
 import { callModel } from './call-model.ts';
 
 export async function generateForLayer(ask: LayerAsk, request: GenerateRequest): Promise<ModelReply> {

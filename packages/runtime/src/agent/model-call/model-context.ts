@@ -1,7 +1,7 @@
 import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { subjectOf, TurnLayerContext } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
-import type { RunningStep } from '../turn-state/running-step.ts';
+import type { RunningStep } from '../turn-state/running-turn.ts';
 
 /** One model call on its way through the model chain. Layers may change only messages, tools, params and `modelRef`. */
 export interface ModelCall {

@@ -3,7 +3,7 @@ import { manualClock, scriptedAgent } from '../../testing/index.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { startAgent } from '../start/start-agent.ts';
 import type { Model } from '../model/model-port.ts';
-import { modelSource } from './model-source.ts';
+import { modelSource } from './open-model.ts';
 
 const model: Model = { generate: () => Promise.reject(new Error('not asked here')) };
 const scripted = { provider: 'scripted', model: 'demo', options: { script: [{ say: 'hello' }] } };

@@ -6,17 +6,14 @@ import { GoondanError } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { PendingAnswers } from '../../ipc/pending-answers.ts';
 import type { ApprovalEnd } from '../../ipc/to-agent.ts';
-import { type Ids, randomIds } from '../../ports/ids.ts';
+import { randomIds } from '../../ports/ids.ts';
 import type { ApprovalQuestion, Approver } from '../seams/approver.ts';
 import type { AgentChannel } from './process-host.ts';
 
 export class IpcApprover implements Approver {
   readonly #questions = new PendingAnswers<ApprovalEnd>();
 
-  constructor(
-    private readonly channel: AgentChannel,
-    private readonly ids: Ids = randomIds,
-  ) {
+  constructor(private readonly channel: AgentChannel) {
     channel.onClose(() => {
       this.#questions.refuseAll(
         new GoondanError('E_IPC_CLOSED', 'The orchestrator has exited, so no answer will come.'),
@@ -25,7 +22,7 @@ export class IpcApprover implements Approver {
   }
 
   async ask({ turnId: _, ...question }: ApprovalQuestion, signal: AbortSignal) {
-    const callId = this.ids.next('approval');
+    const callId = randomIds.next('approval');
     const end = await this.#questions.ask(
       callId,
       () => this.channel.send({ type: 'approval.ask', callId, ...question }),

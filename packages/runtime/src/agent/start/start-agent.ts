@@ -25,7 +25,7 @@ import { statesCommitter } from '../extension/states-committer.ts';
 import { locateIn } from '../../log/locate-thrown.ts';
 import { cutMessage, type Log, stderrSink } from '../../log/log-sink.ts';
 import { maskJson, maskSecrets } from '../../log/mask-secrets.ts';
-import { modelSource } from '../model-call/model-source.ts';
+import { modelSource } from '../model-call/open-model.ts';
 import type { Fetch } from '../model/model-port.ts';
 import type { Layer } from '../pipeline/layer.ts';
 import { LayerRegistry } from '../pipeline/layer-registry.ts';

@@ -3,7 +3,7 @@ import type { GenerateRequest, JsonObject, MessageEvent, ToolCatalogItem } from 
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { generateForLayer } from '../model-call/generate-for-layer.ts';
 import { askingLayer } from '../pipeline/layer-context.ts';
-import type { LayerAsk, RunningStep } from '../turn-state/running-step.ts';
+import type { LayerAsk, RunningStep } from '../turn-state/running-turn.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
 import { subjectOf, TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
 

@@ -4,9 +4,8 @@ import { callModel } from '../model-call/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
 import { runChain } from '../pipeline/run-chain.ts';
-import { addUsage, type RunningTurn } from '../turn-state/running-turn.ts';
+import { addUsage, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
 import { runToolCalls, toToolCall } from './run-tool-calls.ts';
-import type { RunningStep } from '../turn-state/running-step.ts';
 import { StepContext } from './powerful-context.ts';
 import { appendReply, appendToolResult } from './step-messages.ts';
 

@@ -3,8 +3,7 @@ import type { AssistantPart, Message, ToolCall, ToolCallPart, ToolCallResult } f
 import { isPlainObject } from '../../json/copy-json.ts';
 import { runToolCall } from '../tool-call/run-tool-call.ts';
 import type { ToolCallAsk } from '../tool-call/running-tool-call.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
-import type { RunningStep } from '../turn-state/running-step.ts';
+import type { RunningStep, RunningTurn } from '../turn-state/running-turn.ts';
 
 /**
  * Returns the results in the order of the calls, whatever order they finished in. `message`: the message with the

@@ -7,8 +7,7 @@ import {
   type ToolResultOutput,
   TRUNCATED,
 } from '@goondan/types';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
-import type { RunningStep } from '../turn-state/running-step.ts';
+import type { RunningStep, RunningTurn } from '../turn-state/running-turn.ts';
 
 /** Appends the reply and returns the stored message, or `undefined` when the reply is empty. */
 export function appendReply(turn: RunningTurn, step: RunningStep, reply: ModelReply): Message | undefined {

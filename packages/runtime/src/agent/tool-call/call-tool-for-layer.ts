@@ -3,7 +3,7 @@
  * conversation.
  */
 import type { JsonObject, ToolCallResult } from '@goondan/types';
-import type { LayerAsk } from '../turn-state/running-step.ts';
+import type { LayerAsk } from '../turn-state/running-turn.ts';
 import { runToolCall } from './run-tool-call.ts';
 
 export function callToolForLayer(

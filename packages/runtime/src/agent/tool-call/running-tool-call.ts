@@ -1,7 +1,7 @@
 /** One tool call: the request, and its state on the way through the toolCall chain. */
 import type { JsonObject, JsonValue, Message } from '@goondan/types';
 import type { SpanIds } from '../../trace/span-id.ts';
-import type { RunningStep } from '../turn-state/running-step.ts';
+import type { RunningStep } from '../turn-state/running-turn.ts';
 import type { CallApprovals } from './call-approvals.ts';
 
 export interface ToolCallAsk {

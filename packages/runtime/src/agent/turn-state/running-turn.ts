@@ -1,11 +1,12 @@
 /**
- * A running turn: its identity, its writing and its bounds, which chains, steps and calls share. `open-turn.ts` creates
- * it.
+ * A running turn: its identity, its writing and its bounds, which chains, steps and calls share; and one of its steps.
+ * `open-turn.ts` creates a turn, `run-step.ts` a step.
  */
 import {
   type AgentEvent,
   GoondanError,
   type JsonValue,
+  type ModelFinishReason,
   type TokenUsage,
   type ToolCallResult,
   type Turn,
@@ -14,8 +15,10 @@ import type { ChainSpan, TurnObserver } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
+import type { AskingLayer } from '../pipeline/layer-context.ts';
+import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { AgentParts } from './agent-parts.ts';
-import type { DeltaGate } from './delta-gate.ts';
+import type { DeltaGate, StepIdentity } from './delta-gate.ts';
 import type { Effects } from './effects.ts';
 import type { TurnClock } from './turn-clock.ts';
 import type { TurnReplay } from './turn-replay.ts';
@@ -59,6 +62,34 @@ export interface RunningTurn {
   readonly clock: TurnClock;
   readonly signal: AbortSignal;
   readonly usage: TokenUsage;
+}
+
+/** One step while it runs. */
+export interface RunningStep extends StepIdentity {
+  readonly span: ChainSpan | undefined;
+  readonly spanIds: SpanIds;
+  /** The tools registered when the step began; layers may change this catalog. */
+  readonly catalog: ToolCatalog;
+  /** The model of the step; model layers may choose another one. */
+  modelRef: string;
+  /** The extension that answered in place of the model. */
+  repliedBy: string | undefined;
+  /** Extensions that answered in place of a tool, by the id of the call. */
+  readonly answeredBy: Map<string, string>;
+  /** The finish reason of the model's reply; undefined before the reply. */
+  finishReason: ModelFinishReason | undefined;
+  /** The message id of the appended reply. */
+  replyId: string | undefined;
+  /** True once a tool's handler has started; from then on the step cannot be dropped. */
+  toolStarted: boolean;
+}
+
+/** A layer that requests an effect of its own. `step` is undefined for a turn layer. */
+export interface LayerAsk {
+  readonly turn: RunningTurn;
+  readonly step: RunningStep | undefined;
+  readonly scope: string;
+  readonly layer: AskingLayer;
 }
 
 /** Throws the turn's abort reason if the turn was cancelled or timed out. */

@@ -6,10 +6,9 @@ import type { StepRecord } from '../conversation/conversation-store.ts';
 import { toPlacedError } from '../pipeline/turn-error.ts';
 import { maskStepResult } from '../secrets/mask-result.ts';
 import { runStep, startStep } from '../step/run-step.ts';
-import type { RunningStep } from '../turn-state/running-step.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry } from './plan-retry.ts';
-import { addUsage, refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
+import { addUsage, refuseWhenOver, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
 
 export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
   const { policy } = turn.agent;

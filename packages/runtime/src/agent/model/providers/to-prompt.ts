@@ -46,16 +46,12 @@ export function toPrompt(
   for (const message of messages) {
     const converted = convertOnce(message, memo);
     if (isEmpty(converted)) continue;
-    if (converted.role === 'system') {
-      system.push(converted);
-      continue;
+    if (converted.role === 'system') system.push(converted);
+    else if (converted.role === 'tool') results.push(converted);
+    else {
+      settle();
+      prompt.push(converted);
     }
-    if (converted.role === 'tool') {
-      results.push(converted);
-      continue;
-    }
-    settle();
-    prompt.push(converted);
   }
   settle();
   return system.length === 0 ? prompt : [...(placement === 'joined' ? joinSystem(system) : system), ...prompt];
@@ -83,31 +79,18 @@ function convert(message: ModelMessage): LanguageModelV4Message {
 
 function convertUserContent(content: string | readonly UserPart[]): MessageOf<'user'>['content'] {
   const parts: readonly UserPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  const converted: MessageOf<'user'>['content'] = [];
-  for (const part of parts) {
-    if (part.type === 'text') {
-      if (part.text !== '') converted.push(part);
-      continue;
-    }
-    converted.push(convertFile(part));
-  }
-  return converted;
+  const said = parts.filter((part) => part.type !== 'text' || part.text !== '');
+  return said.map((part) => (part.type === 'text' ? part : convertFile(part)));
 }
 
 function convertAssistantContent(content: string | readonly AssistantPart[]): MessageOf<'assistant'>['content'] {
   const parts: readonly AssistantPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  const converted: MessageOf<'assistant'>['content'] = [];
-  for (const part of parts) {
+  return parts.flatMap((part) => {
     // Empty text with options is kept, because the options may contain a signature of the provider.
-    if (part.type === 'text' && part.text === '' && part.providerOptions === undefined) continue;
-    if (part.type === 'custom' && isKeptPart(part)) {
-      const restored = restoreKeptPart(part);
-      if (restored !== undefined) converted.push(restored);
-      continue;
-    }
-    converted.push(part.type === 'file' ? convertFile(part) : part);
-  }
-  return converted;
+    if (part.type === 'text' && part.text === '' && part.providerOptions === undefined) return [];
+    if (part.type === 'custom' && isKeptPart(part)) return restoreKeptPart(part) ?? [];
+    return part.type === 'file' ? convertFile(part) : part;
+  });
 }
 
 function convertFile(part: ImagePart | FilePart) {
@@ -124,16 +107,12 @@ function convertFile(part: ImagePart | FilePart) {
 function mergeToolMessages(messages: readonly MessageOf<'tool'>[]): MessageOf<'tool'> {
   const last = messages.at(-1);
   if (last === undefined || messages.length === 1) return last ?? { role: 'tool', content: [] };
-  const content: MessageOf<'tool'>['content'] = [];
-  for (const message of messages) {
+  const content = messages.flatMap((message) => {
     const part = message.content.at(-1);
-    if (message === last || part === undefined || message.providerOptions === undefined) {
-      content.push(...message.content);
-      continue;
-    }
+    if (message === last || part === undefined || message.providerOptions === undefined) return message.content;
     const providerOptions = mergeProviderOptions(message.providerOptions, part.providerOptions);
-    content.push(...message.content.slice(0, -1), { ...part, ...options({ providerOptions }) });
-  }
+    return [...message.content.slice(0, -1), { ...part, ...options({ providerOptions }) }];
+  });
   return { role: 'tool', content, ...options(last) };
 }
 

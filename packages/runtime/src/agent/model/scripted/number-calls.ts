@@ -21,11 +21,7 @@ export function findLastCallNumber(messages: readonly ModelMessage[]): number {
 
 function readCallNumber(message: ModelMessage | undefined): number {
   if (message?.role !== 'assistant' || typeof message.content === 'string') return 0;
-  let highest = 0;
-  for (const part of message.content) {
-    if (part.type !== 'tool-call') continue;
-    // Calls of another model, made before a fail-over, have ids of another form.
-    highest = Math.max(highest, Number(callId.exec(part.toolCallId)?.[1] ?? 0));
-  }
-  return highest;
+  // Calls of another model, made before a fail-over, have ids of another form.
+  const calls = message.content.filter((part) => part.type === 'tool-call');
+  return Math.max(0, ...calls.map(({ toolCallId }) => Number(callId.exec(toolCallId)?.[1] ?? 0)));
 }
