@@ -68,6 +68,27 @@ describe('npm test', () => {
     expect(stdout).toEndWith('\n1 passed, 0 failed\n');
   });
 
+  test('starts the slowest of the listed files first', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `${letter}.test.ts`);
+    const waiting = `import { test } from 'bun:test'; test('waits', () => Bun.sleep(200));`;
+    const times = Object.fromEntries(names.map((name, index) => [name, index * 1_000]));
+    const { stderr } = await runSuite(
+      {
+        ...Object.fromEntries(names.map((name) => [name, waiting])),
+        'test/timings.json': JSON.stringify({ version: 1, files: times }),
+      },
+      ['--parallel=2'],
+    );
+    const ended = [...stderr.matchAll(/^(\w\.test\.ts):$/gm)].map(([, name = '']) => name);
+    expect(ended.slice(0, 2)).toContain('f.test.ts');
+  });
+
+  test('gives tests no certificates of the developer', async () => {
+    const asking = passing.replace('SECRET', 'NODE_EXTRA_CA_CERTS');
+    const { stdout } = await runSuite({ 'a.test.ts': asking }, [], { NODE_EXTRA_CA_CERTS: '/dev/null' });
+    expect(stdout).toEndWith('\n1 passed, 0 failed\n');
+  });
+
   test('runs only the tests of this repository, without its .env', async () => {
     const { stdout } = await runSuite({
       'a.test.ts': passing,
