@@ -10,6 +10,7 @@ import type { FromAgent } from '../ipc/from-agent.ts';
 import { killTagged } from '../orchestrator/guardian/kill-tagged.ts';
 import { newTag } from '../orchestrator/guardian/process-tag.ts';
 import { agentRunner } from '../orchestrator/child/runner-path.ts';
+import type { ChildOutput } from '../ipc/spawn.ts';
 import { spawnChild } from '../orchestrator/child/spawn-child.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 
@@ -32,7 +33,9 @@ function launch() {
   const cwd = join(folder, crypto.randomUUID());
   mkdirSync(cwd);
   const frameFolder = join(folder, crypto.randomUUID());
-  const request = { name: 'agent a/default', runner: agentRunner, frameFolder };
+  const output: ChildOutput[] = [];
+  const onOutput = (each: ChildOutput) => void output.push(each);
+  const request = { name: 'agent a/default', runner: agentRunner, frameFolder, onOutput };
   const child = spawnChild({ runTag }, agentLanguage, request);
   const said: FromAgent[] = [];
   const waiting = new Set<() => void>();
@@ -57,8 +60,8 @@ function launch() {
         if (found === undefined && !child.channel.isClosed) return;
         waiting.delete(look);
         if (found !== undefined) return resolve(found);
-        const output = child.recentOutput().map((each) => ('text' in each ? each.text : ''));
-        reject(new Error(`It said no "${type}": ${JSON.stringify(said)} ${output.join('\n')}`));
+        const printed = output.map((each) => ('text' in each ? each.text : ''));
+        reject(new Error(`It said no "${type}": ${JSON.stringify(said)} ${printed.join('\n')}`));
       };
       waiting.add(look);
       child.channel.onClose(look);
@@ -66,7 +69,7 @@ function launch() {
     });
   }
   const { channel, exited } = child;
-  return { child, cwd, channel, exited, said, next, send: channel.send.bind(channel) };
+  return { child, cwd, channel, exited, said, output, next, send: channel.send.bind(channel) };
 }
 
 interface Plan {
@@ -267,7 +270,7 @@ describe('code of a bundle', () => {
     expect((await agent.next('turn.done')).result.finishReason).toBe('text_response');
     expect(agent.said.filter(({ type }) => type === 'drained')).toEqual([]);
     await agent.child.kill(0);
-    expect(agent.child.recentOutput()).toContainEqual({ kind: 'line', stream: 'stdout', text: '{"type":"turn.done"}' });
+    expect(agent.output).toContainEqual({ kind: 'line', stream: 'stdout', text: '{"type":"turn.done"}' });
   });
 
   const secret = 'correct-horse-battery';

@@ -55,7 +55,6 @@ const TOLD_BEFORE_MS = 500;
 const LAST_WORDS_MS = 2_000;
 
 export class ConnectorRun {
-  readonly #deps: ConnectorDeps;
   readonly #emits: Emits;
   readonly #asks: Asks;
   readonly #stopping = new AbortController();
@@ -69,8 +68,7 @@ export class ConnectorRun {
   #exitCode = 0;
   #hasExited = false;
 
-  constructor(deps: ConnectorDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: ConnectorDeps) {
     const { channel, clock, ids } = deps;
     const onMalformed = ({ message }: GoondanError) => this.#log('warn', message, 'event.refused');
     const check = eventChecker({ clock, ids, onMalformed });
@@ -81,7 +79,7 @@ export class ConnectorRun {
 
   /** Starts to handle messages. */
   begin(): void {
-    const { channel } = this.#deps;
+    const { channel } = this.deps;
     channel.onClose(() => this.#exit());
     channel.onMessage((message) => this.#hear(message));
   }
@@ -138,7 +136,7 @@ export class ConnectorRun {
       if (this.#stopping.signal.aborted) return;
       if (plan.isTrial === true) return this.#tell({ type: 'ready' });
       this.#listening = Promise.try(connector, this.#contextFor(plan));
-      await waitAtMost(this.#deps.clock, LISTENING_AFTER_MS, this.#listening);
+      await waitAtMost(this.deps.clock, LISTENING_AFTER_MS, this.#listening);
       this.#isReady = true;
       this.#tell({ type: 'ready' });
       await this.#listening;
@@ -148,7 +146,7 @@ export class ConnectorRun {
   }
 
   #contextFor({ config, secrets, agents = [] }: ConnectorStart): ConnectorContext {
-    const { clock, folder } = this.#deps;
+    const { clock, folder } = this.deps;
     return {
       emit: this.#emits.emit,
       ask: this.#asks.ask,
@@ -165,7 +163,7 @@ export class ConnectorRun {
   }
 
   async #drain(graceMs: number): Promise<void> {
-    const { clock } = this.#deps;
+    const { clock } = this.deps;
     const callOff = clock.after(graceMs - Math.min(TOLD_BEFORE_MS, graceMs / 2), () => this.#asks.giveUp());
     await waitAtMost(clock, graceMs, this.#settled()).finally(callOff);
     await this.#end(0, { type: 'drained' });
@@ -177,7 +175,7 @@ export class ConnectorRun {
     if (typeof cleanUp === 'function') await Promise.try(cleanUp).catch((error: unknown) => this.fail(error));
     do {
       await Promise.all([this.#emits.settled(), this.#asks.settled()]);
-      await sleep(this.#deps.clock, LAST_ANSWERS_MS);
+      await sleep(this.deps.clock, LAST_ANSWERS_MS);
     } while (this.#emits.underWay + this.#asks.underWay > 0);
   }
 
@@ -201,7 +199,7 @@ export class ConnectorRun {
   }
 
   async #end(code: number, lastWord: FromConnector): Promise<void> {
-    const { channel, clock } = this.#deps;
+    const { channel, clock } = this.deps;
     this.#exitCode = code;
     this.#tell(lastWord);
     await waitAtMost(clock, LAST_WORDS_MS, channel.closeAfterFlush());
@@ -211,7 +209,7 @@ export class ConnectorRun {
   #exit(): void {
     if (this.#hasExited) return;
     this.#hasExited = true;
-    this.#deps.exit(this.#exitCode);
+    this.deps.exit(this.#exitCode);
   }
 
   get #name(): string {
@@ -224,14 +222,14 @@ export class ConnectorRun {
 
   /** Sends a log line. It does not name the connection, because the orchestrator knows the owner of the channel. */
   #log(level: LogLevel, text: string, event?: string, about: ReturnType<typeof aboutThrown> = {}): void {
-    const time = this.#deps.clock.now().toISOString();
+    const time = this.deps.clock.now().toISOString();
     const message = cutMessage(this.#mask(text));
     this.#tell({ type: 'log', line: { time, level, message, ...(event === undefined ? {} : { event }), ...about } });
   }
 
   #tell(message: FromConnector): void {
     // If sending fails, the orchestrator has exited, and this process ends too.
-    this.#deps.channel.send(message).catch(() => undefined);
+    this.deps.channel.send(message).catch(() => undefined);
   }
 }
 

@@ -40,8 +40,6 @@ export interface ChildProcess<Down, Up> {
   readonly exited: Promise<ChildExit>;
   /** Sends SIGTERM to the whole process group, and SIGKILL after `graceMs`; only SIGKILL when that is 0. */
   kill(graceMs: number): Promise<ChildExit>;
-  /** Returns the last printed lines, which may explain why the process ended. */
-  recentOutput(): readonly ChildOutput[];
 }
 
 /** Starts a child. Throws `E_PROCESS_START`. */

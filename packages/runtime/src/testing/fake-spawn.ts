@@ -86,7 +86,6 @@ function startChild<Down, Up>(
       pid,
       channel: parentEnd,
       exited: exited.promise,
-      recentOutput: () => [],
       async kill(graceMs) {
         kills.push(graceMs);
         onKill(child, graceMs);

@@ -59,12 +59,10 @@ interface Entry {
 }
 
 export class Approvals implements SwarmListener {
-  readonly #deps: ApprovalsDeps;
   readonly #entries = new Map<string, Entry>();
   readonly #timers: NamedTimers<string>;
 
-  constructor(deps: ApprovalsDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: ApprovalsDeps) {
     this.#timers = new NamedTimers(deps.clock, (id) => this.#expire(id));
     for (const record of deps.file.records) {
       const stage = record.answer === undefined ? 'open' : 'answered';
@@ -110,8 +108,8 @@ export class Approvals implements SwarmListener {
     if (during === undefined) {
       return refuse({ code: 'E_APPROVAL_REQUEST', message: 'A question to a person was asked outside of a turn.' });
     }
-    const { clock, ids } = this.#deps;
-    const asked = { at, during, frame, now: clock.now(), mask: this.#deps.maskFor(at.agentName) };
+    const { clock, ids } = this.deps;
+    const asked = { at, during, frame, now: clock.now(), mask: this.deps.maskFor(at.agentName) };
     const known = this.#all().find(({ record }) => isSameQuestion(record, asked));
     if (known !== undefined) return this.#join(known, frame.callId);
     const made = this.#problemWithRoom(at) ?? newRecord(asked, this.#newId(ids));
@@ -171,12 +169,12 @@ export class Approvals implements SwarmListener {
       this.#expire(id);
       return false;
     }
-    const decidedAt = this.#deps.clock.now().toISOString();
+    const decidedAt = this.deps.clock.now().toISOString();
     const answer = defined({ decision: given.decision, by: given.by, note: given.note, decidedAt });
     const record = { ...entry.record, answer };
     entry.stage = 'deciding';
     try {
-      await this.#deps.file.put(record);
+      await this.deps.file.put(record);
     } catch (error) {
       entry.stage = 'open';
       if (!this.#entries.has(id)) this.#removeFromDisk(entry);
@@ -202,11 +200,11 @@ export class Approvals implements SwarmListener {
     const { record } = entry;
     const at = toAgentAddress(record);
     try {
-      await this.#deps.file.put(record);
+      await this.deps.file.put(record);
     } catch (error) {
       this.#entries.delete(record.id);
       const failure = toFrameError(error, 'E_STORE_WRITE');
-      this.#deps.report('error', 'approval.not_written', describeProblem(failure), at);
+      this.deps.report('error', 'approval.not_written', describeProblem(failure), at);
       // The tool call fails with this error, and the model gets its message.
       for (const callId of entry.frames) this.#refuse(at, callId, withoutPlace(failure));
       return;
@@ -215,9 +213,9 @@ export class Approvals implements SwarmListener {
     entry.stage = 'open';
     this.#watchExpiry(entry);
     const { id, toolName, reason } = record;
-    this.#deps.report('info', 'approval.asked', `${toolName} waits for approval ${id}: ${reason}`, at);
+    this.deps.report('info', 'approval.asked', `${toolName} waits for approval ${id}: ${reason}`, at);
     this.#tell(entry, 'asked');
-    this.#deps.events.waitsChanged();
+    this.deps.events.waitsChanged();
   }
 
   #join(entry: Entry, callId: string): void {
@@ -241,16 +239,16 @@ export class Approvals implements SwarmListener {
     this.#timers.clear(id);
     const by = outcome.by === undefined ? '' : ` by ${outcome.by}`;
     const message = `${toolName}, approval ${id}: ${outcome.decision}${by}.`;
-    this.#deps.report('info', 'approval.decided', message, toAgentAddress(entry.record));
+    this.deps.report('info', 'approval.decided', message, toAgentAddress(entry.record));
     this.#answer(entry, outcome);
     this.#tell(entry, 'decided', outcome);
-    this.#deps.events.waitsChanged();
+    this.deps.events.waitsChanged();
   }
 
   #answer({ record, frames }: Entry, { decision, by, note }: ApprovalOutcome): void {
     const answer = defined({ id: record.id, decision, by, note });
     for (const callId of frames) {
-      this.#deps.say(toAgentAddress(record), {
+      this.deps.say(toAgentAddress(record), {
         type: 'approval.ended',
         callId,
         outcome: { status: 'answered', answer },
@@ -260,7 +258,7 @@ export class Approvals implements SwarmListener {
   }
 
   #refuse(at: AgentAddress, callId: string, error: FrameError): void {
-    this.#deps.say(at, { type: 'approval.ended', callId, outcome: { status: 'failed', error } });
+    this.deps.say(at, { type: 'approval.ended', callId, outcome: { status: 'failed', error } });
   }
 
   #drop(entry: Entry): void {
@@ -271,19 +269,19 @@ export class Approvals implements SwarmListener {
     if (stage !== 'saving' && stage !== 'deciding') this.#removeFromDisk(entry);
     if (stage !== 'open' && stage !== 'deciding') return;
     this.#tell(entry, 'withdrawn');
-    this.#deps.events.waitsChanged();
+    this.deps.events.waitsChanged();
   }
 
   #removeFromDisk({ record }: Entry): void {
-    this.#deps.file.remove(record.id).catch((error: unknown) => {
+    this.deps.file.remove(record.id).catch((error: unknown) => {
       const problem = error instanceof Error ? error.message : String(error);
       const message = `Approval ${record.id} has ended, but stays on disk until the next start: ${problem}`;
-      this.#deps.report('warn', 'approval.kept', message, toAgentAddress(record));
+      this.deps.report('warn', 'approval.kept', message, toAgentAddress(record));
     });
   }
 
   #tell({ record }: Entry, state: ApprovalNotice['state'], outcome?: ApprovalOutcome): void {
-    this.#deps.tell(() => {
+    this.deps.tell(() => {
       const notice = { ...noticeOf(summaryOf(record)), state };
       if (outcome === undefined) return notice;
       const { decision, by, note } = outcome;
@@ -311,7 +309,7 @@ export class Approvals implements SwarmListener {
   }
 
   #watchExpiry(entry: Entry): void {
-    const { clock } = this.#deps;
+    const { clock } = this.deps;
     const { id, expiresAt } = entry.record;
     entry.deadline = clock.elapsed() + (Date.parse(expiresAt) - clock.now().getTime());
     this.#timers.set(id, entry.deadline);
@@ -319,7 +317,7 @@ export class Approvals implements SwarmListener {
 
   /** Compares with both clocks, because timers do not run while a machine sleeps. */
   #isLate({ record, deadline }: Entry): boolean {
-    const { clock } = this.#deps;
+    const { clock } = this.deps;
     return clock.now().getTime() >= Date.parse(record.expiresAt) || clock.elapsed() >= deadline;
   }
 

@@ -9,13 +9,10 @@ import type { CallOutcome } from '../../ipc/to-agent.ts';
 import { addressKey } from '../address/address-key.ts';
 
 export class FinishedCalls {
-  readonly #most: number;
   readonly #outcomes = new Map<string, { readonly caller: string; readonly outcome: CallOutcome }>();
   readonly #idsOf = new Map<string, Set<string>>();
 
-  constructor(most: number) {
-    this.#most = most;
-  }
+  constructor(private readonly most: number) {}
 
   get size(): number {
     return this.#outcomes.size;
@@ -30,7 +27,7 @@ export class FinishedCalls {
     this.#outcomes.set(id, { caller, outcome });
     const ids = this.#idsOf.get(caller) ?? new Set();
     this.#idsOf.set(caller, ids.add(id));
-    if (this.#outcomes.size > this.#most) this.#forgetOldest();
+    if (this.#outcomes.size > this.most) this.#forgetOldest();
   }
 
   /** Removes the outcomes of the turn that ended at this address. */

@@ -20,14 +20,11 @@ export interface HeldDeps {
 }
 
 export class HeldInstances {
-  readonly #deps: HeldDeps;
   #held: ReadonlyMap<string, AgentAddress> = new Map();
   /** Instances that were notified. An instance that asked for an approval itself needs no message. */
   readonly #told = new Map<string, AgentAddress>();
 
-  constructor(deps: HeldDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: HeldDeps) {}
 
   get size(): number {
     return this.#held.size;
@@ -38,19 +35,19 @@ export class HeldInstances {
   }
 
   waitsChanged(): void {
-    const asking = this.#deps.asking();
+    const asking = this.deps.asking();
     if (asking.length === 0 && this.#held.size === 0) return;
     this.#held = this.#withCallers(asking);
-    this.#deps.holdRequests(new Set(this.#held.keys()));
+    this.deps.holdRequests(new Set(this.#held.keys()));
     const own = new Set(asking.map(addressKey));
     for (const [key, address] of [...this.#told]) {
       if (this.#held.has(key) && !own.has(key)) continue;
       this.#told.delete(key);
-      this.#deps.tell(address, false);
+      this.deps.tell(address, false);
     }
     for (const [key, address] of this.#held) {
       if (own.has(key) || this.#told.has(key)) continue;
-      if (this.#deps.tell(address, true)) this.#told.set(key, address);
+      if (this.deps.tell(address, true)) this.#told.set(key, address);
     }
   }
 
@@ -66,7 +63,7 @@ export class HeldInstances {
       const key = addressKey(address);
       if (held.has(key)) continue;
       held.set(key, address);
-      open.push(...this.#deps.callersOf(address));
+      open.push(...this.deps.callersOf(address));
     }
     return held;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { systemClock } from '../../ports/clock.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
-import { OutputCapture, outputLimits } from './capture-output.ts';
+import { captureOutput, outputLimits } from './capture-output.ts';
 
 const never = new AbortController().signal;
 
@@ -17,12 +17,13 @@ function streamOf(...chunks: string[]) {
 
 function capture(limits = {}) {
   const heard: ChildOutput[] = [];
-  const output = new OutputCapture(systemClock, (each) => heard.push(each), { ...outputLimits, ...limits });
-  return { heard, output };
+  const read = (stream: ChildOutput['stream'], chunks: ReturnType<typeof streamOf>, over: AbortSignal) =>
+    captureOutput(stream, chunks, over, systemClock, (each) => heard.push(each), { ...outputLimits, ...limits });
+  return { heard, output: { read } };
 }
 
 describe('the output of a child', () => {
-  test('is reported line by line, and kept', async () => {
+  test('is reported line by line', async () => {
     const { heard, output } = capture();
     await Promise.all([
       output.read('stdout', streamOf('one\ntw', 'o\n'), never),
@@ -31,17 +32,6 @@ describe('the output of a child', () => {
     expect(heard).toContainEqual({ kind: 'line', stream: 'stdout', text: 'two' });
     expect(heard).toContainEqual({ kind: 'line', stream: 'stderr', text: 'three' });
     expect(heard).toHaveLength(3);
-    expect(output.recent()).toEqual(heard);
-  });
-
-  test('is kept up to a limit', async () => {
-    const { heard, output } = capture({ mostKept: 3, mostKeptCharacters: 10 });
-    await output.read('stdout', streamOf('1\n2\n3\n4\n'), never);
-    expect(output.recent()).toEqual(heard.slice(-3));
-    await output.read('stdout', streamOf('123456789\n'), never);
-    expect(output.recent().map((each) => each.kind === 'line' && each.text)).toEqual(['4', '123456789']);
-    await output.read('stdout', streamOf('12345678901\n'), never);
-    expect(output.recent()).toEqual([]);
   });
 
   test('is dropped and counted above a number of lines per second', async () => {

@@ -11,70 +11,44 @@ export const outputLimits = {
   longestLine: 8_192,
   linesPerSecond: 1_000,
   bytesPerSecond: 4_000_000,
-  /** The number of last lines that are kept to explain why the child ended. */
-  mostKept: 200,
-  mostKeptCharacters: 65_536,
 };
 
-export class OutputCapture {
-  private readonly kept: ChildOutput[] = [];
-  private keptCharacters = 0;
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly listener: (output: ChildOutput) => void,
-    private readonly limits: typeof outputLimits = outputLimits,
-  ) {}
-
-  recent(): readonly ChildOutput[] {
-    return [...this.kept];
-  }
-
-  /** Resolves at the end of the stream, or when `over` aborts, because a grandchild may keep the stream open. */
-  async read(
-    stream: ChildOutput['stream'],
-    chunks: ReadableStream<Uint8Array<ArrayBuffer>>,
-    over: AbortSignal,
-  ): Promise<void> {
-    const cutter = new LineCutter(this.limits.longestLine);
-    const second = new Second(this.clock, this.limits);
-    const tell = (text: string) => this.tellWithin(second, stream, text);
-    const reader = chunks.getReader();
-    over.addEventListener('abort', () => void reader.cancel().catch(() => undefined), { once: true });
-    for (;;) {
-      const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }));
-      if (done || value === undefined) break;
-      if (second.hasLines()) for (const line of cutter.push(value)) tell(line);
-      else second.drop(cutter.skip(value));
-      const waitMs = second.countBytes(value.length);
-      if (waitMs > 0) await sleep(this.clock, waitMs, over).catch(() => undefined);
-    }
-    for (const line of cutter.end()) tell(line);
-    this.tellDropped(second, stream);
-  }
-
-  private tellWithin(second: Second, stream: ChildOutput['stream'], text: string): void {
+/**
+ * Reads one stream and reports its lines. Resolves at the end of the stream, or when `over` aborts, because a grandchild
+ * may keep the stream open.
+ */
+export async function captureOutput(
+  stream: ChildOutput['stream'],
+  chunks: ReadableStream<Uint8Array<ArrayBuffer>>,
+  over: AbortSignal,
+  clock: Clock,
+  listener: (output: ChildOutput) => void,
+  limits: typeof outputLimits = outputLimits,
+): Promise<void> {
+  const cutter = new LineCutter(limits.longestLine);
+  const second = new Second(clock, limits);
+  const tellDropped = () => {
+    const lines = second.takeDropped();
+    if (lines > 0) listener({ kind: 'dropped', stream, lines });
+  };
+  const tell = (text: string) => {
     if (!second.hasLines()) return second.drop(1);
     second.countLine();
-    this.tellDropped(second, stream);
-    this.tell({ kind: 'line', stream, text });
+    tellDropped();
+    listener({ kind: 'line', stream, text });
+  };
+  const reader = chunks.getReader();
+  over.addEventListener('abort', () => void reader.cancel().catch(() => undefined), { once: true });
+  for (;;) {
+    const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }));
+    if (done || value === undefined) break;
+    if (second.hasLines()) for (const line of cutter.push(value)) tell(line);
+    else second.drop(cutter.skip(value));
+    const waitMs = second.countBytes(value.length);
+    if (waitMs > 0) await sleep(clock, waitMs, over).catch(() => undefined);
   }
-
-  private tellDropped(second: Second, stream: ChildOutput['stream']): void {
-    const lines = second.takeDropped();
-    if (lines > 0) this.tell({ kind: 'dropped', stream, lines });
-  }
-
-  private tell(output: ChildOutput): void {
-    this.kept.push(output);
-    this.keptCharacters += lengthOf(output);
-    while (this.kept.length > this.limits.mostKept || this.keptCharacters > this.limits.mostKeptCharacters) {
-      const oldest = this.kept.shift();
-      if (oldest === undefined) break;
-      this.keptCharacters -= lengthOf(oldest);
-    }
-    this.listener(output);
-  }
+  for (const line of cutter.end()) tell(line);
+  tellDropped();
 }
 
 /** Counts bytes and lines of one stream within a second, and compares them with the limits. */
@@ -125,8 +99,4 @@ class Second {
     this.lines = 0;
     this.bytes = 0;
   }
-}
-
-function lengthOf(output: ChildOutput): number {
-  return output.kind === 'line' ? output.text.length : 0;
 }

@@ -6,7 +6,7 @@ import { GoondanError } from '@goondan/types';
 import { findVariableProblem } from '../../config/variable-name.ts';
 
 /** Names of inherited variables: paths and network settings. */
-export const inheritedVariables: readonly string[] = [
+const inheritedVariables: readonly string[] = [
   'PATH',
   'HOME',
   'USER',

@@ -15,7 +15,7 @@ import { socketWire } from '../../ipc/channel/socket-wire.ts';
 import type { Language } from '../../ipc/codec.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../../ipc/spawn.ts';
-import { OutputCapture } from './capture-output.ts';
+import { captureOutput } from './capture-output.ts';
 import { childEnvironment } from './child-environment.ts';
 import { killTagged } from '../guardian/kill-tagged.ts';
 import { CHILD_VARIABLE, tagEntry, newTag, type ProcessTag } from '../guardian/process-tag.ts';
@@ -54,17 +54,17 @@ export function spawnChild<Down, Up>(
   const child = start(deps, tag, request);
   const files = frameFolder(request.frameFolder);
   const channel = new Channel({ wire: socketWire(descriptorOf(child.stdio)), codec: language.parent, files, clock });
-  const output = new OutputCapture(clock, request.onOutput ?? (() => undefined));
+  const { onOutput = () => undefined } = request;
   const outputOver = new AbortController();
   const outputRead = Promise.all([
-    output.read('stdout', child.stdout, outputOver.signal),
-    output.read('stderr', child.stderr, outputOver.signal),
+    captureOutput('stdout', child.stdout, outputOver.signal, clock, onOutput),
+    captureOutput('stderr', child.stderr, outputOver.signal, clock, onOutput),
   ]);
   deps.guardian?.watch(child.pid);
 
   let gone = false;
   const exited = settle();
-  return { pid: child.pid, channel, exited, kill, recentOutput: () => output.recent() };
+  return { pid: child.pid, channel, exited, kill };
 
   async function settle(): Promise<ChildExit> {
     await child.exited;

@@ -12,7 +12,7 @@ function openKeeper(startsFail: (attempt: number) => boolean = () => false) {
   const start = async (): Promise<Guardian> => {
     attempts += 1;
     if (startsFail(attempts)) throw new Error('no');
-    const gone = Promise.withResolvers<{ expected: boolean }>();
+    const gone = Promise.withResolvers<void>();
     const said: string[] = [];
     const guardian = {
       pid: guardians.length + 1,
@@ -20,9 +20,9 @@ function openKeeper(startsFail: (attempt: number) => boolean = () => false) {
       watch: (pid: number) => void said.push(`watch ${pid}`),
       forget: (pid: number) => void said.push(`forget ${pid}`),
       exited: gone.promise,
-      die: () => gone.resolve({ expected: false }),
+      die: () => gone.resolve(),
       async standDown() {
-        gone.resolve({ expected: true });
+        gone.resolve();
         return { reason: 'stood-down', ended: [], left: [], method: 'tag' } as const;
       },
     };

@@ -27,11 +27,8 @@ export interface Guardian {
    * processes, and exits.
    */
   standDown(): Promise<GuardianReport>;
-  /**
-   * Resolves when the guardian has exited. `expected` is false if it was not stood down; the caller should then start
-   * another one.
-   */
-  readonly exited: Promise<{ readonly expected: boolean }>;
+  /** Resolves when the guardian has exited. If it was not stood down, the caller should start another one. */
+  readonly exited: Promise<void>;
 }
 
 const method = oneOf('tag', 'groups');
@@ -65,14 +62,12 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
     throw new GoondanError('E_PROCESS_START', `The guardian did not start within ${START_MS} ms.`);
   }
   if (greeting.method === 'groups') warn(noProc);
-  let stoodDown = false;
   return {
     pid: greeting.pid,
     watch: (pid) => line.say(`watch ${pid}`),
     forget: (pid) => line.say(`forget ${pid}`),
-    exited: line.closed.then(() => ({ expected: stoodDown })),
+    exited: line.closed,
     async standDown() {
-      stoodDown = true;
       line.say('stand-down');
       const report = await waitAtMost(clock, STAND_DOWN_MS, line.next(reportShape)).catch((error: unknown) => {
         throw new GoondanError('E_IPC_FRAME', 'The report of the guardian is malformed.', { cause: error });

@@ -30,18 +30,16 @@ export interface InstanceDeps {
 }
 
 export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
-  readonly address: AgentAddress;
-  readonly key: string;
-  readonly #deps: InstanceDeps;
   #statuses: readonly ExtensionStatusChanged[] | undefined;
   /** The reason of the last failure, as the process logged it, to avoid logging the same reason twice. */
   #lastWords: string | undefined;
 
-  constructor(address: AgentAddress, key: string, deps: InstanceDeps) {
+  constructor(
+    readonly address: AgentAddress,
+    readonly key: string,
+    private readonly deps: InstanceDeps,
+  ) {
     super(deps.clock);
-    this.address = address;
-    this.key = key;
-    this.#deps = deps;
   }
 
   /** The event of the running turn. */
@@ -60,16 +58,16 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   }
 
   protected override post(input: InstanceInput): void {
-    this.#deps.post(this, input);
+    this.deps.post(this, input);
   }
 
   protected override policy(): SupervisionPolicy {
-    return this.#deps.policy();
+    return this.deps.policy();
   }
 
   protected override spawn(process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
     try {
-      return this.#deps.spawn(this.address, process, listener);
+      return this.deps.spawn(this.address, process, listener);
     } catch (error) {
       const { code, message } = toFrameError(error, 'E_PROCESS_START');
       this.report('error', 'start.failed', `${code}: ${message}`);
@@ -80,16 +78,16 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   protected override stepped(before: InstanceState, input: InstanceInput): void {
     if (input.type === 'forgive') this.#lastWords = undefined;
     const isStarting = this.state.phase.name === 'starting';
-    if (isStarting !== (before.phase.name === 'starting')) this.#deps.events.processStarting(this.address, isStarting);
+    if (isStarting !== (before.phase.name === 'starting')) this.deps.events.processStarting(this.address, isStarting);
   }
 
   protected override perform(action: OwnAction): void {
-    const { events } = this.#deps;
+    const { events } = this.deps;
     switch (action.type) {
       case 'slot.ask':
-        return this.#deps.askSlot(this);
+        return this.deps.askSlot(this);
       case 'slot.release':
-        return this.#deps.releaseSlot(this);
+        return this.deps.releaseSlot(this);
       case 'turn.send': {
         const { event, seq, deadLetter, isExcused } = action;
         const excused = isExcused === undefined ? {} : { isExcused };
@@ -115,7 +113,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
 
   protected override lost(): void {
     this.#statuses = undefined;
-    this.#deps.events.processGone(this.address);
+    this.deps.events.processGone(this.address);
   }
 
   /**
@@ -130,7 +128,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   }
 
   protected override report(level: LogLevel, event: string, message: string): void {
-    this.#deps.report(level, event, message, this.address);
+    this.deps.report(level, event, message, this.address);
   }
 
   protected override heard(process: number, message: FromAgent): void {
@@ -163,12 +161,12 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   }
 
   #pass(frame: AgentFrame): void {
-    this.#deps.events.heard(this.address, frame, this.running);
+    this.deps.events.heard(this.address, frame, this.running);
   }
 
   #takeDescription({ type: _, statuses, ...description }: Extract<FromAgent, AgentSelf>): void {
     this.#statuses = statuses;
-    this.#deps.events.described(this.address, description);
+    this.deps.events.described(this.address, description);
   }
 
   /**
@@ -185,7 +183,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     this.#lastWords = undefined;
     // The waiting caller gets the answer now, so the process need not keep it.
     if (event.replyTo !== undefined) this.say({ type: 'reply.taken', eventId: event.id });
-    this.#deps.events.turnFinished(this.address, { event, ...outcome });
+    this.deps.events.turnFinished(this.address, { event, ...outcome });
   }
 }
 

@@ -30,7 +30,6 @@ export interface InstancesDeps extends Pick<InstanceDeps, 'clock' | 'events' | '
 const MOST_REMEMBERED = 10_000;
 
 export class Instances implements SwarmListener {
-  readonly #deps: InstancesDeps;
   readonly #instanceDeps: InstanceDeps;
   readonly #instances = new Map<string, Instance>();
   /** Every instance with state on disk, by key, so that the disk is not read again while the swarm runs. */
@@ -51,8 +50,7 @@ export class Instances implements SwarmListener {
   #isStepping = false;
   #isClosed = false;
 
-  constructor(deps: InstancesDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: InstancesDeps) {
     this.#instanceDeps = {
       ...deps,
       policy: () => deps.currentPlan.value.settings.supervision,
@@ -165,7 +163,7 @@ export class Instances implements SwarmListener {
 
   /** Adds an instance to the line, or sets it aside while its agent is not declared (invariant 5). */
   #enterLine(key: string, address: AgentAddress): void {
-    (this.#deps.currentPlan.value.agents.has(address.agentName) ? this.#line : this.#undeclared).add(key);
+    (this.deps.currentPlan.value.agents.has(address.agentName) ? this.#line : this.#undeclared).add(key);
   }
 
   #of(address: AgentAddress): Instance {
@@ -203,7 +201,7 @@ export class Instances implements SwarmListener {
 
   #plan(): void {
     if (this.#line.size === 0) return;
-    const { calls, held, currentPlan } = this.#deps;
+    const { calls, held, currentPlan } = this.deps;
     const { start, hibernate, leave } = planSlots({
       holders: this.#holders(),
       line: this.#line,
@@ -236,7 +234,7 @@ export class Instances implements SwarmListener {
   /** Returns true if the instance waits for people. An instance whose turn is cancelled does not. */
   #isHeld(key: string): boolean {
     const isCancelled = this.#instances.get(key)?.state.queue[0]?.cancelled !== undefined;
-    return !isCancelled && this.#isSo(key, (address) => this.#deps.held.has(address));
+    return !isCancelled && this.#isSo(key, (address) => this.deps.held.has(address));
   }
 
   #tell(key: string, input: InstanceInput): void {
@@ -245,7 +243,7 @@ export class Instances implements SwarmListener {
   }
 
   #holders(): SlotHolder[] {
-    const { calls, held } = this.#deps;
+    const { calls, held } = this.deps;
     const holders: SlotHolder[] = [];
     for (const { address, key, state } of this.#withProcess) {
       const condition = conditionOf(state, calls.isWaiting(address), held.has(address));

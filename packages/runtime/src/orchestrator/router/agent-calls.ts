@@ -24,23 +24,21 @@ export interface AgentCallsDeps {
 }
 
 export class AgentCalls implements SwarmListener {
-  readonly #deps: AgentCallsDeps;
   readonly #broker: CallBroker;
   readonly #timers: NamedTimers<string>;
 
-  constructor(deps: AgentCallsDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: AgentCallsDeps) {
     this.#broker = deps.broker;
     this.#timers = new NamedTimers(deps.clock, (eventId) => this.#perform(this.#broker.expire(eventId)));
   }
 
   /** Sets the instances to which requests do not time out. */
   hold(held: ReadonlySet<string>): void {
-    this.#retime(this.#broker.hold(held, this.#deps.clock.elapsed()));
+    this.#retime(this.#broker.hold(held, this.deps.clock.elapsed()));
   }
 
   heard(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void {
-    const { clock, instances } = this.#deps;
+    const { clock, instances } = this.deps;
     if (frame.type === 'call') {
       this.#perform(this.#broker.call(at, during, frame, { date: clock.now(), now: clock.elapsed() }));
     }
@@ -61,15 +59,15 @@ export class AgentCalls implements SwarmListener {
   }
 
   processGone(at: AgentAddress): void {
-    this.#retime(this.#broker.processGone(at, this.#deps.clock.elapsed()));
+    this.#retime(this.#broker.processGone(at, this.deps.clock.elapsed()));
   }
 
   processStarting(at: AgentAddress, isStarting: boolean): void {
-    this.#retime(this.#broker.processStarting(at, isStarting, this.#deps.clock.elapsed()));
+    this.#retime(this.#broker.processStarting(at, isStarting, this.deps.clock.elapsed()));
   }
 
   turnStarted(at: AgentAddress, { id }: AgentEvent): void {
-    this.#retime(this.#broker.turnStarted(at, id, this.#deps.clock.elapsed()));
+    this.#retime(this.#broker.turnStarted(at, id, this.deps.clock.elapsed()));
   }
 
   close(): void {
@@ -83,7 +81,7 @@ export class AgentCalls implements SwarmListener {
 
   #perform(actions: readonly CallAction[]): void {
     for (const action of actions) this.#performOne(action);
-    this.#deps.events.waitsChanged();
+    this.deps.events.waitsChanged();
   }
 
   #performOne(action: CallAction): void {
@@ -92,31 +90,31 @@ export class AgentCalls implements SwarmListener {
         return void this.#deliver(action.to, action.event);
       case 'call.end': {
         const { caller, callId, outcome } = action;
-        return this.#deps.instances.find(caller)?.say({ type: 'call.ended', callId, outcome: toldToCaller(outcome) });
+        return this.deps.instances.find(caller)?.say({ type: 'call.ended', callId, outcome: toldToCaller(outcome) });
       }
       case 'turn.cancel': {
         const { at, eventId, reason } = action;
-        return void this.#deps.mailboxes.cancel(at, eventId, reason);
+        return void this.deps.mailboxes.cancel(at, eventId, reason);
       }
       case 'timer.set':
         return this.#timers.set(action.timer, action.at);
       case 'timer.clear':
         return this.#timers.clear(action.timer);
       case 'report':
-        return this.#deps.report(action.level, action.event, action.message);
+        return this.deps.report(action.level, action.event, action.message);
     }
   }
 
   async #deliver(to: AgentAddress, event: AgentEvent): Promise<void> {
     try {
-      await this.#deps.mailboxes.accept(to, event, event.replyTo !== undefined);
+      await this.deps.mailboxes.accept(to, event, event.replyTo !== undefined);
     } catch (error) {
       return this.#perform(this.#broker.refused(event.id, toFrameError(error, 'E_STORE_WRITE')));
     }
     this.#perform(this.#broker.delivered(to, event));
     // After a restart of the orchestrator the caller repeats its request, when the callee's turn may already be
     // running.
-    if (this.#deps.instances.find(to)?.running?.id === event.id) this.turnStarted(to, event);
+    if (this.deps.instances.find(to)?.running?.id === event.id) this.turnStarted(to, event);
   }
 }
 

@@ -24,13 +24,11 @@ export type OwnAction = Exclude<InstanceAction, { readonly type: `process.${stri
 
 /** The base class of instances and connections. Methods that a subclass implements must not throw, except `spawn`. */
 export abstract class SupervisedProcess<Down, Up> {
-  readonly #clock: Clock;
   readonly #timers: NamedTimers<InstanceTimer>;
   #state: InstanceState = newInstance;
   #process: RunningProcess<Down> | undefined;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(private readonly clock: Clock) {
     this.#timers = new NamedTimers(clock, (timer) => this.post({ type: 'timer', timer }));
   }
 
@@ -54,7 +52,7 @@ export abstract class SupervisedProcess<Down, Up> {
   /** Handles one input. Called only from the queue of inputs; see `post`. */
   step(input: InstanceInput): void {
     const before = this.#state;
-    const { state, actions } = stepInstance(before, input, this.#clock.elapsed(), this.policy());
+    const { state, actions } = stepInstance(before, input, this.clock.elapsed(), this.policy());
     this.#state = state;
     this.stepped(before, input);
     for (const action of actions) this.#perform(action);

@@ -64,7 +64,6 @@ export class SwarmAgents {
   readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();
   readonly approvals: Approvals;
-  readonly #deps: SwarmDeps;
   readonly #events: Required<SwarmListener>;
   /** Called in this order: a calling agent gets an answer before clients and watchers get it. */
   readonly #listeners: readonly SwarmListener[];
@@ -75,11 +74,10 @@ export class SwarmAgents {
   readonly #backlog = new TurnBacklog();
   readonly #unread: UnreadInboxes;
 
-  constructor(deps: SwarmDeps) {
+  constructor(private readonly deps: SwarmDeps) {
     const { currentPlan, clock, ids, journal, telemetry } = deps;
     const report: Report = (...line) => this.report(...line);
     const events = tellListeners(() => this.#listeners);
-    this.#deps = deps;
     this.#events = events;
     this.watchers = new Watchers(() => [...this.#backlog.notices(), ...this.approvals.notices()]);
     this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
@@ -124,7 +122,7 @@ export class SwarmAgents {
   }
 
   get agents(): readonly string[] {
-    return this.#deps.currentPlan.value.names;
+    return this.deps.currentPlan.value.names;
   }
 
   /** Accepts an event. It is the only way in; see `Mailboxes`. */
@@ -187,7 +185,7 @@ export class SwarmAgents {
     let woken = 0;
     if (only?.size === 0) return woken;
     const open = new Set<string>();
-    for (const { address, entries: pending, problem } of await readPendingInputs(this.#deps.journal, only)) {
+    for (const { address, entries: pending, problem } of await readPendingInputs(this.deps.journal, only)) {
       this.instances.remember(address);
       if (problem !== undefined) this.#unread.add(address, problem);
       for (const { event } of pending) open.add(eventKey(address, event.id));
@@ -216,7 +214,7 @@ export class SwarmAgents {
   async drain(graceMs: number, hurry: AbortSignal): Promise<void> {
     this.#mailboxes.close();
     const callersOf = (address: AgentAddress) => this.#broker.callersOf(address);
-    await drainInstances(this.instances, this.#deps.clock, callersOf, graceMs, hurry);
+    await drainInstances(this.instances, this.deps.clock, callersOf, graceMs, hurry);
     this.#calls.close();
     this.#unread.close();
     this.approvals.close();
@@ -224,7 +222,7 @@ export class SwarmAgents {
 
   report(level: LogLevel, event: string, message: string, address?: AgentAddress, data?: JsonValue): void {
     this.log({
-      time: this.#deps.clock.now().toISOString(),
+      time: this.deps.clock.now().toISOString(),
       level,
       message,
       ...(address === undefined ? {} : { agent: address.agentName, instance: address.instanceKey }),
@@ -241,18 +239,18 @@ export class SwarmAgents {
   }
 
   #maskFor(agentName: string): Mask {
-    return this.#deps.currentPlan.value.masks.get(agentName) ?? ((text) => text);
+    return this.deps.currentPlan.value.masks.get(agentName) ?? ((text) => text);
   }
 
   #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
-    const { journal, clock, store, currentPlan, telemetry } = this.#deps;
+    const { journal, clock, store, currentPlan, telemetry } = this.deps;
     const { agentName, instanceKey } = address;
     const { agents, cards, settings } = currentPlan.value;
     const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = journal.scratchFolder(address);
     const mask = this.#maskFor(agentName);
-    const child = this.#deps.startChild(agent, {
+    const child = this.deps.startChild(agent, {
       name: `agent ${agentName}/${instanceKey}, process ${process}`,
       cwd,
       onOutput: (output) => this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, mask)),
@@ -273,7 +271,7 @@ export class SwarmAgents {
   #ownListener(): SwarmListener {
     return {
       heard: (at, frame) => this.#heard(at, frame),
-      described: ({ agentName }, description) => this.#deps.described(agentName, description),
+      described: ({ agentName }, description) => this.deps.described(agentName, description),
       turnFinished: (at, turn) => this.#turnFinished(at, turn),
       requestsFailed: (at, error) => this.waiters.failed(at, fromFrameError(error)),
     };
@@ -314,7 +312,7 @@ export class SwarmAgents {
 
   /** Lists the instances with a process, work or a conversation. */
   list(): readonly AgentInstance[] {
-    const { agents } = this.#deps.currentPlan.value;
+    const { agents } = this.deps.currentPlan.value;
     return [...this.instances.known()]
       .filter(({ agentName }) => agents.has(agentName))
       .map((address) => ({ ...address, status: this.instances.find(address)?.status ?? 'asleep' }));
@@ -334,17 +332,17 @@ export class SwarmAgents {
 
   /** Sends the current list of agents to every process. */
   tellAgents(): void {
-    const { cards } = this.#deps.currentPlan.value;
+    const { cards } = this.deps.currentPlan.value;
     for (const instance of this.instances.all()) instance.say({ type: 'agents.changed', agents: cards });
   }
 
   /** Logs a line that a child printed, with secrets masked. */
   printed(whose: Pick<LogLine, 'agent' | 'instance' | 'connection'>, output: ChildOutput): void {
-    this.log(lineOfOutput(output, whose, this.#deps.clock.now()));
+    this.log(lineOfOutput(output, whose, this.deps.clock.now()));
   }
 
   log(line: LogLine): void {
-    this.#deps.log(line);
+    this.deps.log(line);
     this.#tell(() => ({ type: 'log', line }));
   }
 

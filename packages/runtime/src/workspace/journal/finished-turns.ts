@@ -7,16 +7,14 @@ import type { TurnResult } from '@goondan/types';
 import type { StoreLimits } from '../limits.ts';
 
 export class FinishedTurns {
-  readonly #limits: Pick<StoreLimits, 'rememberedTurns' | 'rememberedTurnBytes'>;
   /** Oldest first. */
   readonly #results = new Map<string, { readonly result: TurnResult; readonly bytes: number }>();
   #bytes = 0;
 
   constructor(
-    limits: Pick<StoreLimits, 'rememberedTurns' | 'rememberedTurnBytes'>,
+    private readonly limits: Pick<StoreLimits, 'rememberedTurns' | 'rememberedTurnBytes'>,
     results: Iterable<readonly [turnId: string, result: TurnResult]> = [],
   ) {
-    this.#limits = limits;
     for (const [turnId, result] of results) this.add(turnId, result);
   }
 
@@ -33,7 +31,7 @@ export class FinishedTurns {
     const bytes = JSON.stringify(result).length;
     this.#results.set(turnId, { result, bytes });
     this.#bytes += bytes;
-    const { rememberedTurns, rememberedTurnBytes } = this.#limits;
+    const { rememberedTurns, rememberedTurnBytes } = this.limits;
     for (const oldest of this.#results.keys()) {
       const isTooMuch = this.#results.size > rememberedTurns || this.#bytes > rememberedTurnBytes;
       if (!isTooMuch || oldest === turnId) return;

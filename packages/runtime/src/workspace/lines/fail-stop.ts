@@ -7,13 +7,10 @@ import { GoondanError, type ErrorCode } from '@goondan/types';
 const DISK_ERRORS: readonly ErrorCode[] = ['E_DISK_FULL', 'E_STORE_READ', 'E_STORE_WRITE'];
 
 export class FailStop {
-  readonly #what: string;
   #last: Promise<unknown> = Promise.resolve();
   #failure: unknown;
 
-  constructor(what: string) {
-    this.#what = what;
-  }
+  constructor(private readonly what: string) {}
 
   get failed(): boolean {
     return this.#failure !== undefined;
@@ -47,7 +44,7 @@ export class FailStop {
   }
 
   #refusal(): GoondanError {
-    const message = `An earlier write to ${this.#what} failed`;
+    const message = `An earlier write to ${this.what} failed`;
     const suggestion = 'Open the conversation again: opening checks the file on the disk and repairs it.';
     return new GoondanError('E_STORE_WRITE', message, { suggestion, cause: this.#failure });
   }

@@ -29,7 +29,6 @@ const MOST_WAITING = 1_000;
 const GATHER_MS = 20;
 
 export class GatheredLog<Line> {
-  readonly #deps: GatheredLogDeps<Line>;
   #waiting: Line[] = [];
   #dropped = 0;
   #writer: LineWriter<Line> | undefined;
@@ -37,14 +36,12 @@ export class GatheredLog<Line> {
   #callOff: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(deps: GatheredLogDeps<Line>) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: GatheredLogDeps<Line>) {}
 
   add(line: Line): void {
     if (this.#waiting.length >= MOST_WAITING) this.#dropped += 1;
     else this.#waiting.push(line);
-    this.#callOff ??= this.#deps.clock.after(GATHER_MS, () => void this.flush());
+    this.#callOff ??= this.deps.clock.after(GATHER_MS, () => void this.flush());
   }
 
   /** Resolves when all lines so far are handed to the operating system or dropped. Never rejects. */
@@ -66,19 +63,19 @@ export class GatheredLog<Line> {
     this.#waiting = [];
     this.#dropped = 0;
     try {
-      this.#writer ??= await this.#deps.open();
+      this.#writer ??= await this.deps.open();
       await this.#writer.append(dropped === 0 ? lines : [...lines, this.#noteOf(dropped)]);
       this.#isFailing = false;
     } catch (error) {
       this.#dropped += lines.length + dropped;
       await this.#closeWriter();
-      if (!this.#isFailing) this.#deps.report(error instanceof Error ? error.message : String(error));
+      if (!this.#isFailing) this.deps.report(error instanceof Error ? error.message : String(error));
       this.#isFailing = true;
     }
   }
 
   #noteOf(count: number): Line {
-    return this.#deps.noteOf(count, this.#deps.clock.now().toISOString());
+    return this.deps.noteOf(count, this.deps.clock.now().toISOString());
   }
 
   async #closeWriter(): Promise<void> {

@@ -27,13 +27,12 @@ const SEAL = /^,"crc":"[0-9a-f]{8}"\}$/;
 const decoder = new TextDecoder();
 
 /**
- * Reads lines. `from`: the offset of the first line. `after`: a number that must be lower than the number of every
- * line.
+ * Reads lines, whose numbers must grow. `from`: the offset of the first line.
  */
-export function readLines(bytes: Uint8Array, from = 0, after = -1): ReadLines {
+export function readLines(bytes: Uint8Array, from = 0): ReadLines {
   const lines: StoredLine[] = [];
   let start = from;
-  let seq = after;
+  let seq = -1;
   while (start < bytes.length) {
     const stop = lineEnd(bytes, start);
     // A line without its line break was not written completely, even if only the line break is missing.

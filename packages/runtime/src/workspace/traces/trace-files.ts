@@ -29,19 +29,14 @@ interface KeptFile {
 }
 
 export class TraceFiles implements LineWriter<TurnLine> {
-  readonly #fs: Fs;
-  readonly #folder: string;
-  readonly #limits: StoreLimits['traces'];
-  /** Oldest first. */
-  readonly #kept: KeptFile[];
   #open: { readonly turnId: string; readonly file: KeptFile; readonly log: AppendLog; isCut: boolean } | undefined;
 
-  private constructor(fs: Fs, folder: string, limits: StoreLimits['traces'], kept: KeptFile[]) {
-    this.#fs = fs;
-    this.#folder = folder;
-    this.#limits = limits;
-    this.#kept = kept;
-  }
+  private constructor(
+    private readonly fs: Fs,
+    private readonly folder: string,
+    private readonly limits: StoreLimits['traces'] /** Oldest first. */,
+    private readonly kept: KeptFile[],
+  ) {}
 
   /** Opens the files; the folder must exist. */
   static async open(fs: Fs, folder: string, limits: StoreLimits['traces']): Promise<TraceFiles> {
@@ -73,7 +68,7 @@ export class TraceFiles implements LineWriter<TurnLine> {
    */
   async #take(line: TurnLine, waiting: number): Promise<string | undefined> {
     const open = await this.#fileOf(line);
-    if (line.isNeeded || open.log.size + waiting < this.#limits.turnBytes) return line.text();
+    if (line.isNeeded || open.log.size + waiting < this.limits.turnBytes) return line.text();
     if (open.isCut) return undefined;
     open.isCut = true;
     return JSON.stringify({ type: 'cut' } satisfies TraceLine);
@@ -92,26 +87,26 @@ export class TraceFiles implements LineWriter<TurnLine> {
     const name = traceName(turn);
     const written = readTraceName(name);
     // The file is named after the start of the turn's first run, which is earlier than the start of this run.
-    const known = this.#kept.findLast((each) => {
+    const known = this.kept.findLast((each) => {
       const other = readTraceName(each.name);
       return other?.turn === written?.turn && other?.trace === written?.trace;
     });
     const file = known ?? { name, bytes: 0 };
     if (known === undefined) await this.#makeRoom(file);
-    const log = await AppendLog.open(this.#fs, join(this.#folder, file.name));
-    await log.endLine(this.#fs);
+    const log = await AppendLog.open(this.fs, join(this.folder, file.name));
+    await log.endLine(this.fs);
     this.#open = { turnId: turn.turnId, file, log, isCut: false };
     return this.#open;
   }
 
   async #makeRoom(file: KeptFile): Promise<void> {
-    this.#kept.push(file);
-    let bytes = this.#kept.reduce((sum, each) => sum + each.bytes, 0);
-    while (this.#kept.length > 1 && (this.#kept.length > this.#limits.turns || bytes > this.#limits.bytes)) {
-      const [oldest] = this.#kept;
+    this.kept.push(file);
+    let bytes = this.kept.reduce((sum, each) => sum + each.bytes, 0);
+    while (this.kept.length > 1 && (this.kept.length > this.limits.turns || bytes > this.limits.bytes)) {
+      const [oldest] = this.kept;
       if (oldest === undefined) return;
-      await this.#fs.remove(join(this.#folder, oldest.name));
-      this.#kept.shift();
+      await this.fs.remove(join(this.folder, oldest.name));
+      this.kept.shift();
       bytes -= oldest.bytes;
     }
   }
