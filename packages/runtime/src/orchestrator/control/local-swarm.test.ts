@@ -74,7 +74,7 @@ describe('a delivery', () => {
     [{ input: 7 as never }, 'input is not a text'],
     [{ traceId: '0'.repeat(32) }, 'traceId is not 32 hexadecimal digits'],
     [{ traceId: 'XYZ' }, 'traceId is not 32 hexadecimal digits'],
-    [{ parentSpanId: 'b'.repeat(16) }, 'parentSpanId is of no trace'],
+    [{ parentSpanId: 'b'.repeat(16) }, 'parentSpanId needs a traceId'],
     [{ traceId: 'a'.repeat(32), parentSpanId: 'b' }, 'parentSpanId is not 16 hexadecimal digits'],
     [{ isSampled: 'no' as never }, 'isSampled is neither true nor false'],
     [{ metadata: { f: (() => 1) as never } }, 'metadata: f is a function'],
