@@ -7,12 +7,23 @@
  * 2. A target that contains itself counts once more and is not followed: the value decides how often that check
  *    repeats.
  */
+import { GoondanError, type JsonSchema } from '@goondan/types';
 import { isPlainObject } from './copy-json.ts';
 
 /** The maximum number of nodes of one schema. Compiling this many takes about two seconds on a slow machine. */
 export const MOST_SCHEMA_NODES = 20_000;
 /** The maximum depth of nesting, including targets of `$ref`, because the compiler recurses as deep. */
 const DEEPEST = 512;
+
+/** Returns an error if the schema is too large when its `$ref`s are followed, otherwise `undefined`. */
+export function findSizeProblem(schema: JsonSchema, what: string): GoondanError | undefined {
+  if (countSchemaNodes(schema) <= MOST_SCHEMA_NODES) return undefined;
+  const bound = MOST_SCHEMA_NODES.toLocaleString('en-US');
+  return new GoondanError(
+    'E_SCHEMA_SIZE',
+    `The schema of ${what} has more than ${bound} values once its $refs are followed.`,
+  );
+}
 
 /**
  * Counts every value of the schema as a node. Returns `Infinity` when there are more than `most`, or the number cannot

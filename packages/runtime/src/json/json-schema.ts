@@ -1,7 +1,7 @@
 /** The only validator of the process, loaded at the first check. */
 import { type JsonSchema, GoondanError } from '@goondan/types';
 import type { Ajv, ErrorObject, SchemaValidateFunction, ValidateFunction } from 'ajv';
-import { countSchemaNodes, MOST_SCHEMA_NODES } from './count-schema-nodes.ts';
+import { findSizeProblem } from './count-schema-nodes.ts';
 import {
   duplicateMessage,
   findDuplicate,
@@ -28,16 +28,6 @@ export function compileSchema(schema: JsonSchema, what: string): Promise<SchemaC
   const check = compile(schema, what);
   compiled.set(schema, check);
   return check;
-}
-
-/** Returns an error if the schema is too large when its `$ref`s are followed, otherwise `undefined`. */
-export function findSizeProblem(schema: JsonSchema, what: string): GoondanError | undefined {
-  if (countSchemaNodes(schema) <= MOST_SCHEMA_NODES) return undefined;
-  const bound = MOST_SCHEMA_NODES.toLocaleString('en-US');
-  return new GoondanError(
-    'E_SCHEMA_SIZE',
-    `The schema of ${what} has more than ${bound} values once its $refs are followed.`,
-  );
 }
 
 async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {

@@ -1,7 +1,7 @@
 /** The tools of an agent: those declared in its plan and those registered by its extensions. */
 import { GoondanError, type JsonObject, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
 import { copyJsonObject } from '../../json/copy-json.ts';
-import { findSizeProblem } from '../../json/json-schema.ts';
+import { findSizeProblem } from '../../json/count-schema-nodes.ts';
 import { checkToolName } from '../../config/tool-name.ts';
 
 /** A tool with everything the runtime knows about it; the catalog shows only `item`. */

@@ -3,7 +3,7 @@ import type { Scope } from '../bundle.ts';
 import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { findSchemaProblem } from '../../../json/find-schema-problem.ts';
-import { findSizeProblem } from '../../../json/json-schema.ts';
+import { findSizeProblem } from '../../../json/count-schema-nodes.ts';
 import { isExportName, isToolName } from '../../tool-name.ts';
 
 export function* checkTools(scope: Scope): Generator<Finding> {
