@@ -3,7 +3,7 @@
  * removed, summarised or lost in a crash. The fold keeps events as they are; this function changes only the model's
  * view.
  */
-import type { AssistantModelMessage, ModelMessage, ToolModelMessage, ToolResultPart } from '@goondan/types';
+import type { ModelMessage, ToolModelMessage, ToolResultPart } from '@goondan/types';
 
 /** An assistant message whose tool calls have no results yet. */
 interface OpenCalls {
@@ -37,15 +37,12 @@ export function pairToolCalls(messages: readonly ModelMessage[]): ModelMessage[]
 /** Returns the tool names of a message's calls by call id, without calls that the provider ran itself. */
 export function callsOf(message: ModelMessage): ReadonlyMap<string, string> {
   if (message.role !== 'assistant' || typeof message.content === 'string') return noCalls;
-  return new Map(callParts(message).map((part) => [part.toolCallId, part.toolName]));
+  const calls = message.content.filter((part) => part.type === 'tool-call');
+  const ours = calls.filter((part) => part.providerExecuted !== true);
+  return new Map(ours.map((part) => [part.toolCallId, part.toolName]));
 }
 
 const noCalls: ReadonlyMap<string, string> = new Map();
-
-function callParts(message: AssistantModelMessage) {
-  if (typeof message.content === 'string') return [];
-  return message.content.filter((part) => part.type === 'tool-call').filter((part) => part.providerExecuted !== true);
-}
 
 function fillIn(message: ToolModelMessage, waiting: Map<string, OpenCalls>): void {
   for (const part of message.content) {

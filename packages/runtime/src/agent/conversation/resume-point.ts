@@ -2,7 +2,7 @@
  * Converts the log of an interrupted turn to the form that a recording stores, and back. Finished steps do not run
  * again, so their effects are left out.
  */
-import type { JsonObject, MessageEvent } from '@goondan/types';
+import type { MessageEvent } from '@goondan/types';
 import type { ResumePoint, ResumedStep } from '../../trace/resume-point.ts';
 import type { TurnLog } from './turn-log.ts';
 
@@ -18,7 +18,7 @@ export function toResumePoint({ events, inputId, effects, intents, steps, restor
     nextStep,
     steps: steps.map(({ type: _type, metadata: _metadata, extensionState: _state, ...step }): ResumedStep => step),
     ...(restorePoint && {
-      restored: { metadata: { ...restorePoint.metadata }, extensionState: statesOf(restorePoint) },
+      restored: { metadata: { ...restorePoint.metadata }, extensionState: { ...restorePoint.extensionState } },
     }),
   };
 }
@@ -39,8 +39,4 @@ export function fromResumePoint(
     // This count only decides whether a turn may run again. The recorded turn did run, so 0 is right.
     resumes: 0,
   };
-}
-
-function statesOf({ extensionState }: NonNullable<TurnLog['restorePoint']>): JsonObject {
-  return { ...extensionState };
 }

@@ -8,6 +8,7 @@
  * 3. States that are given up are named in the log.
  */
 import { GoondanError, type JsonObject } from '@goondan/types';
+import { messageOf } from '../../ipc/check/frame-error.ts';
 import { type Clock, sleep } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
 import type { ExtensionStates } from './extension-states.ts';
@@ -124,7 +125,7 @@ export class SaveStates {
       // A turn of an earlier process is still open; its commit will include the states.
       if (code === 'E_STORE_ORDER') return false;
       // Logged only when writing starts to fail, not for each failure.
-      if (this.#failures === 0) this.log('warn', `Extension states cannot be written yet: ${wordsOf(error)}`);
+      if (this.#failures === 0) this.log('warn', `Extension states cannot be written yet: ${messageOf(error)}`);
       this.#failures = Math.min(this.#failures + 1, 16);
       return false;
     }
@@ -134,8 +135,4 @@ export class SaveStates {
     const names = this.states.unsaved.join(', ');
     this.log('error', `States that were set outside a turn are lost (${names}): ${reason}.`);
   }
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,5 @@
 /** Runs one step: the step chain around one model call and the tool calls that the model requested. */
-import type { ModelMessage, ModelReply, StepResult, ToolCallPart } from '@goondan/types';
+import type { ModelMessage, ModelReply, StepResult } from '@goondan/types';
 import { callModel } from '../model-call/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
@@ -69,7 +69,9 @@ async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<
   // The reply is written to disk while the layers of its calls run, because one of them may wait for a person.
   turn.log.flushSoon();
 
-  const parts = reply.content.filter((part) => part.type === 'tool-call').filter(isOurs);
+  const calls = reply.content.filter((part) => part.type === 'tool-call');
+  // The reply already contains the results of calls that the provider ran itself.
+  const parts = calls.filter((part) => part.providerExecuted !== true);
   const toolResults = await runToolCalls(turn, step, parts, message, cutPartOf(reply));
   toolResults.forEach((result, number) => appendToolResult(turn, step, result, number));
   turn.toolResults.push(...toolResults);
@@ -100,9 +102,4 @@ async function askForReply(
 /** Returns the last part of a truncated reply, which may be incomplete. */
 function cutPartOf({ content, finishReason }: ModelReply): ModelReply['content'][number] | undefined {
   return finishReason === 'length' ? content.at(-1) : undefined;
-}
-
-/** Returns false for calls that the provider ran itself; the reply already contains their results. */
-function isOurs(part: ToolCallPart): boolean {
-  return part.providerExecuted !== true;
 }

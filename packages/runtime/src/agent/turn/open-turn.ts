@@ -77,7 +77,8 @@ async function openConversation(
   before: TurnLog,
   log: TurnLogWriter,
 ): Promise<Conversation> {
-  const view = takeWarm(agent, opened.version) ?? (await load(agent, opened));
+  const view =
+    takeWarm(agent, opened.version) ?? new LlmView(MessageList.of(await opened.loadBase()), agent.systemPrompt);
   const conversation = new Conversation(view, agent.systemPrompt, {
     record: (event, author, stepId) =>
       log.write({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) }),
@@ -100,10 +101,6 @@ function takeWarm(agent: AgentParts, version: number): LlmView | undefined {
   const { warm } = agent;
   agent.warm = undefined;
   return warm?.version === version ? warm.view : undefined;
-}
-
-async function load(agent: AgentParts, opened: OpenTurn): Promise<LlmView> {
-  return new LlmView(MessageList.of(await opened.loadBase()), agent.systemPrompt);
 }
 
 /**

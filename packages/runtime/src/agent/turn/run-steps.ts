@@ -91,7 +91,8 @@ async function tryStep(
     const result = await runStep(turn, step);
     if (result.status === 'failed')
       throw new GoondanError('E_STEP_FAILED', `Step ${stepIndex} was ended by one of its layers.`);
-    const reply = replyOf(turn, step);
+    // The layers of the step may have replaced or removed its reply.
+    const reply = step.replyId === undefined ? undefined : turn.conversation.newest(step.replyId);
     const responseMessageId = reply === undefined ? {} : { responseMessageId: reply.id };
     seal(turn, step, { outcome: 'completed', ...madeSince(before, turn), result, ...responseMessageId });
     turn.stepCount++;
@@ -146,11 +147,6 @@ function seal(
     extensionState: turn.agent.states.snapshot(),
   });
   turn.log.flushSoon();
-}
-
-/** Returns the step's reply after its layers have run, which may have replaced or removed it. */
-function replyOf({ conversation }: RunningTurn, { replyId }: RunningStep): Message | undefined {
-  return replyId === undefined ? undefined : conversation.newest(replyId);
 }
 
 function madeSince(before: { usage: TokenUsage; resultCount: number }, { usage, toolResults }: RunningTurn) {

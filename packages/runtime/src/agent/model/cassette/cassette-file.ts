@@ -42,7 +42,8 @@ export async function openCassetteWriter(path: string) {
 }
 
 function readEntries(text: string, path: string): CassetteEntry[] {
-  const [head, ...lines] = wholeLines(text);
+  // Without the last piece: it is empty, or a line that a crash left incomplete.
+  const [head, ...lines] = text.split('\n').slice(0, -1);
   if (head !== undefined && head !== firstLine)
     throw damaged(`${path} is not a cassette: its first line is not ${firstLine}.`);
   const entries: CassetteEntry[] = [];
@@ -52,11 +53,6 @@ function readEntries(text: string, path: string): CassetteEntry[] {
     entries.push(entry);
   }
   return entries;
-}
-
-/** Returns the lines that end in a line break. A last line without one was left incomplete by a crash. */
-function wholeLines(text: string): string[] {
-  return text.split('\n').slice(0, -1);
 }
 
 async function readText(path: string): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 /** Describes the first difference between two requests, so that a person sees what changed since the recording. */
-import type { JsonValue } from '@goondan/types';
+import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import type { CassetteRequest } from './cassette-entry.ts';
 
@@ -14,31 +14,19 @@ export function describeDifference(recorded: CassetteRequest, now: CassetteReque
   return `at ${difference.path}\n  recorded: ${before}\n  now:      ${after}`;
 }
 
-interface Difference {
-  readonly path: string;
-  readonly recorded: JsonValue | undefined;
-  readonly now: JsonValue | undefined;
-}
-
 function findDifference(
   recorded: JsonValue | undefined,
   now: JsonValue | undefined,
   path: string,
-): Difference | undefined {
-  if (Array.isArray(recorded) && Array.isArray(now)) {
-    const longer = recorded.length > now.length ? recorded : now;
-    return firstOf(longer.keys(), (index) => findDifference(recorded[index], now[index], `${path}[${index}]`));
+): { path: string; recorded: JsonValue | undefined; now: JsonValue | undefined } | undefined {
+  const areArrays = Array.isArray(recorded) && Array.isArray(now);
+  if (!areArrays && !(isPlainObject(recorded) && isPlainObject(now))) {
+    return recorded === now ? undefined : { path, recorded, now };
   }
-  if (isPlainObject(recorded) && isPlainObject(now)) {
-    const keys = new Set([...Object.keys(recorded), ...Object.keys(now)]);
-    return firstOf(keys, (key) => findDifference(recorded[key], now[key], `${path}.${key}`));
-  }
-  return recorded === now ? undefined : { path, recorded, now };
-}
-
-function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => Difference | undefined): Difference | undefined {
-  for (const item of items) {
-    const found = find(item);
+  // Safe: both are arrays, whose keys are their indexes, or both are objects.
+  const [before, after] = [recorded as JsonObject, now as JsonObject];
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const found = findDifference(before[key], after[key], areArrays ? `${path}[${key}]` : `${path}.${key}`);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -2,7 +2,7 @@
  * A model that repeats the replies of a cassette, call by call, without a network. A request that differs from the
  * recorded one fails and does not advance the position, so the same request fails again in the same way.
  */
-import { errorCatalogue, GoondanError, type ErrorCode } from '@goondan/types';
+import { GoondanError, isErrorCode } from '@goondan/types';
 import type { Model } from '../model-port.ts';
 import { toCassetteRequest, type CassetteEntry } from './cassette-entry.ts';
 import { describeDifference } from './describe-difference.ts';
@@ -29,11 +29,7 @@ export function replayModel(entries: readonly CassetteEntry[], name: string): Mo
       if ('reply' in entry.outcome) return structuredClone(entry.outcome.reply);
       const { code, message, retryable } = entry.outcome.error;
       // Throws the recorded error again, without `retryAfterMs`, because a replay does not need to wait.
-      throw new GoondanError(isCode(code) ? code : 'E_MODEL_FAILED', message, { retryable });
+      throw new GoondanError(isErrorCode(code) ? code : 'E_MODEL_FAILED', message, { retryable });
     },
   };
-}
-
-function isCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCatalogue, code);
 }
