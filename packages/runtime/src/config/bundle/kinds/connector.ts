@@ -1,12 +1,12 @@
 /** `kind: Connector` — a module that listens to the outside. */
 import { z } from 'zod';
-import { entry, jsonSchema, resource, text } from './fields.ts';
+import { entry, jsonSchema, optional, resource, text } from './fields.ts';
 
 const event = z.union([
   text,
   z.strictObject({
     name: text.describe('The name of the event, as rules match it.'),
-    description: z.string().optional().describe('For people.'),
+    description: optional(z.string(), 'For people.'),
   }),
 ]);
 
@@ -15,12 +15,10 @@ export const connector = resource(
   'A module that listens to the outside and emits events.',
   z.strictObject({
     entry,
-    events: z
-      .array(event)
-      .optional()
-      .describe(
-        'The events that the connector may emit; any when absent. A rule for an event that is not listed is an error.',
-      ),
-    configSchema: jsonSchema.optional().describe('JSON Schema of the config of its Connections.'),
+    events: optional(
+      z.array(event),
+      'The events that the connector may emit; any when absent. A rule for an event that is not listed is an error.',
+    ),
+    configSchema: optional(jsonSchema, 'JSON Schema of the config of its Connections.'),
   }),
 );

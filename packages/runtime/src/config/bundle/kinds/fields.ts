@@ -11,6 +11,11 @@ export const text = z.string().min(1);
 /** The schema of counts and milliseconds, with a minimum. */
 export const count = (least: number) => z.int().min(least);
 
+/** Makes the schema of a field that may be absent. `byDefault`: the value that editors and the reference show. */
+export function optional<Schema extends z.ZodType>(schema: Schema, description: string, byDefault?: unknown) {
+  return schema.optional().meta({ description, ...(byDefault === undefined ? {} : { default: byDefault }) });
+}
+
 // Safe: documents are already JSON here, so there is nothing to check.
 export const jsonValue = z.unknown() as z.ZodType<JsonValue>;
 export const jsonObject = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
@@ -22,11 +27,8 @@ const metadata = z
       description: 'Lower-case letters, digits and `-`, starting with a letter, at most 63.',
       pattern: resourceNamePattern.source,
     }),
-    labels: z
-      .record(z.string(), z.string())
-      .optional()
-      .describe('Labels, for people and programs that select resources.'),
-    annotations: z.record(z.string(), z.string()).optional().describe('Anything else about the resource.'),
+    labels: optional(z.record(z.string(), z.string()), 'Labels, for people and programs that select resources.'),
+    annotations: optional(z.record(z.string(), z.string()), 'Anything else about the resource.'),
   })
   .meta({ id: 'Metadata', description: 'The name and labels of the resource.' });
 
@@ -46,7 +48,7 @@ const referenceObject = z
   .strictObject({
     kind: text.describe('The kind of the resource.'),
     name: text.describe('Its name.'),
-    package: text.optional().describe('The npm package of the resource; this bundle when absent.'),
+    package: optional(text, 'The npm package of the resource; this bundle when absent.'),
   })
   .meta({ id: 'Reference', description: 'Names a resource; the short form for this bundle is `Kind/name`.' });
 

@@ -1,117 +1,96 @@
 /** `kind: Model` — a provider, its model and the settings for it. */
 import { z } from 'zod';
-import { count, jsonObject, jsonValue, reference, resource, text, valueSource } from './fields.ts';
+import { count, jsonObject, jsonValue, optional, reference, resource, text, valueSource } from './fields.ts';
 
 export const modelParams = z
   .strictObject({
-    temperature: z.number().optional().describe('The sampling temperature; 0 is the least random.'),
-    maxTokens: count(1)
-      .optional()
-      .meta({ description: 'The maximum length of a reply in tokens; when absent, the maximum of the model.' }),
-    topP: z.number().optional().describe('Sampling is limited to the likeliest tokens with this total probability.'),
-    topK: z.number().optional().describe('Sampling is limited to this many of the likeliest tokens.'),
-    stopSequences: z.array(z.string()).optional().describe('Texts that end the reply.'),
-    seed: z.int().optional().describe('The same seed gives the same reply, as far as the provider can.'),
-    providerOptions: z
-      .record(z.string(), jsonObject)
-      .optional()
-      .describe('Options that only one provider understands, by the name of the provider.'),
+    temperature: optional(z.number(), 'The sampling temperature; 0 is the least random.'),
+    maxTokens: optional(count(1), 'The maximum length of a reply in tokens; when absent, the maximum of the model.'),
+    topP: optional(z.number(), 'Sampling is limited to the likeliest tokens with this total probability.'),
+    topK: optional(z.number(), 'Sampling is limited to this many of the likeliest tokens.'),
+    stopSequences: optional(z.array(z.string()), 'Texts that end the reply.'),
+    seed: optional(z.int(), 'The same seed gives the same reply, as far as the provider can.'),
+    providerOptions: optional(
+      z.record(z.string(), jsonObject),
+      'Options that only one provider understands, by the name of the provider.',
+    ),
   })
   .meta({ id: 'ModelParams', description: 'Sampling settings, passed to the provider unchanged.' });
 
 const named = {
   model: text.describe('The name of the model at the provider.'),
-  params: modelParams.optional().describe('Settings for every call.'),
+  params: optional(modelParams, 'Settings for every call.'),
 };
 
 const options = z.strictObject({
-  stream: z
-    .boolean()
-    .optional()
-    .meta({ description: '`false`: the whole answer at once instead of a stream.', default: true }),
+  stream: optional(z.boolean(), '`false`: the whole answer at once instead of a stream.', true),
   timeouts: z
     .strictObject({
-      silenceMs: z
-        .number()
-        .positive()
-        .optional()
-        .meta({ description: 'The maximum time without a byte from the provider.', default: 120_000 }),
-      totalMs: z
-        .number()
-        .positive()
-        .optional()
-        .meta({ description: 'The maximum time for the whole call.', default: 600_000 }),
+      silenceMs: optional(z.number().positive(), 'The maximum time without a byte from the provider.', 120_000),
+      totalMs: optional(z.number().positive(), 'The maximum time for the whole call.', 600_000),
     })
     .optional()
     .describe('Time limits of a call.'),
-  systemMessages: z
-    .enum(['in-place', 'front', 'joined'])
-    .optional()
-    .describe('The position of system messages in the request; when absent, the best position for the provider.'),
-  headers: z.record(z.string(), valueSource).optional().describe('Headers for every request.'),
-  providerOptions: z
-    .record(z.string(), jsonObject)
-    .optional()
-    .describe('Options that only one provider understands, by the name of the provider, for every call.'),
+  systemMessages: optional(
+    z.enum(['in-place', 'front', 'joined']),
+    'The position of system messages in the request; when absent, the best position for the provider.',
+  ),
+  headers: optional(z.record(z.string(), valueSource), 'Headers for every request.'),
+  providerOptions: optional(
+    z.record(z.string(), jsonObject),
+    'Options that only one provider understands, by the name of the provider, for every call.',
+  ),
 });
 
 const remote = {
   ...named,
-  options: options.optional().describe('Options for calls to the provider.'),
+  options: optional(options, 'Options for calls to the provider.'),
 };
 
 const hosted = z.strictObject({
   provider: z.enum(['anthropic', 'openai', 'google']).describe('The provider of the model.'),
   ...remote,
-  apiKey: valueSource.optional().describe("The key; the provider's own variable (`ANTHROPIC_API_KEY`, …) when absent."),
-  endpoint: valueSource.optional().describe("The base URL; when absent, the provider's own URL."),
+  apiKey: optional(valueSource, "The key; the provider's own variable (`ANTHROPIC_API_KEY`, …) when absent."),
+  endpoint: optional(valueSource, "The base URL; when absent, the provider's own URL."),
 });
 
 const compatible = z.strictObject({
   provider: z.literal('openai-compatible').describe('Any server with an OpenAI-compatible API: Ollama, vLLM, …'),
   ...remote,
-  apiKey: valueSource.optional().describe('The API key; when absent, no key is sent.'),
+  apiKey: optional(valueSource, 'The API key; when absent, no key is sent.'),
   endpoint: valueSource.describe('The base URL.'),
 });
 
 const call = z.strictObject({
   tool: text.describe('`{resource}__{export}`.'),
-  args: z
-    .record(z.string(), jsonValue)
-    .optional()
-    .describe('The arguments. A value that is a single `{{…}}` keeps the type of the value it stands for.'),
+  args: optional(
+    z.record(z.string(), jsonValue),
+    'The arguments. A value that is a single `{{…}}` keeps the type of the value it stands for.',
+  ),
 });
 
 const failure = z.strictObject({
   message: text.describe('The message of the error.'),
-  retryable: z.boolean().optional().meta({ description: 'Whether the step is retried.', default: false }),
-  retryAfterMs: z.number().min(0).optional().describe('The delay before the retry.'),
-  times: count(0)
-    .optional()
-    .describe('The number of uses in one turn after which the rule is skipped; unlimited when absent.'),
-  code: z.string().optional().meta({ description: 'An error code of the catalogue.', default: 'E_MODEL_FAILED' }),
+  retryable: optional(z.boolean(), 'Whether the step is retried.', false),
+  retryAfterMs: optional(z.number().min(0), 'The delay before the retry.'),
+  times: optional(count(0), 'The number of uses in one turn after which the rule is skipped; unlimited when absent.'),
+  code: optional(z.string(), 'An error code of the catalogue.', 'E_MODEL_FAILED'),
 });
 
 const rule = z.strictObject({
-  when: z
-    .string()
-    .optional()
-    .describe(
-      "A case-insensitive regular expression for the user's text; its named groups can be used as `{{group}}`.",
-    ),
-  afterTool: text
-    .optional()
-    .describe(
-      'Matches when the newest message is a result of this tool. A rule without `when` and `afterTool` always ' +
-        'matches.',
-    ),
-  say: z
-    .string()
-    .optional()
-    .describe("The answer; `{{input}}` is the newest user text, `{{result.…}}` reads the tool's output."),
-  call: call.optional().describe('Calls a tool.'),
-  calls: z.array(call).min(1).optional().describe('Calls several tools at once.'),
-  fail: failure.optional().describe('Fails.'),
+  when: optional(
+    z.string(),
+    "A case-insensitive regular expression for the user's text; its named groups can be used as `{{group}}`.",
+  ),
+  afterTool: optional(
+    text,
+    'Matches when the newest message is a result of this tool. A rule without `when` and `afterTool` always ' +
+      'matches.',
+  ),
+  say: optional(z.string(), "The answer; `{{input}}` is the newest user text, `{{result.…}}` reads the tool's output."),
+  call: optional(call, 'Calls a tool.'),
+  calls: optional(z.array(call).min(1), 'Calls several tools at once.'),
+  fail: optional(failure, 'Fails.'),
 });
 
 const scripted = z.strictObject({
@@ -120,11 +99,12 @@ const scripted = z.strictObject({
   options: z
     .strictObject({
       script: z.array(rule).min(1).describe('The rules, tried in order; the first rule that matches answers.'),
-      latencyMs: z.number().min(0).optional().meta({ description: 'The delay before the first token.', default: 0 }),
-      tokensPerSecond: z.number().min(0).optional().meta({
-        description: 'The speed of the answer, in tokens per second; 0 sends the whole answer at once.',
-        default: 0,
-      }),
+      latencyMs: optional(z.number().min(0), 'The delay before the first token.', 0),
+      tokensPerSecond: optional(
+        z.number().min(0),
+        'The speed of the answer, in tokens per second; 0 sends the whole answer at once.',
+        0,
+      ),
     })
     .describe('The answers and their speed.'),
 });
@@ -138,7 +118,7 @@ const cassette = z.strictObject({
     .strictObject({
       mode: z.enum(['record', 'replay']).describe('Record, or play back.'),
       file: text.describe('The file of the recording, inside the bundle.'),
-      upstream: reference('Model').optional().describe('The model to record; needed only for recording.'),
+      upstream: optional(reference('Model'), 'The model to record; needed only for recording.'),
     })
     .describe('The recording and its mode.'),
 });

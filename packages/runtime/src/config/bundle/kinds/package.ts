@@ -1,13 +1,13 @@
 /** `kind: Package` — the name under which a bundle is published, and the packages it needs. */
 import { z } from 'zod';
-import { resource, text } from './fields.ts';
+import { optional, resource, text } from './fields.ts';
 
 export const packageResource = resource(
   'Package',
   'The name and needs of a published package.',
   z.strictObject({
     version: text.describe('Its version.'),
-    description: z.string().optional().describe('For people.'),
+    description: optional(z.string(), 'For people.'),
     dependencies: z
       .array(
         z.strictObject({

@@ -1,7 +1,7 @@
 /** The schemas of `policy` in an Agent and in a Swarm; `turn-policy.ts` and `swarm-policy.ts` explain the limits. */
 import { z } from 'zod';
 import { defaultPolicy, type TurnPolicy } from '../../turn-policy.ts';
-import { count } from './fields.ts';
+import { count, optional } from './fields.ts';
 
 /** The numbers among a turn's limits: the lowest valid value, and the description. */
 const turnNumbers = {
@@ -38,10 +38,7 @@ export const swarmPolicy = z
     ...turnLimits(defaultPolicy),
     maxProcesses: limit(1, 'The maximum number of agent processes at a time.', 64),
     startTimeoutMs: limit(1, 'The time that a process may take from its start until it is ready.', 60_000),
-    spares: count(0)
-      .max(1)
-      .optional()
-      .meta({ description: 'The number of processes that are started in advance.', default: 1 }),
+    spares: optional(count(0).max(1), 'The number of processes that are started in advance.', 1),
     restart: z
       .strictObject({
         quickCrashes: limit(0, 'The number of crashes after which restarts are delayed.', 5),
@@ -53,17 +50,12 @@ export const swarmPolicy = z
       .describe('Restarts of a process that crashes.'),
     idle: z
       .strictObject({
-        hibernateAfterSeconds: z
-          .number()
-          .min(0)
-          .nullable()
-          .optional()
-          .meta({
-            description:
-              'The time after which an idle process ends; the next event wakes the instance. `null`: an idle process ends ' +
-              'only to make room.',
-            default: 300,
-          }),
+        hibernateAfterSeconds: optional(
+          z.number().min(0).nullable(),
+          'The time after which an idle process ends; the next event wakes the instance. `null`: an idle process ends ' +
+            'only to make room.',
+          300,
+        ),
       })
       .optional()
       .describe('The end of idle processes.'),
@@ -76,10 +68,11 @@ export const swarmPolicy = z
       .describe('The detection of processes whose event loop is blocked.'),
     shutdown: z
       .strictObject({
-        gracePeriodSeconds: z.number().min(0).optional().meta({
-          description: 'The time that running turns and clean-up may take before their processes are killed.',
-          default: 30,
-        }),
+        gracePeriodSeconds: optional(
+          z.number().min(0),
+          'The time that running turns and clean-up may take before their processes are killed.',
+          30,
+        ),
       })
       .optional()
       .describe('The end of the swarm.'),
@@ -95,18 +88,10 @@ function turnLimits(defaults: Partial<TurnPolicy>) {
   ]);
   return {
     ...(Object.fromEntries(numbers) as Record<keyof typeof turnNumbers, ReturnType<typeof limit>>),
-    trace: z
-      .enum(['on', 'off'])
-      .optional()
-      .meta({
-        description: 'Whether every layer is recorded, for `gdn trace`.',
-        ...(defaults.trace === undefined ? {} : { default: defaults.trace }),
-      }),
+    trace: optional(z.enum(['on', 'off']), 'Whether every layer is recorded, for `gdn trace`.', defaults.trace),
   };
 }
 
 function limit(least: number, description: string, byDefault?: number) {
-  return count(least)
-    .optional()
-    .meta({ description, ...(byDefault === undefined ? {} : { default: byDefault }) });
+  return optional(count(least), description, byDefault);
 }
