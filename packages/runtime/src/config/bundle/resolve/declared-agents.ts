@@ -1,11 +1,7 @@
 import { defined } from '../../../json/defined.ts';
 import type { DeclaredAgent } from '../../declared-agent.ts';
 import type { Bundle } from '../bundle.ts';
-import { findResource } from '../find-resource.ts';
-import { parseReference, referenceOf } from '../references.ts';
-import { resolveAgent } from './resolve-agent.ts';
-import { chooseSwarm, type ResolveOptions } from './resolve-swarm.ts';
-import { ValueReader } from './value-reader.ts';
+import { type ResolveOptions, resolveSwarm } from './resolve-swarm.ts';
 
 export interface DeclaredAgents {
   readonly entryAgent?: string;
@@ -16,21 +12,9 @@ export interface DeclaredAgents {
  * Resolves the agents of a valid bundle for inspection, not to run them. A value that is missing in the environment is
  * left out; `resolveSwarm` would throw.
  *
- * **Errors** — `E_SWARM_UNKNOWN`.
+ * **Errors** — `E_BUNDLE_INVALID`, `E_SWARM_UNKNOWN`, `E_SWARM_PLAN`.
  */
-export function declaredAgents(
-  bundle: Bundle,
-  { swarm: wanted, environment, workdir }: ResolveOptions,
-): DeclaredAgents {
-  const { scope, folder } = bundle;
-  const loaded = chooseSwarm(bundle, wanted);
-  const values = new ValueReader(environment, bundle.environmentFile);
-  return defined({
-    entryAgent: parseReference(loaded.resource.spec.entryAgent)?.name,
-    agents: loaded.resource.spec.agents.flatMap((item) => {
-      const found = findResource(scope, 'Agent', referenceOf(item));
-      if (found === undefined) return [];
-      return [resolveAgent(found, { scope, loaded }, values.another(), workdir ?? folder)];
-    }),
-  });
+export function declaredAgents(bundle: Bundle, options: ResolveOptions): DeclaredAgents {
+  const { plan } = resolveSwarm(bundle, { ...options, mayMiss: true, connections: false });
+  return defined({ entryAgent: plan.entryAgent, agents: plan.agents });
 }

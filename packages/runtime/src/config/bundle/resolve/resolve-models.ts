@@ -39,13 +39,10 @@ function toModelSpec({ resource: { spec }, identity }: LoadedResourceOf<'Model'>
   if (provider === 'scripted') return { ...settings, options: toOptions(spec.options) };
   if (provider === 'cassette') {
     const { upstream, ...options } = spec.options;
-    return {
-      ...settings,
-      options: toOptions({ ...options, ...(upstream === undefined ? {} : { upstream: keyOf(upstream) }) }),
-    };
+    return { ...settings, options: toOptions({ ...options, upstream: upstream && keyOf(upstream) }) };
   }
   const { headers, ...options } = spec.options ?? {};
-  const filled = { ...options, ...(headers === undefined ? {} : { headers: values.readEach(headers, identity) }) };
+  const filled = { ...options, headers: headers && values.readEach(headers, identity) };
   const apiKey = spec.apiKey === undefined ? undefined : values.read(spec.apiKey, identity);
   // A key that is written in the bundle is a secret, too.
   if (apiKey !== undefined) values.secrets.add(apiKey);

@@ -88,7 +88,7 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
 }
 
 /** Finds the swarm. **Errors** — `E_SWARM_UNKNOWN`. */
-export function chooseSwarm({ scope }: Bundle, wanted: string | undefined): LoadedResourceOf<'Swarm'> {
+function chooseSwarm({ scope }: Bundle, wanted: string | undefined): LoadedResourceOf<'Swarm'> {
   const swarms = resourcesOf(scope, 'Swarm');
   const names = swarms.map(({ name }) => name);
   const name = wanted?.replace(/^Swarm\//, '') ?? (swarms.length === 1 ? names[0] : 'default');
