@@ -25,11 +25,6 @@ export interface RestartPolicy {
   readonly healthyMs: number;
 }
 
-export interface IdlePolicy {
-  /** The idle time after which a process ends. With `undefined`, an idle process ends only to make room. */
-  readonly hibernateAfterSeconds: number | undefined;
-}
-
 export interface HeartbeatPolicy {
   readonly everyMs: number;
   readonly missedPings: number;

@@ -1,5 +1,4 @@
-/** Reads from OpenTelemetry's environment variables which traces the operator wants. Pure. */
-import type { Sampler } from './sample-event.ts';
+/** Reads from OpenTelemetry's environment variables which traces the operator wants, for `sampleEvent`. Pure. */
 import { valueOf } from '../config/telemetry-settings.ts';
 import type { Environment } from '../config/variable-name.ts';
 
@@ -7,7 +6,7 @@ const NAME = 'OTEL_TRACES_SAMPLER';
 const SHARE = 'OTEL_TRACES_SAMPLER_ARG';
 
 /** Reads the sampler. Reports a wrong value to `warn`, and then samples every trace unless its caller has decided. */
-export function readSampler(environment: Environment, warn: (warning: string) => void): Sampler {
+export function readSampler(environment: Environment, warn: (warning: string) => void) {
   const name = valueOf(environment, NAME)?.toLowerCase() ?? 'parentbased_always_on';
   const asksCaller = name.startsWith(PARENT_BASED);
   switch (asksCaller ? name.slice(PARENT_BASED.length) : name) {

@@ -5,14 +5,14 @@
 import type { AgentEvent } from '@goondan/types';
 import { toTraceId } from '../trace/span-id.ts';
 
-export interface Sampler {
-  /** The share of traces to export, from 0 for none to 1 for all. */
-  readonly share: number;
-  /** If true, the decision of the caller is followed. */
-  readonly asksCaller: boolean;
-}
-
-export function sampleEvent(event: AgentEvent, { share, asksCaller }: Sampler): AgentEvent {
+/**
+ * Adds the decision to an event. `share`: the share of traces to export, from 0 for none to 1 for all. `asksCaller`: if
+ * true, the decision of the caller is followed.
+ */
+export function sampleEvent(
+  event: AgentEvent,
+  { share, asksCaller }: { readonly share: number; readonly asksCaller: boolean },
+): AgentEvent {
   const { source, traceId, parentSpanId, isSampled = true } = event;
   // The event continues a trace that already has a decision.
   if (source.kind === 'agent') return event;

@@ -24,34 +24,28 @@ export function checkList(value: unknown, where: string): readonly unknown[] {
   return value;
 }
 
-export function checkString(value: unknown, where: string): string {
-  if (typeof value !== 'string') throw expected('a string', value, where);
-  return value;
+export const checkString = valueCheck('a string', (value): value is string => typeof value === 'string');
+export const checkBoolean = valueCheck('true or false', (value): value is boolean => typeof value === 'boolean');
+export const checkAmount = valueCheck(
+  'a number of 0 or more',
+  (value): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0,
+);
+export const checkCount = valueCheck(
+  'a whole number of 0 or more',
+  (value): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0,
+);
+
+function valueCheck<Value>(what: string, fits: (value: unknown) => value is Value) {
+  return (value: unknown, where: string): Value => {
+    if (!fits(value)) throw expected(what, value, where);
+    return value;
+  };
 }
 
 export function checkName(value: unknown, where: string): string {
   const name = checkString(value, where);
   if (name === '') throw scriptError(where, 'must not be empty');
   return name;
-}
-
-export function checkBoolean(value: unknown, where: string): boolean {
-  if (typeof value !== 'boolean') throw expected('true or false', value, where);
-  return value;
-}
-
-export function checkAmount(value: unknown, where: string): number {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-    throw expected('a number of 0 or more', value, where);
-  }
-  return value;
-}
-
-export function checkCount(value: unknown, where: string): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-    throw expected('a whole number of 0 or more', value, where);
-  }
-  return value;
 }
 
 /** Returns a copy, so that later changes of the value do not affect the script of an open model. */

@@ -2,7 +2,7 @@
  * Checks the options of a scripted model once, when it is opened; the result is not checked again. Every problem is an
  * `E_MODEL_SCRIPT` error, which names the rule by its index and the field.
  */
-import { errorCatalogue, type ErrorCode } from '@goondan/types';
+import { errorCatalogue, type ErrorCode, isErrorCode } from '@goondan/types';
 import {
   checkAmount,
   checkBoolean,
@@ -16,12 +16,12 @@ import {
 } from './check-field.ts';
 import type { PlainObject } from '../../json/copy-json.ts';
 import { closestName } from '../closest-name.ts';
-import type { AnswerAction, FailAction, Rule, Script } from './script.ts';
+import type { AnswerAction, FailAction, Rule } from './script.ts';
 
 /** Placeholders with a fixed meaning; a named group must not have these names. */
 const reservedNames = ['input', 'result'];
 
-export function checkScript(options: unknown): Script {
+export function checkScript(options: unknown) {
   const written = checkObject(options, 'options', ['script', 'latencyMs', 'tokensPerSecond']);
   return {
     rules: checkList(written.script, 'script').map((rule, index) => checkRule(rule, `script[${index}]`)),
@@ -120,8 +120,4 @@ function checkCode(value: unknown, where: string): ErrorCode {
   throw scriptError(where, `is not a code of the catalogue: ${JSON.stringify(code)}`, {
     suggestion: meant === undefined ? 'Leave it out for `E_MODEL_FAILED`.' : `Did you mean \`${meant}\`?`,
   });
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCatalogue, code);
 }

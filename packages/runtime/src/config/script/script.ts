@@ -1,12 +1,6 @@
 /** A script in the form in which the scripted model uses it, after the check. */
 import type { ErrorCode, JsonObject } from '@goondan/types';
 
-export interface Script {
-  readonly rules: readonly Rule[];
-  readonly latencyMs: number;
-  readonly tokensPerSecond: number;
-}
-
 export interface Rule {
   readonly condition:
     | { readonly type: 'user-text'; readonly pattern: RegExp }

@@ -7,13 +7,12 @@
  *    became ready.
  */
 
-import type { IdlePolicy } from '../../config/swarm-policy.ts';
-
-export const defaultIdlePolicy: IdlePolicy = { hibernateAfterSeconds: 300 };
+/** The idle time after which a process ends. With `undefined`, an idle process ends only to make room. */
+export const defaultIdlePolicy: { readonly hibernateAfterSeconds: number | undefined } = { hibernateAfterSeconds: 300 };
 
 /** Judges an instance. `idleSince`: the time at which the last work ended, on the monotonic clock. */
 export function judgeIdle(
-  policy: IdlePolicy,
+  policy: typeof defaultIdlePolicy,
   work: { readonly isRunning: boolean; readonly pending: number; readonly idleSince: number },
   now: number,
 ): { readonly type: 'stay' } | { readonly type: 'lookAgain'; readonly at: number } | { readonly type: 'hibernate' } {
