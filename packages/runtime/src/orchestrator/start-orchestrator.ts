@@ -39,8 +39,8 @@ import { askAgent } from './swarm/ask-agent.ts';
 import { Connections } from './connections/connections.ts';
 import { localSwarm } from './control/local-swarm.ts';
 import { serveControl } from './control/serve-control.ts';
-import { endLeftovers } from './guardian/end-leftovers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
+import { endLeftovers } from './guardian/kill-tagged.ts';
 import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 import { CurrentPlan } from './plan/current-plan.ts';
 import { processTrials } from './reload/process-trials.ts';
@@ -177,7 +177,7 @@ async function takeWorkspace(
   endings.defer(() => owner.release());
   const ownership = watchOwnership(owner, folder, clock);
   endings.defer(() => ownership.end());
-  return { ownership, leftOver: await endLeftovers(owner, clock) };
+  return { ownership, leftOver: await endLeftovers(owner.broken, clock) };
 }
 
 /** Writes log lines to the files and to the starting program, and, once the swarm exists, to its watchers. */

@@ -6,7 +6,7 @@ import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-inst
 import type { DeletedInstance, DeleteOptions, Journal } from '../workspace/journal/journal.ts';
 import { ownWorkspace } from '../workspace/swarms/own-workspace.ts';
 import { refuseKey } from './address/find-key-problem.ts';
-import { endLeftovers } from './guardian/end-leftovers.ts';
+import { endLeftovers } from './guardian/kill-tagged.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 
 export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'workspaceId' | 'warn'> {
@@ -51,7 +51,7 @@ async function withStoppedWorkspace<Value>(
 ): Promise<Value> {
   const owner = await ownWorkspace({ ...place, ...(flock ? {} : { flock }) }, { swarm, runTag: newTag(RUN_VARIABLE) });
   try {
-    await endLeftovers(owner, systemClock);
+    await endLeftovers(owner.broken, systemClock);
     const journal = await durableStore(place);
     try {
       await journal.sweep();

@@ -5,7 +5,7 @@
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import { chooseVictims } from './choose-victims.ts';
 import { checkTag } from './process-tag.ts';
-import { type ProcessEntry, readProcesses } from './read-processes.ts';
+import { canReadProcesses, type ProcessEntry, readProcesses } from './read-processes.ts';
 
 /** The time after which it gives up on processes that do not die, such as one that waits for a broken disk. */
 const TIMEOUT_MS = 5_000;
@@ -41,6 +41,14 @@ export async function killTagged(tag: string, quietMs = 0, clock: Clock = system
   }
 }
 
+/** Ends the processes of earlier runs whose guardian was killed as well. Returns the number of processes. */
+export async function endLeftovers(runs: readonly { readonly runTag: string }[], clock: Clock): Promise<number> {
+  if (!canReadProcesses()) return 0;
+  const reports = await Promise.all(runs.map(({ runTag }) => killTagged(runTag, LEFTOVERS_QUIET_MS, clock)));
+  return reports.reduce((sum, { ended }) => sum + ended.length, 0);
+}
+
+const LEFTOVERS_QUIET_MS = 30;
 const AFTER_KILL_MS = 5;
 const BETWEEN_LOOKS_MS = 25;
 

@@ -10,7 +10,7 @@ export type OwnerOrder =
   | { readonly do: 'spawn' };
 
 export interface OwnerAnswer {
-  readonly owner?: Pick<WorkspaceOwner, 'previous' | 'earlier'>;
+  readonly owner?: Pick<WorkspaceOwner, 'broken'>;
   readonly child?: number;
   readonly refusal?: { readonly code: string; readonly message: string };
 }
@@ -36,8 +36,7 @@ async function obey(order: OwnerOrder): Promise<OwnerAnswer> {
   try {
     const place = { stateRoot: order.stateRoot, workspaceId: 'w' };
     owner = await ownWorkspace(place, { swarm: 'shop', runTag: order.runTag });
-    const { previous, earlier } = owner;
-    return { owner: { ...(previous && { previous }), earlier } };
+    return { owner: { broken: owner.broken } };
   } catch (error) {
     if (!(error instanceof GoondanError)) throw error;
     return { refusal: { code: error.code, message: error.message } };

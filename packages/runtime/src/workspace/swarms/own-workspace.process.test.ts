@@ -82,16 +82,18 @@ test('an interrupted run is reported to every later owner until one ends properl
     // All of them are this process, which holds its lock.
     ownWorkspace({ ...place, processes: only(pid), flock: false }, { swarm: 'shop', runTag: `tag ${pid}` });
   const first = await own(1);
-  expect(first.previous).toBeUndefined();
-  expect(await own(2)).toMatchObject({ previous: { pid: 1, runTag: 'tag 1' }, earlier: [] });
+  expect(first.broken).toEqual([]);
+  expect((await own(2)).broken).toEqual([{ pid: 1, runTag: 'tag 1' }]);
   const third = await own(3);
-  expect(third).toMatchObject({ previous: { pid: 2, runTag: 'tag 2' }, earlier: [{ pid: 1, runTag: 'tag 1' }] });
+  expect(third.broken).toEqual([
+    { pid: 2, runTag: 'tag 2' },
+    { pid: 1, runTag: 'tag 1' },
+  ]);
   await third.release();
   const fourth = await own(4);
-  expect(fourth.previous).toBeUndefined();
-  expect(fourth.earlier).toEqual([]);
-  for (let pid = 5; pid < 30; pid += 1) expect((await own(pid)).previous?.pid).toBe(pid - 1);
-  expect((await own(30)).earlier.map(({ pid }) => pid)).toEqual([28, 27, 26, 25, 24, 23, 22, 21]);
+  expect(fourth.broken).toEqual([]);
+  for (let pid = 5; pid < 30; pid += 1) expect((await own(pid)).broken[0]?.pid).toBe(pid - 1);
+  expect((await own(30)).broken.map(({ pid }) => pid)).toEqual([29, 28, 27, 26, 25, 24, 23, 22, 21]);
 });
 
 test('an owner of a newer version also rejects a second one, and cannot be read', async () => {
@@ -113,7 +115,7 @@ test('exactly one of two processes that try at the same moment owns the workspac
     const answers = await race(rivals, stateRoot, String(round));
     const winners = answers.filter(({ owner }) => owner);
     expect(winners.length).toBe(1);
-    expect(winners[0]?.owner).toEqual({ earlier: [] });
+    expect(winners[0]?.owner).toEqual({ broken: [] });
     expect(answers.find(({ refusal }) => refusal)?.refusal?.code).toBe('E_SWARM_RUNNING');
     for (const [index, { owner }] of answers.entries()) if (owner) await rivals[index]?.ask({ do: 'release' });
   }
@@ -122,7 +124,7 @@ test('exactly one of two processes that try at the same moment owns the workspac
 test('after a kill of the owner the next one gets the workspace and the name of that run; of two in a race one wins', async () => {
   const { stateRoot } = newPlace();
   let owner = await OwnerProcess.start();
-  expect(await owner.own(stateRoot, 'tag 0')).toEqual({ owner: { earlier: [] } });
+  expect(await owner.own(stateRoot, 'tag 0')).toEqual({ owner: { broken: [] } });
   for (let round = 1; round <= 5; round += 1) {
     const rivals = await Promise.all([OwnerProcess.start(), OwnerProcess.start()]);
     const { pid } = owner;
@@ -131,8 +133,8 @@ test('after a kill of the owner the next one gets the workspace and the name of 
     const answers = await race(rivals, stateRoot, `tag ${round}`);
     const winner = answers.findIndex((answer) => answer.owner);
     expect(answers.filter((answer) => answer.owner).length).toBe(1);
-    expect(answers[winner]?.owner?.previous).toEqual({ pid, runTag: `tag ${round - 1}` });
-    expect(answers[winner]?.owner?.earlier.length).toBe(round - 1);
+    expect(answers[winner]?.owner?.broken[0]).toEqual({ pid, runTag: `tag ${round - 1}` });
+    expect(answers[winner]?.owner?.broken.length).toBe(round);
     owner = rivals[winner === 0 ? 0 : 1];
     await rivals[winner === 0 ? 1 : 0].kill();
   }
@@ -195,7 +197,7 @@ describe('a second owner', () => {
       await first.kill();
       expect(process.kill(child, 0)).toBe(true);
       const next = await ownWorkspace(place, second);
-      expect(next.previous).toEqual({ pid: first.pid, runTag: 'first' });
+      expect(next.broken).toEqual([{ pid: first.pid, runTag: 'first' }]);
       await next.release();
     } finally {
       process.kill(child, 'SIGKILL');

@@ -42,10 +42,8 @@ export interface BrokenRun {
 }
 
 export interface WorkspaceOwner {
-  /** The previous run, if it ended without releasing the workspace. */
-  readonly previous?: BrokenRun;
-  /** Earlier runs whose processes may not all have been ended, newest first. At most 8. */
-  readonly earlier: readonly BrokenRun[];
+  /** Runs that ended without releasing the workspace, and whose processes may not all have been ended. Newest first. */
+  readonly broken: readonly BrokenRun[];
   /**
    * Returns true if the lock file was removed or replaced. Another process may then own the workspace, so this process
    * must not write to it. Costs 2 µs.
@@ -96,9 +94,8 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
       },
       ownerPath(folder),
     );
-    const [previous, ...earlier] = brokenOf(lock.previous);
     const release = () => lock.release().finally(() => held.release());
-    return { ...(previous && { previous }), earlier, isLost: () => !held.isInPlace(), release };
+    return { broken: brokenOf(lock.previous), isLost: () => !held.isInPlace(), release };
   } catch (error) {
     held.release();
     throw error;
