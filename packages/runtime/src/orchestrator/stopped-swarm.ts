@@ -5,7 +5,7 @@ import { durableStore, type DurableStoreOptions } from '../workspace/journal/dur
 import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
 import type { DeletedInstance, DeleteOptions, Journal } from '../workspace/journal/journal.ts';
 import { ownWorkspace } from '../workspace/swarms/own-workspace.ts';
-import { refuseKey } from './address/find-key-problem.ts';
+import { refuseKey } from './address/find-address-problem.ts';
 import { endLeftovers } from './guardian/kill-tagged.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 

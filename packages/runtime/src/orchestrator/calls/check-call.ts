@@ -2,8 +2,7 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { isSameAddress } from '../address/address-key.ts';
-import { findAgentProblem } from '../address/find-agent-problem.ts';
-import { findKeyProblem } from '../address/find-key-problem.ts';
+import { findAgentProblem, findKeyProblem } from '../address/find-address-problem.ts';
 import type { CallFrame, defaultCallLimits } from './call.ts';
 import { formatCallers } from './format-callers.ts';
 import { callersOf } from './stamp-event.ts';

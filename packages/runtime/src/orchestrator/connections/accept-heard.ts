@@ -74,19 +74,8 @@ function address(plan: ConnectionPlan, { entryAgent, newTraceId }: Ingress, id: 
 }
 
 function answerOf({ agent, instanceKey, traceId, result, usage }: TurnEnd, duplicate: boolean): ConnectorAnswer {
-  const { turnId, responseMessage, finishReason, truncated, error } = result;
-  return {
-    agent,
-    instanceKey,
-    turnId,
-    traceId,
-    duplicate,
-    response: textOf(responseMessage),
-    finishReason,
-    ...(truncated === true ? { truncated } : {}),
-    ...(error === undefined ? {} : { error }),
-    usage,
-  };
+  const { turnId, responseMessage, ...how } = result;
+  return { agent, instanceKey, turnId, traceId, duplicate, response: textOf(responseMessage), ...how, usage };
 }
 
 function checkDeclared({ connector, events }: ConnectionPlan, { name }: HeardEvent): void {

@@ -12,8 +12,7 @@ import {
   newInstance,
 } from '../supervision/instance-state.ts';
 import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
-import { connectionStatus } from './connection-status.ts';
-import { tellStep, type ToldStep } from './tell-step.ts';
+import { connectionStatus, tellStep, type ToldStep } from './describe-connection.ts';
 
 const policyOfTests = {
   ...defaultSupervisionPolicy,

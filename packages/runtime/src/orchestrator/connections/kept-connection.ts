@@ -25,8 +25,7 @@ import { type ProcessListener, type RunningProcess, superviseProcess } from '../
 import { type OwnAction, SupervisedProcess } from '../supervision/supervised-process.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
 import { acceptHeard, askHeard, type Ingress } from './accept-heard.ts';
-import { connectionStatus } from './connection-status.ts';
-import { tellStep } from './tell-step.ts';
+import { connectionStatus, tellStep } from './describe-connection.ts';
 
 export interface ConnectionDeps {
   readonly spawn: Spawn;

@@ -1,6 +1,7 @@
 /** The handle of a swarm that runs in this process. The control socket offers it to other processes. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
+import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { type DeadLetter, retryOf } from '../../workspace/records/dead-letter.ts';
@@ -8,8 +9,7 @@ import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { acceptanceOf, askAgent } from '../swarm/ask-agent.ts';
-import { findAgentProblem } from '../address/find-agent-problem.ts';
-import { refuseKey } from '../address/find-key-problem.ts';
+import { findAgentProblem, refuseKey } from '../address/find-address-problem.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import { makeEvent } from './make-event.ts';
@@ -262,9 +262,7 @@ function describeInstance({ address, status, pid, state, extensionStatuses }: In
     status,
     queued: queue.length,
     crashes: restarts.crashes,
-    ...(pid === undefined ? {} : { pid }),
-    ...(startError === undefined ? {} : { problem: describeProblem(startError) }),
-    ...(extensionStatuses && { extensions: extensionStatuses }),
+    ...defined({ pid, problem: startError && describeProblem(startError), extensions: extensionStatuses }),
   };
 }
 
@@ -275,7 +273,7 @@ function summaryOf(at: AgentAddress, { event, crashes, reason, deadAt }: DeadLet
     crashes,
     reason,
     deadAt: deadAt.toISOString(),
-    ...(event.input === undefined ? {} : { input: event.input }),
+    ...defined({ input: event.input }),
   };
 }
 

@@ -9,7 +9,7 @@
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { HeardEvent } from '../../ipc/from-connector.ts';
-import { findKeyProblem } from '../address/find-key-problem.ts';
+import { findKeyProblem } from '../address/find-address-problem.ts';
 import type { IngressRoute, IngressRule } from '../../config/ingress-rule.ts';
 
 export type RoutedEvent =

@@ -35,15 +35,8 @@ export function archiveTexts(
     texts.push(voided.has(logged) ? `${logged.text.slice(0, -1)},"void":true}` : logged.text);
   }
   const { id, at, events, result, fork } = commit.turn;
-  const end: EndLine = {
-    seq: commit.base.seq,
-    turn: id,
-    at,
-    version: commit.version,
-    events,
-    result,
-    ...(fork && { fork }),
-  };
+  // JSON leaves an absent fork out.
+  const end = { seq: commit.base.seq, turn: id, at, version: commit.version, events, result, fork };
   if (commit.base.seq > after) texts.push(`${JSON.stringify(end).slice(0, -1)}${stateFields(commit.turn, states)}}`);
   return texts;
 }

@@ -1,4 +1,5 @@
 /** Reads the kept history of an instance, turn by turn, across the rotated files of its archive. */
+import { defined } from '../../json/defined.ts';
 import { reviveEvent } from '../../messages/message-text.ts';
 import type { MessageEvent, TurnResult } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
@@ -108,22 +109,13 @@ function readTurn(end: EndLine, eventLines: StoredLine[], before: number | undef
   if (!result || !isNext || eventLines.length !== end.events) return undefined;
   const { turn: turnId, version, at, fork, states } = end;
   const events = eventLines.map(readEvent);
-  return {
-    turnId,
-    version,
-    committedAt: new Date(at),
-    events,
-    result,
-    ...(fork && { fork }),
-    ...(states && { states }),
-  };
+  return { turnId, version, committedAt: new Date(at), events, result, ...defined({ fork, states }) };
 }
 
 function readEvent({ fields }: StoredLine): ArchivedEvent {
   // Safe: archiveTexts made this line from a line of events.jsonl.
   const line = fields as unknown as StoredEventLine & { readonly void?: true };
-  const step = line.step === undefined ? {} : { stepId: line.step };
-  const { seq, author, origin } = line;
-  const event = reviveEvent(line.event);
-  return { seq, at: new Date(line.at), ...step, author, event, counts: !line.void, ...(origin && { origin }) };
+  const { seq, at, step: stepId, author, event, origin } = line;
+  const when = { seq, at: new Date(at), stepId };
+  return defined({ ...when, author, event: reviveEvent(event), counts: !line.void, origin });
 }

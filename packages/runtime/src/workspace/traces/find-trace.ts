@@ -7,7 +7,7 @@ import type { Fs } from '../../ports/fs.ts';
 import { typedTurnIds } from '../../ports/ids.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import { pathSegment } from '../layout/path-segment.ts';
-import type { TraceFile } from './list-trace-files.ts';
+import type { TraceFile } from './trace-names.ts';
 import { readTraceSummary } from './read-trace-file.ts';
 
 /** The maximum number of files to open in a search. */

@@ -14,7 +14,7 @@ import type { HistorySource } from '../history/read-history.ts';
 import { workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { findLatestTurn, findTrace, isOfAgent, unknownTrace } from './find-trace.ts';
-import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
+import { listTraceFiles, type TraceFile } from './trace-names.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 
 /** A recorded turn, with the conversation and the extension states before it. */

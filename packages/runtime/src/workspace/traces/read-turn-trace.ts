@@ -7,7 +7,7 @@ import { workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { findLatestTurn, findTrace } from './find-trace.ts';
-import { listTraceFiles, type TraceFile } from './list-trace-files.ts';
+import { listTraceFiles, type TraceFile } from './trace-names.ts';
 import { readTraceFile, readTraceSummary } from './read-trace-file.ts';
 
 export interface ListTurnsOptions {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { AgentAddress } from '@goondan/types';
 import { simpleEvent } from '../../workspace/simulation/simulated-turn.ts';
-import { giveUpRequests, type PendingInput } from './give-up-requests.ts';
+import { giveUpRequests, type PendingInput } from './read-pending-inputs.ts';
 
 const at = (agentName: string): AgentAddress => ({ agentName, instanceKey: 'default' });
 
