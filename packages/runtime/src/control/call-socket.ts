@@ -43,7 +43,7 @@ export async function openStream<Request extends object>(
   try {
     const { body } = await send(socket, operation, request, silence.signal, { Accept: EVENT_STREAM });
     if (body === null) throw notUnderstood('without a stream');
-    return { events: readEvents(readAlive(socket, body, silence)), end: silence.leave };
+    return { events: readEvents(readAlive(socket, body, silence)), end: silence.leave, hasEnded: silence.hasLeft };
   } catch (error) {
     silence.end();
     throw connectionError(socket, error, silence.signal);

@@ -13,33 +13,24 @@ export async function watchSwarm(
   listener: (notice: SwarmNotice) => void,
 ): Promise<SwarmWatch> {
   const stream = await openStream(socket, operations.watch, filter);
-  let hasLeft = false;
-  const ended = readNotices(socket, stream, listener, () => hasLeft);
+  const ended = readNotices(socket, stream, listener);
   // The owner of the watch handles the rejection.
   ended.catch(() => undefined);
-  return {
-    ended,
-    end() {
-      hasLeft = true;
-      stream.end();
-    },
-  };
+  return { ended, end: stream.end };
 }
 
 async function readNotices(
   { what }: ControlSocket,
-  { events, end }: Awaited<ReturnType<typeof openStream>>,
+  { events, end, hasEnded }: Awaited<ReturnType<typeof openStream>>,
   listener: (notice: SwarmNotice) => void,
-  hasLeft: () => boolean,
 ): Promise<void> {
   try {
     for await (const { event, data } of events) {
-      if (hasLeft() || event === 'stopped') return;
+      if (hasEnded() || event === 'stopped') return;
       if (isNotice(event)) listener(checkAnswer(swarmNotice, data));
     }
+    if (!hasEnded()) throw new GoondanError('E_CONTROL_CLOSED', `The connection to ${what} was lost.`);
   } finally {
     end();
   }
-  if (hasLeft()) return;
-  throw new GoondanError('E_CONTROL_CLOSED', `The connection to ${what} was lost.`);
 }
