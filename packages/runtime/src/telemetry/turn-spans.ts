@@ -24,23 +24,21 @@ export interface SpanSource {
 }
 
 export class TurnSpans implements TurnListener {
-  readonly #agent: Omit<TurnPlace, 'turn' | 'startedAt'>;
-  readonly #add: (source: SpanSource) => void;
   readonly #open = new Set<RunningSpan>();
   /** Chains that were passed on. A step that has ended may later count as a failure, but its span is passed on once. */
   readonly #told = new WeakSet<RunningSpan>();
   #place: TurnPlace | undefined;
   #chain: RunningSpan | undefined;
 
-  constructor(agent: Omit<TurnPlace, 'turn' | 'startedAt'>, add: (source: SpanSource) => void) {
-    this.#agent = agent;
-    this.#add = add;
-  }
+  constructor(
+    private readonly agent: Omit<TurnPlace, 'turn' | 'startedAt'>,
+    private readonly add: (source: SpanSource) => void,
+  ) {}
 
   started(turn: WatchedTurn, startedAt: number): void {
     // The caller does not record this trace.
     if (turn.event.isSampled === false) return;
-    this.#place = { ...this.#agent, turn, startedAt };
+    this.#place = { ...this.agent, turn, startedAt };
   }
 
   changed(chain: RunningSpan): void {
@@ -57,7 +55,7 @@ export class TurnSpans implements TurnListener {
     this.#open.delete(chain);
     if (this.#told.has(chain)) return;
     this.#told.add(chain);
-    this.#tell(endedSpan(chain, this.#agent.hasContent));
+    this.#tell(endedSpan(chain, this.agent.hasContent));
   }
 
   ended(end: WatchedEnd, durationMs: number): void {
@@ -67,13 +65,13 @@ export class TurnSpans implements TurnListener {
     const leftAt = { elapsed: endedAt, error: end.result.error };
     for (const chain of this.#open) this.#tell(endedSpan(chain, place.hasContent, leftAt));
     const chain = this.#chain;
-    this.#add({ count: 1 + (chain?.layers.length ?? 0), spans: () => spansOfTurn(end, chain, endedAt, place) });
+    this.add({ count: 1 + (chain?.layers.length ?? 0), spans: () => spansOfTurn(end, chain, endedAt, place) });
     this.#place = undefined;
   }
 
   #tell(seen: EndedSpan): void {
     const place = this.#place;
     if (place === undefined) return;
-    this.#add({ count: 1 + seen.recorded.layers.length, spans: () => toOtlpSpans(seen, place) });
+    this.add({ count: 1 + seen.recorded.layers.length, spans: () => toOtlpSpans(seen, place) });
   }
 }

@@ -116,14 +116,13 @@ function describeOutcome(recorded: RunningSpan, writer: ChangeWriter): Partial<C
 class ChangeWriter {
   /** True when a value was shortened. */
   hasShortened = false;
-  readonly mask: Mask;
-  readonly locate: LocateThrown;
   readonly #shorten: Shorten;
   #left = CHAIN_CHARACTERS;
 
-  constructor(mask: Mask, locate: LocateThrown = nowhere) {
-    this.locate = locate;
-    this.mask = mask;
+  constructor(
+    readonly mask: Mask,
+    readonly locate: LocateThrown = nowhere,
+  ) {
     const shorten = shortenMasked(mask);
     this.#shorten = (value, longest) => {
       const text = shorten(value, longest);

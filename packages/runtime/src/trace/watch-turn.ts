@@ -21,14 +21,13 @@ export function watchTurn(clock: Clock, listeners: readonly TurnListener[]): Tur
 }
 
 class SharedTurn implements TurnObserver {
-  readonly #clock: Clock;
-  readonly #listeners: readonly TurnListener[];
   readonly #keeper: TurnKeeper;
   #hasStarted = false;
 
-  constructor(clock: Clock, listeners: readonly TurnListener[]) {
-    this.#clock = clock;
-    this.#listeners = listeners;
+  constructor(
+    private readonly clock: Clock,
+    private readonly listeners: readonly TurnListener[],
+  ) {
     this.#keeper = new TurnKeeper(clock, (chain) => {
       if (this.#hasStarted) for (const listener of listeners) listener.changed(chain);
     });
@@ -37,7 +36,7 @@ class SharedTurn implements TurnObserver {
   started(turn: WatchedTurn): void {
     this.#keeper.start();
     this.#hasStarted = true;
-    for (const listener of this.#listeners) listener.started(turn, this.#keeper.startedAt);
+    for (const listener of this.listeners) listener.started(turn, this.#keeper.startedAt);
   }
 
   chain(chain: SpanStart, parent: ChainSpan | undefined): RunningSpan | undefined {
@@ -45,21 +44,21 @@ class SharedTurn implements TurnObserver {
   }
 
   asked(key: string): void {
-    for (const listener of this.#listeners) listener.asked?.(key);
+    for (const listener of this.listeners) listener.asked?.(key);
   }
 
   cancelled(reason: Error): void {
-    for (const listener of this.#listeners) listener.cancelled?.(reason);
+    for (const listener of this.listeners) listener.cancelled?.(reason);
   }
 
   effect(effect: WatchedEffect): void {
-    for (const listener of this.#listeners) listener.effect?.(effect);
+    for (const listener of this.listeners) listener.effect?.(effect);
   }
 
   ended(end: WatchedEnd): void {
     const { chainsMore, startedAt } = this.#keeper;
     this.#keeper.close();
-    const durationMs = this.#clock.elapsed() - startedAt;
-    for (const listener of this.#listeners) listener.ended(end, durationMs, chainsMore);
+    const durationMs = this.clock.elapsed() - startedAt;
+    for (const listener of this.listeners) listener.ended(end, durationMs, chainsMore);
   }
 }

@@ -13,20 +13,17 @@ import { fillConfig, lookUp } from '../values.ts';
 export class ValueReader {
   /** Every value that this reader found. */
   readonly secrets = new Set<string>();
-  readonly environment: Environment;
-  readonly #environmentFile: Environment;
-  /** Missing variables as `VARIABLE (resource that needs it)`; shared by all readers of one swarm. */
-  readonly missing: Set<string>;
 
-  constructor(environment: Environment, environmentFile: Environment, missing = new Set<string>()) {
-    this.environment = environment;
-    this.#environmentFile = environmentFile;
-    this.missing = missing;
-  }
+  constructor(
+    readonly environment: Environment,
+    private readonly environmentFile: Environment,
+    /** Missing variables as `VARIABLE (resource that needs it)`; shared by all readers of one swarm. */
+    readonly missing = new Set<string>(),
+  ) {}
 
   /** Returns a reader with the same sources, but without secrets. */
   another(): ValueReader {
-    return new ValueReader(this.environment, this.#environmentFile, this.missing);
+    return new ValueReader(this.environment, this.environmentFile, this.missing);
   }
 
   read(source: ValueSource, who: string): string {
@@ -39,7 +36,7 @@ export class ValueReader {
   }
 
   variable(name: string, who: string): string {
-    const found = lookUp(name, this.environment, this.#environmentFile);
+    const found = lookUp(name, this.environment, this.environmentFile);
     if (found === undefined) this.missing.add(`${name} (${who})`);
     else this.secrets.add(found);
     return found ?? '';
