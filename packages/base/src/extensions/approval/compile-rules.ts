@@ -5,7 +5,6 @@
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import type { ArgumentPattern, RuleConfig, Verdict } from './approval-config.ts';
 import { compileGlob, compileRegex, type Matcher } from '../../pattern/compile-pattern.ts';
-import { valuesAt } from './values-at.ts';
 
 export interface Rule {
   readonly verdict: Verdict;
@@ -73,4 +72,20 @@ function onText(fits: Matcher): (value: JsonValue) => boolean | undefined {
 
 function equalTo(wanted: JsonValue): (value: JsonValue) => boolean {
   return (value) => Bun.deepEquals(value, wanted, true);
+}
+
+/**
+ * Returns the values at a dotted path such as `options.force` or `files.0`. `*` matches every element of a list and
+ * every value of an object.
+ */
+function valuesAt(args: JsonObject, path: string): JsonValue[] {
+  return path.split('.').reduce<JsonValue[]>((values, key) => values.flatMap((value) => inside(value, key)), [args]);
+}
+
+function inside(value: JsonValue, key: string): JsonValue[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (key === '*') return Object.values(value).filter((each) => each !== undefined);
+  const found = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+  // The cast is safe: a part of a JSON value is JSON. Only digits select from a list, so `length` finds nothing.
+  return found === undefined || (Array.isArray(value) && !/^\d+$/.test(key)) ? [] : [found as JsonValue];
 }

@@ -89,11 +89,8 @@ export class Connection {
 
   /** Connects in the background if not connected. Respects the backoff after failures. */
   wake(): void {
-    if (this.#phase !== 'idle' || this.#attempt !== undefined) return;
-    const { clock } = this.#deps;
-    const last = this.#lastFailure;
-    const delay = retryDelay(this.#failures) ?? LONGEST_REST_MS;
-    if (last === undefined || clock.elapsed() - last.at >= delay) this.#connect().catch(() => undefined);
+    if (this.#phase !== 'idle' || this.#attempt !== undefined || this.isResting) return;
+    this.#connect().catch(() => undefined);
   }
 
   /** True when an attempt failed recently, so that a turn need not wait for another one. */
@@ -108,13 +105,19 @@ export class Connection {
     work: (client: McpClient) => Promise<Value>,
     { signal, mayRepeat = false }: { readonly signal: AbortSignal; readonly mayRepeat?: boolean },
   ): Promise<Value> {
-    const first = await this.#askOnce(work, signal);
-    if ('value' in first) return first.value;
-    const { failure } = first;
-    if (!failure.leftNothing && !(mayRepeat && failure.kind === 'broken')) throw this.#toError(failure);
-    const second = await this.#askOnce(work, signal);
-    if ('value' in second) return second.value;
-    throw this.#toError(second.failure);
+    for (let isFirst = true; ; isFirst = false) {
+      await this.need(signal);
+      await this.settled();
+      try {
+        // The cast is safe: a connected server has a client.
+        return await work(this.#client as McpClient);
+      } catch (thrown) {
+        if (!(thrown instanceof McpFailure)) throw thrown;
+        if (thrown.endsConnection) this.#lose(thrown.message);
+        const isRepeatable = thrown.leftNothing || (mayRepeat && thrown.kind === 'broken');
+        if (!isFirst || !isRepeatable) throw this.#toError(thrown);
+      }
+    }
   }
 
   /** Resolves when no tool list is being read, or after `SETTLE_MS`. */
@@ -179,22 +182,6 @@ export class Connection {
 
   async #list(client: McpClient): Promise<readonly ListedTool[]> {
     return this.#abilities.tools ? client.listTools({ timeoutMs: this.#settings.timeouts.listMs }) : [];
-  }
-
-  async #askOnce<Value>(
-    work: (client: McpClient) => Promise<Value>,
-    signal: AbortSignal,
-  ): Promise<{ readonly value: Value } | { readonly failure: McpFailure }> {
-    await this.need(signal);
-    await this.settled();
-    try {
-      // The cast is safe: a connected server has a client.
-      return { value: await work(this.#client as McpClient) };
-    } catch (thrown) {
-      if (!(thrown instanceof McpFailure)) throw thrown;
-      if (thrown.endsConnection) this.#lose(thrown.message);
-      return { failure: thrown };
-    }
   }
 
   #events(): ClientEvents {

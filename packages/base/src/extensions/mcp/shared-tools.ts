@@ -6,8 +6,8 @@ import type { AskOptions, ContentBlock, McpClient, ServerAbilities } from './mcp
 import type { McpSettings } from './mcp-settings.ts';
 import { asText, Budget, showBlock, showContents } from './tool-result.ts';
 
-const RESOURCE_TOOLS = ['list_resources', 'read_resource'];
-const PROMPT_TOOLS = ['list_prompts', 'get_prompt'];
+const RESOURCE_TOOLS = ['list_resources', 'read_resource'] as const;
+const PROMPT_TOOLS = ['list_prompts', 'get_prompt'] as const;
 
 /**
  * Lists the names of these tools without the extension's prefix: all that are configured, or only those that the server
@@ -16,7 +16,7 @@ const PROMPT_TOOLS = ['list_prompts', 'get_prompt'];
 export function sharedNames(
   { resources, prompts }: Pick<McpSettings, 'resources' | 'prompts'>,
   server: Pick<ServerAbilities, 'resources' | 'prompts'> = { resources: true, prompts: true },
-): string[] {
+) {
   return [...(resources && server.resources ? RESOURCE_TOOLS : []), ...(prompts && server.prompts ? PROMPT_TOOLS : [])];
 }
 
@@ -29,42 +29,43 @@ export interface SharedDeps {
 
 /** Registers tools for the configured features that the server supports. Returns the tools' names. */
 export function registerSharedTools(deps: SharedDeps, abilities: ServerAbilities): string[] {
-  const { settings } = deps;
-  return [
-    ...(settings.resources && abilities.resources ? registerResources(deps) : []),
-    ...(settings.prompts && abilities.prompts ? registerPrompts(deps) : []),
-  ];
+  const tools = toolsOf(deps);
+  return sharedNames(deps.settings, abilities).map((name) => register(deps, name, tools[name]));
 }
 
-function registerResources(deps: SharedDeps): string[] {
-  const { settings, extension } = deps;
-  return [
-    register(deps, 'list_resources', {
+function toolsOf({
+  settings,
+  extension,
+}: SharedDeps): Readonly<Record<ReturnType<typeof sharedNames>[number], SharedTool>> {
+  const newBudget = () => new Budget(settings.maxResultCharacters);
+  return {
+    list_resources: {
       description: `Lists the resources of the MCP server "${extension}", and the templates for resources whose URI has parameters.`,
       run: (client, _input, options) => client.listResources(options),
-      show: (listed) => new Budget(settings.maxResultCharacters).cutJson(withoutIcons(listed)),
-    }),
-    register(deps, 'read_resource', {
+      show: (listed) => newBudget().cutJson(withoutIcons(listed)),
+    },
+    read_resource: {
       description: `Reads a resource of the MCP server "${extension}".`,
-      parameters: texts({ uri: 'The URI, as list_resources returns it, or built from a template.' }),
+      parameters: {
+        type: 'object',
+        properties: {
+          uri: { type: 'string', description: 'The URI, as list_resources returns it, or built from a template.' },
+        },
+        required: ['uri'],
+        additionalProperties: false,
+      },
       run: (client, { uri }, options) => client.readResource(asText(uri), options),
-      show: ({ contents }) => {
-        const budget = new Budget(settings.maxResultCharacters);
+      show({ contents }) {
+        const budget = newBudget();
         return { contents: list(contents).map((each) => showContents(each, budget)) };
       },
-    }),
-  ];
-}
-
-function registerPrompts(deps: SharedDeps): string[] {
-  const { settings, extension } = deps;
-  return [
-    register(deps, 'list_prompts', {
+    },
+    list_prompts: {
       description: `Lists the prompts of the MCP server "${extension}", and the arguments they take.`,
       run: (client, _input, options) => client.listPrompts(options),
-      show: (listed) => new Budget(settings.maxResultCharacters).cutJson(withoutIcons(listed)),
-    }),
-    register(deps, 'get_prompt', {
+      show: (listed) => newBudget().cutJson(withoutIcons(listed)),
+    },
+    get_prompt: {
       description: `Returns the messages of a prompt of the MCP server "${extension}".`,
       parameters: {
         type: 'object',
@@ -78,15 +79,15 @@ function registerPrompts(deps: SharedDeps): string[] {
       // The cast is safe: the arguments were checked against the schema.
       run: (client, { name, arguments: args = {} }, options) =>
         client.getPrompt(asText(name), args as Record<string, string>, options),
-      show: ({ description, messages }) => {
-        const budget = new Budget(settings.maxResultCharacters);
+      show({ description, messages }) {
+        const budget = newBudget();
         return {
           ...(typeof description === 'string' ? { description: budget.cut(description) } : {}),
           messages: list(messages).map((message) => showMessage(message, budget)),
         };
       },
-    }),
-  ];
+    },
+  };
 }
 
 interface SharedTool {
@@ -106,17 +107,6 @@ function register({ extension, settings, tools, connection }: SharedDeps, name: 
   const item = { name: fullName, description, annotations: { readOnly: true, effects: 'external' as const } };
   tools.register(parameters === undefined ? item : { ...item, parameters }, handler);
   return fullName;
-}
-
-function texts(properties: Readonly<Record<string, string>>): JsonObject {
-  return {
-    type: 'object',
-    properties: Object.fromEntries(
-      Object.entries(properties).map(([name, description]) => [name, { type: 'string', description }]),
-    ),
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
 }
 
 /** Removes icons and other fields that a model does not need. */

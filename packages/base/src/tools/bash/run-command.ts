@@ -38,30 +38,16 @@ export interface CommandPlace {
   readonly traceparent?: string;
 }
 
-/** The result of a command, as JSON for the model. */
-// A type, because an interface is not assignable to JsonObject.
-export type CommandResult = {
-  /** `null` when a signal ended the command. */
-  exitCode: number | null;
-  signal?: string;
-  timedOut?: boolean;
-  limitMs?: number;
-  durationMs: number;
-  stdout: string;
-  stderr: string;
-  /** The file that contains the stream, when the stream was too long to show. */
-  stdoutFile?: string;
-  stderrFile?: string;
-  sandbox: 'bubblewrap' | 'none';
-  notice?: string;
-};
-
 /** The time between SIGTERM and SIGKILL. */
 const GRACE_MS = 500;
 /** How long to wait for the rest of the output after every writer has exited. */
 const LAST_OUTPUT_MS = 500;
 
-export async function runCommand(ask: CommandAsk, place: CommandPlace): Promise<CommandResult> {
+/**
+ * Returns JSON for the model. `exitCode` is `null` when a signal ended the command. `stdoutFile` and `stderrFile` are
+ * the files that contain a stream which was too long to show.
+ */
+export async function runCommand(ask: CommandAsk, place: CommandPlace) {
   const { config, signal } = place;
   signal.throwIfAborted();
   const limitMs = Math.min(ask.timeoutMs ?? config.timeoutMs, config.maxTimeoutMs);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { JsonObject } from '@goondan/types';
 import { readFetchConfig } from './fetch-config.ts';
-import { type FetchAsk, fetchPage, type FetchResult } from './fetch-page.ts';
+import { type FetchAsk, fetchPage } from './fetch-page.ts';
 
 let heard: { method: string; path: string; headers: Headers; body: string }[] = [];
 beforeEach(() => void (heard = []));
@@ -84,7 +84,7 @@ async function get(path: string, more: Partial<FetchAsk> = {}, config: JsonObjec
   return fetchPage({ url: `http://site.test:${server.port}${path}`, ...more }, place);
 }
 
-const refusal = (asked: Promise<FetchResult>) =>
+const refusal = (asked: Promise<unknown>) =>
   asked.then(
     (result) => result,
     (error: unknown) => error,

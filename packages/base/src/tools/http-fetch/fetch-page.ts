@@ -23,26 +23,13 @@ export interface FetchPlace {
   readonly signal: AbortSignal;
 }
 
-// A type, because an interface is not assignable to JsonObject.
-export type FetchResult = {
-  /** The final URL, after redirects. */
-  url: string;
-  status: number;
-  contentType: string;
-  title?: string;
-  text: string;
-  /** True when the text was cut. */
-  cut?: boolean;
-  /** A few headers that are useful to the model. */
-  headers?: Record<string, string>;
-};
-
 const MOST_REDIRECTS = 5;
 /** The maximum number of addresses of one host that are tried. */
 const MOST_ADDRESSES = 3;
 const shownHeaders = ['location', 'retry-after', 'etag', 'last-modified', 'link', 'allow'];
 
-export async function fetchPage(ask: FetchAsk, place: FetchPlace): Promise<FetchResult> {
+/** Returns JSON for the model. `url` is the final one, after redirects, and `headers` are a few that are useful. */
+export async function fetchPage(ask: FetchAsk, place: FetchPlace) {
   const late = AbortSignal.timeout(place.config.timeoutMs);
   const signal = AbortSignal.any([place.signal, late]);
   try {
@@ -57,7 +44,7 @@ export async function fetchPage(ask: FetchAsk, place: FetchPlace): Promise<Fetch
   }
 }
 
-async function follow(ask: FetchAsk, place: FetchPlace): Promise<FetchResult> {
+async function follow(ask: FetchAsk, place: FetchPlace) {
   let hop: Hop = {
     url: parseUrl(ask.url),
     method: ask.method ?? 'GET',
@@ -112,7 +99,7 @@ function nextHop(hop: Hop, { statusCode = 0, headers: { location } }: IncomingMe
   throw new GoondanError('E_FETCH_REDIRECT', `${problem}.`);
 }
 
-async function read(hop: Hop, answer: IncomingMessage, ask: FetchAsk, config: FetchConfig): Promise<FetchResult> {
+async function read(hop: Hop, answer: IncomingMessage, ask: FetchAsk, config: FetchConfig) {
   const body = await readBody(answer, config.bodyLimit).catch((error: unknown) => {
     if (GoondanError.is(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);

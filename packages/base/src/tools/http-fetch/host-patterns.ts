@@ -1,5 +1,6 @@
 /** Patterns for hosts in a bundle: `example.com`, `*.example.com`, an address, or a network like `10.0.0.0/8`. */
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { type BlockList, isIPv4, isIPv6 } from 'node:net';
+import { blockListOf } from './is-public-address.ts';
 
 /** Tells whether a pattern matches a host by name. An address matches only as text. */
 export function namesHost(pattern: string, host: string): boolean {
@@ -19,7 +20,5 @@ function networkOf(pattern: string, family: 'ipv4' | 'ipv6'): BlockList | undefi
   const all = family === 'ipv4' ? 32 : 128;
   const prefix = bits === undefined ? all : Number(bits);
   if (!isOfFamily || !Number.isInteger(prefix) || prefix < 0 || prefix > all) return undefined;
-  const list = new BlockList();
-  list.addSubnet(network, prefix, family);
-  return list;
+  return blockListOf([[network, prefix]], family);
 }
