@@ -1,14 +1,11 @@
-import { type CollectorProbe, probeCollector } from '@goondan/runtime/internal';
+import { probeCollector } from '@goondan/runtime/internal';
 import { type Check, ok, warning } from './check.ts';
 
 const name = 'telemetry';
 
 /** Checks whether spans are exported and the collector accepts them. A swarm runs in either case. */
 export async function checkTelemetry(environment: Readonly<Record<string, string | undefined>>): Promise<Check> {
-  return describeProbe(await probeCollector(environment));
-}
-
-export function describeProbe({ endpoint, hasContent, problems }: CollectorProbe): Check {
+  const { endpoint, hasContent, problems } = await probeCollector(environment);
   const where = endpoint === undefined ? 'off' : `spans go to ${endpoint}${hasContent ? ', with contents' : ''}`;
   if (problems.length > 0) {
     return warning(name, [where, ...problems].join('\n'), 'Start the collector, or correct the OTEL_… variables.');

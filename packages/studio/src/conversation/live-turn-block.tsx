@@ -41,7 +41,7 @@ export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBl
     <section className="turn is-live" role="group" aria-label="The turn that runs now" aria-busy="true">
       <header className="turn-head">
         <span className="quiet">
-          <span className="pulse" aria-hidden="true" />{' '}
+          <span className="dot is-working" aria-hidden="true" />{' '}
           {isCancelled ? 'being cancelled' : isWaiting ? 'waits for you' : 'working'}
           {stepIndex === undefined ? '' : ` · step ${stepIndex}`}
         </span>
@@ -57,7 +57,7 @@ export function LiveTurnBlock({ live, isWaiting, workspaceId, show }: LiveTurnBl
       {tools.map((tool) => (
         <div key={tool.id} className={`tool ${signs[tool.state]}`}>
           <div className="summary">
-            <span className="tool-sign" aria-hidden="true" />
+            <span className="dot is-square tool-sign" aria-hidden="true" />
             <code className="tool-name">{tool.name}</code>
             <span className="tool-line cut">{tool.args}</span>
             {tool.state === 'waiting' && <span className="badge">waits for a person</span>}

@@ -8,7 +8,7 @@ export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: 
   return (
     <details className={`tool ${state}`} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <span className="tool-sign" aria-hidden="true" />
+        <span className="dot is-square tool-sign" aria-hidden="true" />
         <code className="tool-name">{name}</code>
         <span className="tool-line cut">{oneLine(args)}</span>
         {outcome !== undefined && (

@@ -47,7 +47,7 @@ export function EventList({ workspaceId, shown: { agent, instanceKey }, at, vers
               >
                 <button
                   type="button"
-                  className="event"
+                  className="line event"
                   aria-current={event.seq === at ? 'true' : undefined}
                   onClick={() => show({ at: event.seq }, true)}
                 >

@@ -28,7 +28,7 @@ export function BandBox(props: BandBoxProps) {
       {/* In the layout, the inner bands are siblings of this element; `aria-owns` nests them for screen readers. */}
       <button
         type="button"
-        className="band-head"
+        className="line band-head"
         role="treeitem"
         aria-label={describeBand(band)}
         aria-selected={isChosen}

@@ -37,7 +37,7 @@ export function ConversationList({
             return (
               <a
                 key={instanceKey}
-                className={isShown ? 'sidebar-item is-shown' : 'sidebar-item'}
+                className={isShown ? 'line sidebar-item is-shown' : 'line sidebar-item'}
                 href={writeRoute({ workspaceId: view.workspaceId, agent, instanceKey })}
                 aria-current={isShown ? 'page' : undefined}
                 title={problem ?? `${agent} ${instanceKey}: ${describeStatus(conversation)}`}

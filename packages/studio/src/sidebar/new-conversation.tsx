@@ -15,7 +15,7 @@ export function NewConversation({ view, goTo }: NewConversationProps) {
   const [isOpen, setOpen] = useState(false);
   if (isOpen) return <NameForm view={view} goTo={goTo} close={() => setOpen(false)} />;
   return (
-    <button type="button" className="sidebar-item new-conversation" onClick={() => setOpen(true)}>
+    <button type="button" className="line sidebar-item new-conversation" onClick={() => setOpen(true)}>
       + New conversation
     </button>
   );

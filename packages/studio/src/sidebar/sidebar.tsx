@@ -53,7 +53,7 @@ export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }
       {view !== undefined && (
         <>
           <a
-            className={shown === undefined ? 'sidebar-item is-shown' : 'sidebar-item'}
+            className={shown === undefined ? 'line sidebar-item is-shown' : 'line sidebar-item'}
             href={writeRoute({ workspaceId: view.workspaceId })}
             aria-current={shown === undefined ? 'page' : undefined}
           >

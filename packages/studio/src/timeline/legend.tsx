@@ -16,7 +16,7 @@ export function Legend({ authors }: { readonly authors: string }) {
         ([author, name]) =>
           authors.includes(author) && (
             <span key={author}>
-              <span className="legend-colour" style={{ background: `var(--author-${author})` }} /> {name}
+              <span className="dot is-square" style={{ background: `var(--author-${author})` }} /> {name}
             </span>
           ),
       )}

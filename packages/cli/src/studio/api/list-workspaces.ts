@@ -35,7 +35,7 @@ export function findPlace({ stateRoot, opened }: StudioHost, wanted: string): Sw
 }
 
 /** Returns `undefined` when no swarm runs in the workspace, or when the swarm does not answer. */
-export async function readStatus(place: SwarmPlace): Promise<SwarmStatus | undefined> {
+async function readStatus(place: SwarmPlace): Promise<SwarmStatus | undefined> {
   if (!hasSocket(place)) return undefined;
   const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS }).catch(() => undefined);
   return swarm?.status().catch(() => undefined);
