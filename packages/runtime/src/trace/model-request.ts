@@ -7,7 +7,7 @@
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';
 import type { Shorten } from '../json/diff-json.ts';
-import { sha256OfAll } from '../json/sha256.ts';
+import { sha256 } from '../json/sha256.ts';
 
 /** A request to a model, before it is sent. */
 export interface AskedModel {
@@ -128,7 +128,7 @@ export class RequestRecorder {
       tools: this.#digestTools(tools),
       messages: {
         count: messages.length,
-        digest: sha256OfAll(messages.map((message) => this.#digest(message))).slice(0, DIGITS),
+        digest: sha256(this.#digestsOf(messages).join('')).slice(0, DIGITS),
         shown: Object.fromEntries(
           shown.flatMap(([at, message]) =>
             message === undefined ? [] : [[`${at} ${message.role}`, shorten(message.content, LONGEST_SHOWN)]],
@@ -142,7 +142,7 @@ export class RequestRecorder {
   refer(effect: string, asked: AskedModel, written: WrittenRequests): RequestReferences | undefined {
     const { sent, messages, tools } = asked;
     if (sent === undefined) return undefined;
-    const digests = messages.map((message) => this.#digest(message));
+    const digests = this.#digestsOf(messages);
     const after = written.closest(digests);
     const rest = messages.slice(after?.count).map((message) => ({ message, id: asked.idOf?.(message) }));
     const parts = this.#newParts(
@@ -181,11 +181,15 @@ export class RequestRecorder {
 
   /** Computes the digest from the digests of the parts, so that a long conversation is not serialised in every step. */
   #digestRequest({ params, tools }: AskedModel, messages: readonly string[]): string {
-    return digestJson({ params: asJson(params), tools: this.#digestTools(tools), messages: sha256OfAll(messages) });
+    return digestJson({ params: asJson(params), tools: this.#digestTools(tools), messages: sha256(messages.join('')) });
   }
 
   #digestTools(tools: AskedModel['tools']): Record<string, string> {
     return Object.fromEntries(tools.map((tool) => [tool.name, this.#digest(tool).slice(0, DIGITS)]));
+  }
+
+  #digestsOf(messages: AskedModel['messages']): string[] {
+    return messages.map((message) => this.#digest(message));
   }
 
   #digest(part: object): string {
