@@ -49,9 +49,5 @@ function digestsOf({ agents, connections = [], name, ...swarm }: SwarmPlan): Map
   ];
   // Safe: plans are JSON.
   const digests = parts.map(([identity, part]): [string, string] => [identity, digestJson(part as JsonObject)]);
-  return new Map(digests.toSorted(byIdentity));
-}
-
-function byIdentity([one]: readonly string[], [other]: readonly string[]): number {
-  return (one ?? '') < (other ?? '') ? -1 : 1;
+  return new Map(digests.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

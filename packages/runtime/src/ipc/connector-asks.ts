@@ -25,12 +25,10 @@ export interface AskListeners {
 }
 
 export class ConnectorAsker {
-  readonly #channel: Channel<FromConnector, ToConnector>;
   readonly #open = new Map<string, AskListeners & { readonly answer: PromiseWithResolvers<ConnectorAnswer> }>();
   #count = 0;
 
-  constructor(channel: Channel<FromConnector, ToConnector>) {
-    this.#channel = channel;
+  constructor(private readonly channel: Channel<FromConnector, ToConnector>) {
     channel.onMessage((message) => this.#hear(message));
     channel.onClose(() =>
       this.refuseAll(
@@ -57,7 +55,7 @@ export class ConnectorAsker {
     const answer = Promise.withResolvers<ConnectorAnswer>();
     this.#open.set(askId, { ...listeners, answer });
     const wantsDeltas = listeners.onDelta !== undefined;
-    this.#channel
+    this.channel
       .send({ type: 'connector.ask', askId, id, event, wantsDeltas })
       .catch((error: unknown) => this.#take(askId)?.answer.reject(error));
     return {
@@ -66,7 +64,7 @@ export class ConnectorAsker {
         if (this.#take(askId) === undefined) return;
         answer.reject(reason);
         // If sending fails, the orchestrator has exited and needs no message.
-        this.#channel.send({ type: 'ask.left', askId, cancel }).catch(() => undefined);
+        this.channel.send({ type: 'ask.left', askId, cancel }).catch(() => undefined);
       },
     };
   }

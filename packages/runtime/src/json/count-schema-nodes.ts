@@ -65,15 +65,13 @@ export function countSchemaNodes(schema: object, most = MOST_SCHEMA_NODES): numb
 
 /** The parts of a schema that a `$ref` can refer to: by pointer, by `$id` and by `$anchor`. */
 class Scopes {
-  readonly #root: object;
   /** Each part that has its own `$id` is a scope: pointers and anchors inside it are relative to it. */
   readonly #scopes = new Map<object, object>();
   /** Parts by `$id`; `undefined` when several parts have the same one. */
   readonly #ids = new Map<string, object | undefined>();
   readonly #anchors = new Map<object, Map<string, object>>();
 
-  constructor(root: object) {
-    this.#root = root;
+  constructor(private readonly root: object) {
     this.#collect(root, root, 0);
   }
 
@@ -85,7 +83,7 @@ class Scopes {
   targetOf(node: object): object | 'unknown' | undefined {
     if (!('$ref' in node) || typeof node.$ref !== 'string') return undefined;
     const [address = '', fragment = ''] = node.$ref.split('#', 2);
-    const scope = address === '' ? (this.#scopes.get(node) ?? this.#root) : this.#ids.get(address);
+    const scope = address === '' ? (this.#scopes.get(node) ?? this.root) : this.#ids.get(address);
     if (scope === undefined) return this.#ids.size === 0 ? undefined : 'unknown';
     if (fragment === '') return scope;
     if (fragment.startsWith('/')) return follow(scope, fragment);
@@ -95,7 +93,7 @@ class Scopes {
   #collect(node: unknown, outer: object, depth: number): void {
     if (typeof node !== 'object' || node === null || depth > DEEPEST) return;
     const { $id, $anchor, $dynamicAnchor } = node as Readonly<Record<string, unknown>>;
-    const [id, fragment] = typeof $id === 'string' && node !== this.#root ? $id.split('#', 2) : [];
+    const [id, fragment] = typeof $id === 'string' && node !== this.root ? $id.split('#', 2) : [];
     const isScope = id !== undefined && id !== '';
     const scope = isScope ? node : outer;
     this.#scopes.set(node, scope);

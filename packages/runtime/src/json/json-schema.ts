@@ -88,13 +88,12 @@ function saysSomething({ keyword }: ErrorObject): boolean {
 }
 
 function readProblem(error: ErrorObject): SchemaProblem {
-  const path = error.instancePath.split('/').slice(1).map(unescapePointer);
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   const detail = error.keyword === 'additionalProperties' ? ` ("${String(error.params.additionalProperty)}")` : '';
   const allowed = error.keyword === 'enum' ? ` (${JSON.stringify(error.params.allowedValues)})` : '';
   const problem = error.keyword === 'false schema' ? 'is not allowed here' : (error.message ?? 'does not fit');
   return schemaProblem(path, `${problem}${detail}${allowed}`);
-}
-
-function unescapePointer(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -9,17 +9,14 @@ const paths = () => process.getBuiltinModule('node:path');
 export type CodeOwner = 'bundle' | 'package' | 'library' | 'goondan';
 
 export class CodeOwners {
-  readonly #given: readonly string[];
   // Computed only when something was thrown.
   #known: { readonly own: string; readonly siblings: string; readonly folders: readonly string[] } | undefined;
 
-  constructor(folders: readonly string[]) {
-    this.#given = folders;
-  }
+  constructor(private readonly given: readonly string[]) {}
 
   /** Finds the owner of a file. The returned `file` is relative and uses `/`. */
   find(path: string): { readonly owner: CodeOwner; readonly file: string } {
-    this.#known ??= lookUp(this.#given);
+    this.#known ??= lookUp(this.given);
     const { own, siblings, folders } = this.#known;
     if (isInside(own, path)) return { owner: 'goondan', file: named('@goondan/runtime', own, path) };
     const folder = folders.find((each) => isInside(each, path));
@@ -35,7 +32,7 @@ export class CodeOwners {
 
   /** Makes absolute paths of the bundle in a text relative. */
   shorten(text: string): string {
-    this.#known ??= lookUp(this.#given);
+    this.#known ??= lookUp(this.given);
     return this.#known.folders.reduce((shown, folder) => shown.replaceAll(`${folder}${paths().sep}`, ''), text);
   }
 }

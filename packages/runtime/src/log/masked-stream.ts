@@ -96,14 +96,12 @@ export class MaskedStream {
 
 /** Searches for one form, character by character, without going back (Knuth–Morris–Pratt). */
 class FormSearch {
-  readonly form: string;
   /** How many characters of the form the text currently ends with. */
   length = 0;
   /** For each prefix of the form: the length of its longest proper suffix that is also a prefix. */
   readonly #shorter: Uint32Array;
 
-  constructor(form: string) {
-    this.form = form;
+  constructor(readonly form: string) {
     this.#shorter = new Uint32Array(form.length + 1);
     for (let end = 1; end < form.length; end++) {
       this.take(form.charCodeAt(end));

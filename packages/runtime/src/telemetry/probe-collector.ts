@@ -3,7 +3,6 @@
  * machine.
  */
 import { systemClock } from '../ports/clock.ts';
-import type { PostOutcome } from './post-spans.ts';
 import { namesCollector, showEndpoint } from '../config/telemetry-settings.ts';
 import type { Environment } from '../config/variable-name.ts';
 
@@ -26,14 +25,10 @@ export async function probeCollector(environment: Environment): Promise<Collecto
   if (settings === undefined) return { hasContent: false, problems: warnings };
   const { postSpansTo } = await import('./post-spans.ts');
   const post = postSpansTo({ ...settings, timeoutMs: Math.min(settings.timeoutMs, PROBE_MS) }, systemClock, fetch);
-  const problem = problemOf(await post('{"resourceSpans":[]}', new AbortController().signal));
+  const outcome = await post('{"resourceSpans":[]}', new AbortController().signal);
   return {
     endpoint: showEndpoint(settings.endpoint),
     hasContent: settings.hasContent,
-    problems: problem === undefined ? warnings : [...warnings, problem],
+    problems: outcome.type === 'taken' ? warnings : [...warnings, `the collector accepts no spans (${outcome.why})`],
   };
-}
-
-function problemOf(outcome: PostOutcome): string | undefined {
-  return outcome.type === 'taken' ? undefined : `the collector accepts no spans (${outcome.why})`;
 }

@@ -45,21 +45,16 @@ export async function readBundle(
 function listProblems(findings: readonly Finding[], severity: Finding['severity']): BundleProblem[] {
   const unique = new Map<string, BundleProblem>();
   for (const { severity: own, problem } of findings) {
-    if (own === severity) unique.set(`${keyOf(problem)} ${problem.code} ${problem.message}`, problem);
+    const { file, line, column, code, message } = problem;
+    if (own === severity) unique.set(`${file}:${line}:${column} ${code} ${message}`, problem);
   }
-  const sorted = [...unique.values()].toSorted(byPlace);
+  const sorted = [...unique.values()].toSorted(
+    (one, other) => compareFiles(one.file, other.file) || one.line - other.line || one.column - other.column,
+  );
   const next = sorted[MOST_PROBLEMS];
   if (next === undefined) return sorted;
   const message = `Only the first ${MOST_PROBLEMS} problems are listed; there are more, from this place on.`;
   return [...sorted.slice(0, MOST_PROBLEMS), errorAt(next, 'E_BUNDLE_LIMIT', message).problem];
-}
-
-function keyOf({ file, line, column }: BundleProblem): string {
-  return `${file}:${line}:${column}`;
-}
-
-function byPlace(one: BundleProblem, other: BundleProblem): number {
-  return compareFiles(one.file, other.file) || one.line - other.line || one.column - other.column;
 }
 
 function compareFiles(one: string, other: string): number {

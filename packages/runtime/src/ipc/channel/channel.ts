@@ -93,7 +93,7 @@ export class Channel<Out, In> {
     if (line.length > longestFile) throw tooLong(line.length, longestFile);
     this.queue.checkRoom(line.length);
     if (line.length <= longestFrame) return this.queue.push(line, line.length, undefined);
-    return this.queue.push(toLine(referTo(this.files.store(line))), line.length, undefined);
+    return this.queue.push(toLine(JSON.stringify({ file: this.files.store(line) })), line.length, undefined);
   }
 
   /** Adds a listener; reading starts with the first one. Returns a function that removes it. */
@@ -212,10 +212,6 @@ export class Channel<Out, In> {
  */
 const FILE_REFERENCE = '{"file":';
 const fileReference = /^\{"file":"([^"\\]{1,100})"\}$/;
-
-function referTo(file: string): string {
-  return JSON.stringify({ file });
-}
 
 /** Makes a line from a frame; JSON has no raw line breaks. */
 function toLine(frame: string): Uint8Array {
