@@ -53,10 +53,12 @@ async function forkConversation(
   } else {
     const count = `${messages} ${messages === 1 ? 'message' : 'messages'}`;
     const after = seq === undefined ? '' : ` after event ${seq}`;
-    terminal.print(`Conversation "${as}" of ${agent} continues from "${instanceKey}"${after}: ${count}.\n`);
+    terminal.print(`Conversation "${as}" of ${agent} is a copy of "${instanceKey}"${after}, with ${count}.\n`);
     const names = unknownStates.join(', ');
     if (names !== '')
-      terminal.printError(`warn: The archive has no state for these extensions, they begin without: ${names}.\n`);
+      terminal.printError(
+        `warn: The archive has no state for these extensions, so they begin without one: ${names}.\n`,
+      );
   }
   for (const problem of problems) terminal.printError(`warn: ${harmlessLines(problem)}\n`);
   // A nonzero exit code tells a script that a file was incomplete.

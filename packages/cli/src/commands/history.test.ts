@@ -196,7 +196,7 @@ describe('gdn fork', () => {
     for (const input of ['one', 'two', 'three']) await ask(input);
     const forked = await gdn('fork host default --at 4 --as second');
     expect(forked).toEqual({
-      stdout: 'Conversation "second" of host continues from "default" after event 4: 4 messages.\n',
+      stdout: 'Conversation "second" of host is a copy of "default" after event 4, with 4 messages.\n',
       stderr: '',
       exitCode: 0,
     });

@@ -1,7 +1,7 @@
 import type { WorkspaceView } from '@goondan/cli/studio';
 import { writeRoute } from '../route/route.ts';
 
-/** The maximum number shown here. All of them are in the list of conversations, with a red dot. */
+/** The maximum number of broken conversations in this section. The sidebar lists all of them, with a red dot. */
 const MOST_SHOWN = 10;
 
 /** Conversations whose agent does not start, or that cannot be read, with the reason. */

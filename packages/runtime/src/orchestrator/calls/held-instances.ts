@@ -2,8 +2,8 @@
  * The instances that are held: those that wait for an approval, and those that wait for the answer of a held instance.
  * Requests to a held instance do not time out. Its callers are notified, so that their own deadlines are paused too.
  *
- * Requests have no cycle (`calls/wait-graph.ts`), so held instances have none either. Without approvals this costs
- * nothing.
+ * Requests have no cycle (`calls/wait-graph.ts`), so held instances have none either. While no tool call waits
+ * for approval, nothing is computed here.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';

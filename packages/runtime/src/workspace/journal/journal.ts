@@ -127,7 +127,7 @@ export interface Journal extends ConversationStore {
 }
 
 export interface DeleteOptions {
-  /** If true, deletes even if pending events are lost or files are damaged. */
+  /** If true, deletes the instance even if it has damaged files, or pending events, which are then lost. */
   readonly force?: boolean;
 }
 
