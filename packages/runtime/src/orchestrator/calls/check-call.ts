@@ -31,20 +31,17 @@ export function checkCall(
 
   if (timeoutMs !== undefined && !(timeoutMs > 0)) return wrong(`its timeoutMs is ${timeoutMs}, not above 0`);
   const chain = callersOf(caller, during);
-  if (chain.some((waiting) => isSameAddress(waiting, to))) return cycle([...chain, to]);
-  if (chain.length > limits.depth) return tooDeep([...chain, to], limits.depth);
-  return undefined;
+  const shown = () => formatCallers([...chain, to]);
+  if (chain.some((waiting) => isSameAddress(waiting, to))) {
+    return { code: 'E_AGENT_CYCLE', message: `A request that would wait for itself: ${shown()}.` };
+  }
+  if (chain.length <= limits.depth) return undefined;
+  return {
+    code: 'E_AGENT_DEPTH',
+    message: `Requests may be nested ${limits.depth} deep, this one is deeper: ${shown()}.`,
+  };
 }
 
 function wrong(problem: string): FrameError {
   return { code: 'E_AGENT_REQUEST', message: `A call to another agent: ${problem}.` };
-}
-
-function cycle(chain: readonly AgentAddress[]): FrameError {
-  return { code: 'E_AGENT_CYCLE', message: `A request that would wait for itself: ${formatCallers(chain)}.` };
-}
-
-function tooDeep(chain: readonly AgentAddress[], depth: number): FrameError {
-  const message = `Requests may be nested ${depth} deep, this one is deeper: ${formatCallers(chain)}.`;
-  return { code: 'E_AGENT_DEPTH', message };
 }

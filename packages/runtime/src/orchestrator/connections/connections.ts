@@ -38,7 +38,9 @@ export class Connections {
     }));
     this.#connections = new Map(after.map(({ name, connection }) => [name, connection]));
     for (const [name, connection] of before) {
-      if (this.#connections.get(name) !== connection) this.#dismiss(connection, graceMs);
+      if (this.#connections.get(name) === connection) continue;
+      const gone = connection.drain(graceMs).then(() => void this.#leaving.delete(connection));
+      this.#leaving.set(connection, gone);
     }
     for (const { name, connection } of after) {
       if (before.get(name) !== connection) void this.#startAfter(before.get(name), connection);
@@ -58,11 +60,6 @@ export class Connections {
   /** Returns the statuses in the order of the plans. */
   status(): readonly ConnectionStatus[] {
     return [...this.#connections.values()].map((connection) => connection.status());
-  }
-
-  #dismiss(connection: KeptConnection, graceMs: number): void {
-    const gone = connection.drain(graceMs).then(() => void this.#leaving.delete(connection));
-    this.#leaving.set(connection, gone);
   }
 
   async #startAfter(before: KeptConnection | undefined, connection: KeptConnection): Promise<void> {

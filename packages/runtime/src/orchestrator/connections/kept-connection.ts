@@ -147,9 +147,12 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
         return this.post({ type: 'ready', process });
       case 'failed':
         return this.post({ type: 'start.failed', process, error: message.error });
-      case 'log':
-        this.#hasTold ||= message.line.event === 'connector.failed';
-        return this.#relay(message.line);
+      case 'log': {
+        // The channel determines the connection, whatever the line says.
+        const { agent: _agent, instance: _instance, ...line } = message.line;
+        this.#hasTold ||= line.event === 'connector.failed';
+        return this.#deps.report({ ...line, connection: this.#plan.connection });
+      }
       case 'dropped': {
         const text = `${message.counts.log} lines of its log were dropped: there were too many at once.`;
         return this.report('warn', 'log.dropped', text);
@@ -179,11 +182,6 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   protected override report(level: LogLevel, event: string, message: string): void {
     const time = this.#deps.clock.now().toISOString();
     this.#deps.report({ time, level, message, connection: this.#plan.connection, event });
-  }
-
-  /** Logs a line of the connector. Sets the name of the connection, whatever the line says. */
-  #relay({ agent: _agent, instance: _instance, ...line }: LogLine): void {
-    this.#deps.report({ ...line, connection: this.#plan.connection });
   }
 
   /** Logs rejected asks only. An accepted ask is not a rejection, however its turn ends. */

@@ -7,7 +7,7 @@
  * replaced.
  */
 import { GoondanError } from '@goondan/types';
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { currentUserId } from '../../control/control-socket-path.ts';
 import { findFolderProblem } from '../../control/find-folder-problem.ts';
@@ -75,12 +75,8 @@ function removal(path: string): () => void {
   const own = lstatSync(path);
   return () => {
     const there = lstatSync(path, { throwIfNoEntry: false });
-    if (there !== undefined && isSame(there, own)) rmSync(path, { force: true });
+    if (there?.dev === own.dev && there.ino === own.ino) rmSync(path, { force: true });
   };
-}
-
-function isSame(one: Stats, other: Stats): boolean {
-  return one.dev === other.dev && one.ino === other.ino;
 }
 
 function unusable(path: string, problem: string, cause?: unknown): GoondanError {

@@ -187,9 +187,11 @@ export class Instances implements SwarmListener {
     try {
       do {
         for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
-          next.instance.step(next.input);
-          this.#sort(next.instance);
-          this.#dropIdle(next.instance);
+          const { instance, input } = next;
+          instance.step(input);
+          if (instance.hasProcess) this.#withProcess.add(instance);
+          else this.#withProcess.delete(instance);
+          this.#dropIdle(instance);
         }
         this.#plan();
       } while (this.#inputs.length > 0);
@@ -252,11 +254,6 @@ export class Instances implements SwarmListener {
       holders.push({ key, condition, ...(phase.name === 'ready' ? { idleSince: phase.idleSince } : {}) });
     }
     return holders;
-  }
-
-  #sort(instance: Instance): void {
-    if (instance.hasProcess) this.#withProcess.add(instance);
-    else this.#withProcess.delete(instance);
   }
 
   /** Forgets an instance without a process and without work (invariant 6). */

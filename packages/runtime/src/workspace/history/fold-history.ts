@@ -33,7 +33,9 @@ export async function foldHistory(
   const { start, turns } = await source.history(instance, onUnchecked);
   const fold = new HistoryFold(start, replacedLimit);
   const until = typeof moment === 'number' ? moment : Number.POSITIVE_INFINITY;
-  if (until < start.seq) throw range(tooEarly(until, start.seq));
+  if (until < start.seq) {
+    throw range(`The conversation after event ${until} is no longer kept; the earliest moment is ${start.seq}.`);
+  }
   let isFound = turnId === undefined;
   try {
     for await (const turn of turns) {
@@ -74,10 +76,6 @@ async function findTurnId(
   if (others.length === 0) return only;
   const more = others.length >= MOST_NAMED ? ', …' : '';
   throw range(`"${typed}" may be ${[only, ...others].slice(0, MOST_NAMED).join(', ')}${more}.`);
-}
-
-function tooEarly(moment: number, start: number): string {
-  return `The conversation after event ${moment} is no longer kept; the earliest moment is ${start}.`;
 }
 
 function tooLate(moment: number, last: number): string {

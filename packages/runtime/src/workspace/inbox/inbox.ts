@@ -112,7 +112,10 @@ export class Inbox {
    */
   accept(event: AgentEvent): Promise<Accepted> {
     return this.#serial.run(async () => {
-      if (this.#known.has(event.id)) return this.#duplicate(event.id);
+      if (this.#known.has(event.id)) {
+        const pending = await this.#findPending(event.id);
+        return { accepted: true, duplicate: true, ...(pending && { pending }) };
+      }
       const entry = { seq: this.#last + 1, event };
       const line = sealLines([lineText(entry)]);
       await this.#makeRoom(line.length);
@@ -159,11 +162,6 @@ export class Inbox {
 
   get #last(): number {
     return this.#head.before + this.#lines.length;
-  }
-
-  async #duplicate(eventId: string): Promise<Accepted> {
-    const pending = await this.#findPending(eventId);
-    return { accepted: true, duplicate: true, ...(pending && { pending }) };
   }
 
   async #findPending(eventId: string): Promise<InboxEntry | undefined> {

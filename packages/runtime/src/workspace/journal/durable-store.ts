@@ -18,10 +18,7 @@ export interface DurableStoreOptions extends StorePlace {
  * @example const store = await durableStore({ stateRoot: '/var/lib/goondan', workspaceId: 'shop' })
  */
 export function durableStore({ limits, stateRoot, workspaceId, ...ports }: DurableStoreOptions): Promise<Journal> {
-  const system = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: printWarning };
+  const warn = ({ path, message }: StoreWarning) => void process.stderr.write(`${path}: ${message}\n`);
+  const system = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
   return openJournal({ ...system, ...defined(ports) }, { stateRoot, workspaceId }, { ...defaultLimits, ...limits });
-}
-
-function printWarning({ path, message }: StoreWarning): void {
-  process.stderr.write(`${path}: ${message}\n`);
 }

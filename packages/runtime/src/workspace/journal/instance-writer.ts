@@ -99,7 +99,8 @@ export class InstanceWriter {
       const entry = findEntry(pending, turnId);
       const finished = this.recovered.finished.get(turnId);
       if (finished) {
-        if (entry && entry === pending[0]) await this.#skip(entry);
+        // An earlier delivery of the event has a committed turn, so it is handled without one.
+        if (entry && entry === pending[0]) await this.#amendCommit({ inbox: entry.seq });
         return { ...this.#openTurn(this.nextEpoch(), []), finished };
       }
       if (!entry) this.#refuseForgotten(turnId);
@@ -232,14 +233,9 @@ export class InstanceWriter {
 
   #run<T>(action: () => Promise<T>): Promise<T> {
     return this.#serial.run(async () => {
-      await this.#refuseWhenFenced();
-      return action();
+      if (await this.lock.isHeld()) return action();
+      throw new GoondanError('E_FENCED', `Another process took over ${this.stored.paths.folder}`);
     });
-  }
-
-  async #refuseWhenFenced(): Promise<void> {
-    if (await this.lock.isHeld()) return;
-    throw new GoondanError('E_FENCED', `Another process took over ${this.stored.paths.folder}`);
   }
 
   #running(epoch: number) {
@@ -258,7 +254,7 @@ export class InstanceWriter {
   }
 
   #refuseOutOfOrder(turnId: string, pending: readonly InboxEntry[], entry: InboxEntry | undefined): void {
-    const first = pending.find(({ event }) => !this.#isFinished(event));
+    const first = pending.find(({ event }) => !this.recovered.finished.has(turnIdOf(event.id)));
     if (entry && first && first !== entry) {
       throw outOfOrder(`Turn ${turnId} cannot start: ${turnIdOf(first.event.id)} was accepted before it`);
     }
@@ -266,15 +262,6 @@ export class InstanceWriter {
     if (interrupted !== undefined && interrupted !== turnId && findEntry(pending, interrupted)) {
       throw outOfOrder(`Turn ${turnId} cannot start: ${interrupted} was interrupted and must be resumed first`);
     }
-  }
-
-  #isFinished(event: AgentEvent): boolean {
-    return this.recovered.finished.has(turnIdOf(event.id));
-  }
-
-  /** Marks an event as handled without a turn, because an earlier delivery of it already has a committed turn. */
-  async #skip(entry: InboxEntry): Promise<void> {
-    await this.#amendCommit({ inbox: entry.seq });
   }
 
   /**

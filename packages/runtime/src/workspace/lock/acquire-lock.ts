@@ -51,7 +51,7 @@ export interface LockSeeker {
 
 /** Takes the lock. **Errors** — `E_LOCKED`, naming the owner, while the owner is alive. */
 export async function acquireLock(seeker: LockSeeker, path: string): Promise<Lock> {
-  const { fs } = seeker;
+  const { fs, processes, holder, about } = seeker;
   const abandoned: string[] = [];
   let found = await readUnowned(seeker, path);
   let { epoch } = found;
@@ -59,7 +59,7 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
     epoch += 1;
     const claim = `${path}.${epoch}`;
     const previous = found.owner ?? undefined;
-    const mine = { epoch, owner: newOwner(seeker, previous) };
+    const mine = { epoch, owner: { ...processes.self(), holder, ...(about && { about: about(previous) }) } };
     if (!(await fs.createNew(claim, encodeLock(mine)))) {
       // Rejects if the process that made the claim is alive. If it is dead, this epoch is skipped and the next one is
       // tried.
@@ -101,10 +101,6 @@ export async function readLockOwner(
   return owner && processes.isAlive(owner) ? owner : undefined;
 }
 
-function newOwner({ processes, holder, about }: LockSeeker, before: LockOwner | undefined): LockOwner {
-  return { ...processes.self(), holder, ...(about && { about: about(before) }) };
-}
-
 function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
   const text = encodeLock(mine);
   const isHeld = async () => {
@@ -126,13 +122,9 @@ function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
 
 async function readUnowned(seeker: LockSeeker, path: string): Promise<LockFile> {
   const found = await readLock(seeker.fs, path);
-  if (!found.owner || !isOwned(seeker, found)) return found;
+  if (!found.owner || found.owner.holder === seeker.holder || !seeker.processes.isAlive(found.owner)) return found;
   const { what, refusal = ({ pid }) => new GoondanError('E_LOCKED', `${what} is in use by process ${pid}`) } = seeker;
   throw refusal(found.owner);
-}
-
-function isOwned({ processes, holder }: LockSeeker, { owner }: LockFile): boolean {
-  return owner !== null && owner.holder !== holder && processes.isAlive(owner);
 }
 
 function encodeLock(lock: LockFile): Uint8Array {

@@ -55,8 +55,12 @@ export class SwarmLog {
   write(line: LogLine): void {
     if (this.#isClosed) return;
     const text = encodeLine(line);
-    if (text === undefined || this.#characters + text.length > this.#limits.waiting) this.#drop(1);
-    else this.#wait(text);
+    if (text === undefined || this.#characters + text.length > this.#limits.waiting) {
+      this.#drop(1);
+    } else {
+      this.#waiting.push(text);
+      this.#characters += text.length;
+    }
     if (!this.#pause) this.#startWriting();
   }
 
@@ -69,11 +73,6 @@ export class SwarmLog {
     this.#startWriting();
     const writing = (this.#writing ?? Promise.resolve()).then(() => this.#file.close());
     await waitAtMost(this.#clock, CLOSE_MS, writing);
-  }
-
-  #wait(text: string): void {
-    this.#waiting.push(text);
-    this.#characters += text.length;
   }
 
   #drop(lines: number): void {
