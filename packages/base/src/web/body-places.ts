@@ -6,17 +6,18 @@
  * taken, the body that has been arriving for longest loses its place.
  */
 export class BodyPlaces {
-  readonly #most: number;
-  readonly #checkRoom: () => void;
   /** The reads in progress, oldest first. Calling an entry aborts its read. */
   readonly #coming = new Set<() => void>();
   #size = 0;
 
-  /** `checkRoom` throws when the server cannot answer another request. */
-  constructor(most: number, checkRoom: () => void) {
-    this.#most = most;
-    this.#checkRoom = checkRoom;
-  }
+  constructor(
+    private readonly most: number,
+    /**
+     * Call it when a body has arrived, before its request is answered. Throws when the server cannot answer another
+     * request.
+     */
+    readonly checkRoom: () => void,
+  ) {}
 
   /** The number of bodies that are being received. */
   get size(): number {
@@ -25,7 +26,7 @@ export class BodyPlaces {
 
   /** Takes a place while `read` runs. Calls `giveUp` when another body needs the place; `read` must then settle. */
   async hold<Value>(giveUp: () => void, read: () => Promise<Value>): Promise<Value> {
-    if (this.#coming.size >= this.#most) this.#endOldest();
+    if (this.#coming.size >= this.most) this.#endOldest();
     this.#coming.add(giveUp);
     this.#size += 1;
     try {
@@ -34,14 +35,6 @@ export class BodyPlaces {
       this.#coming.delete(giveUp);
       this.#size -= 1;
     }
-  }
-
-  /**
-   * Call it when a body has arrived, before its request is answered. Throws when the server cannot answer another
-   * request.
-   */
-  checkRoom(): void {
-    this.#checkRoom();
   }
 
   #endOldest(): void {

@@ -30,7 +30,6 @@ export interface DeskDeps {
 }
 
 export class ApprovalDesk {
-  readonly #deps: DeskDeps;
   /** The calls that wait for an answer, by id, in the order they were asked. */
   readonly #waiting = new Map<string, ApprovalSummary>();
   readonly #seen = new Set<string>();
@@ -38,9 +37,7 @@ export class ApprovalDesk {
   #unwatch: () => void = () => undefined;
   #isClosed = false;
 
-  private constructor(deps: DeskDeps) {
-    this.#deps = deps;
-  }
+  private constructor(private readonly deps: DeskDeps) {}
 
   /** **Errors** — those of the swarm. */
   static async open(deps: DeskDeps): Promise<ApprovalDesk> {
@@ -62,7 +59,7 @@ export class ApprovalDesk {
   /** Call it when the result of `concerns` may have changed. */
   look(): void {
     if (this.#asking !== undefined || this.#isClosed) return;
-    const isNext = (approval: ApprovalSummary) => !this.#seen.has(approval.id) && this.#deps.concerns(approval);
+    const isNext = (approval: ApprovalSummary) => !this.#seen.has(approval.id) && this.deps.concerns(approval);
     const next = [...this.#waiting.values()].find(isNext);
     if (next !== undefined) void this.#ask(next);
   }
@@ -79,7 +76,7 @@ export class ApprovalDesk {
     if (state !== 'asked' && this.#asking?.id === approval.id) {
       this.#asking.over.abort();
       const by = outcome?.by === undefined ? '' : ` by ${outcome.by}`;
-      this.#deps.tell(`${approval.id} no longer needs an answer: ${outcome?.decision ?? 'its turn is over'}${by}.`);
+      this.deps.tell(`${approval.id} no longer needs an answer: ${outcome?.decision ?? 'its turn is over'}${by}.`);
     }
     this.look();
   }
@@ -90,7 +87,7 @@ export class ApprovalDesk {
     this.#seen.add(id);
     this.#asking = { id, over };
     try {
-      const answer = await this.#deps.ask(approval, over.signal);
+      const answer = await this.deps.ask(approval, over.signal);
       if (over.signal.aborted || answer === undefined) return;
       // The next notice about this call will be about our own answer.
       this.#asking = { id: '', over };
@@ -98,7 +95,7 @@ export class ApprovalDesk {
     } catch (error) {
       // The swarm has stopped, or the disk is full: the question stays open.
       const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
-      if (!this.#isClosed) this.#deps.tell(`${id} is not answered. ${problem}`);
+      if (!this.#isClosed) this.deps.tell(`${id} is not answered. ${problem}`);
     } finally {
       this.#asking = undefined;
       this.look();
@@ -106,7 +103,7 @@ export class ApprovalDesk {
   }
 
   async #give(id: string, { isApproved, note }: PersonAnswer): Promise<void> {
-    const { swarm, tell } = this.#deps;
+    const { swarm, tell } = this.deps;
     const reply = { id, by: userInfo().username, ...(note === undefined ? {} : { note }) };
     const isGiven = await (isApproved ? swarm.approve(reply) : swarm.deny(reply));
     if (!isGiven) tell(`${id} was already answered.`);

@@ -49,10 +49,7 @@ const TICK_MS = 1_000;
 const MOST_ASKED = 10;
 
 export class Chat {
-  /** The agent instance that the person talks to. */
-  at: InstanceAddress;
   readonly screen: ChatScreen;
-  readonly #deps: ChatDeps;
   readonly #questions: Questions;
   readonly #end = Promise.withResolvers<ChatEnd>();
   #turn: RunningTurn | undefined;
@@ -61,9 +58,11 @@ export class Chat {
   #queue: string[] = [];
   #warnedAt = -Infinity;
 
-  constructor(at: InstanceAddress, deps: ChatDeps) {
-    this.at = at;
-    this.#deps = deps;
+  constructor(
+    /** The agent instance that the person talks to. */
+    public at: InstanceAddress,
+    private readonly deps: ChatDeps,
+  ) {
     this.screen = deps.openScreen({
       sent: (text) => this.#sent(text),
       interrupt: () => this.interrupt(),
@@ -127,7 +126,7 @@ export class Chat {
 
   /** Handles Ctrl-C and SIGINT. */
   interrupt(): void {
-    const now = this.#deps.clock.elapsed();
+    const now = this.deps.clock.elapsed();
     const interruption = decideInterrupt({
       isAsking: this.#questions.isAsking,
       turn: this.#turn === undefined ? 'none' : this.#turn.abort.signal.aborted ? 'cancelling' : 'running',
@@ -146,7 +145,7 @@ export class Chat {
         break;
       case 'warn':
         this.#warnedAt = now;
-        this.#deps.clock.after(AGAIN_MS, () => this.screen.refresh());
+        this.deps.clock.after(AGAIN_MS, () => this.screen.refresh());
         break;
       case 'quit':
         return this.leave('left');
@@ -208,7 +207,7 @@ export class Chat {
       return this.screen.setDraft(text);
     }
     try {
-      await this.#deps.runCommand(command, this);
+      await this.deps.runCommand(command, this);
     } catch (error) {
       if (!GoondanError.is(error)) return this.lost(error);
       this.screen.print(describeFailure(error));
@@ -216,7 +215,7 @@ export class Chat {
   }
 
   async #runTurn(input: string): Promise<void> {
-    const { swarm, clock } = this.#deps;
+    const { swarm, clock } = this.deps;
     const { agent, instanceKey } = this.at;
     const view = new TurnView({ agent, print: (lines) => this.screen.print(lines), now: () => clock.elapsed() });
     const turn: RunningTurn = { abort: new AbortController(), view, traceId: newTraceId(), isAccepted: false };
@@ -271,9 +270,9 @@ export class Chat {
 
   /** Updates the elapsed time on the screen. */
   #tick(): () => void {
-    let callOff = this.#deps.clock.after(TICK_MS, next);
+    let callOff = this.deps.clock.after(TICK_MS, next);
     const { screen } = this;
-    const { clock } = this.#deps;
+    const { clock } = this.deps;
     return () => callOff();
 
     function next(): void {
@@ -283,7 +282,7 @@ export class Chat {
   }
 
   #live(): LiveView {
-    const isWarned = this.#deps.clock.elapsed() - this.#warnedAt < AGAIN_MS;
+    const isWarned = this.deps.clock.elapsed() - this.#warnedAt < AGAIN_MS;
     return {
       lines: [
         ...(this.#turn?.view.live() ?? []),

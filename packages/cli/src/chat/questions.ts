@@ -14,13 +14,10 @@ interface Question {
 }
 
 export class Questions {
-  readonly #screen: Pick<ChatScreen, 'draft' | 'setDraft' | 'print'>;
   readonly #waiting: Question[] = [];
   #aside = '';
 
-  constructor(screen: Pick<ChatScreen, 'draft' | 'setDraft' | 'print'>) {
-    this.#screen = screen;
-  }
+  constructor(private readonly screen: Pick<ChatScreen, 'draft' | 'setDraft' | 'print'>) {}
 
   get isAsking(): boolean {
     return this.#waiting.length > 0;
@@ -45,7 +42,7 @@ export class Questions {
   /** Answers the question that is being asked; `undefined` leaves it unanswered. */
   answer(text: string | undefined): void {
     this.#waiting.shift()?.resolve(text);
-    this.#screen.setDraft(this.#aside);
+    this.screen.setDraft(this.#aside);
     if (this.isAsking) this.#begin();
   }
 
@@ -60,8 +57,8 @@ export class Questions {
   }
 
   #begin(): void {
-    this.#aside = this.#screen.draft;
-    this.#screen.setDraft('');
-    this.#screen.print(this.#waiting[0]?.lines ?? []);
+    this.#aside = this.screen.draft;
+    this.screen.setDraft('');
+    this.screen.print(this.#waiting[0]?.lines ?? []);
   }
 }

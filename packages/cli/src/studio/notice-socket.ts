@@ -26,15 +26,13 @@ const TRY_AGAIN_LATER = 1013;
 const SAYS_SOMETHING = 1008;
 
 export class NoticeSocket {
-  readonly #start: (stream: NoticeSocket) => void;
   readonly #left = new AbortController();
   readonly #queue: SendQueue;
   #socket: PageSocket | undefined;
   #isFull = false;
 
   /** `start` is called when the page is connected. */
-  constructor(start: (stream: NoticeSocket) => void) {
-    this.#start = start;
+  constructor(private readonly start: (stream: NoticeSocket) => void) {
     this.#queue = new SendQueue({
       limits,
       write: (bytes) => this.#write(bytes),
@@ -59,7 +57,7 @@ export class NoticeSocket {
 
   opened(socket: PageSocket): void {
     this.#socket = socket;
-    this.#start(this);
+    this.start(this);
   }
 
   drained(): void {

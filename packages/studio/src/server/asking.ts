@@ -15,17 +15,15 @@ export interface Asked<Answer> {
 const ASK_AGAIN_MS = 3_000;
 
 export class Asking<Answer> {
-  readonly #get: (signal: AbortSignal) => Promise<Answer>;
-  readonly #tell: (asked: Asked<Answer>) => void;
   readonly #over = new AbortController();
   #isAsking = false;
   #wanted: { readonly version: unknown } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(get: (signal: AbortSignal) => Promise<Answer>, tell: (asked: Asked<Answer>) => void) {
-    this.#get = get;
-    this.#tell = tell;
-  }
+  constructor(
+    private readonly get: (signal: AbortSignal) => Promise<Answer>,
+    private readonly tell: (asked: Asked<Answer>) => void,
+  ) {}
 
   ask(version: unknown): void {
     clearTimeout(this.#timer);
@@ -46,7 +44,7 @@ export class Asking<Answer> {
       this.#wanted = undefined;
       const asked = await this.#askOnce(version);
       if (this.#over.signal.aborted) return;
-      this.#tell(asked);
+      this.tell(asked);
       if (this.#wanted === undefined && isPassing(asked.error)) {
         this.#timer = setTimeout(() => this.ask(version), ASK_AGAIN_MS);
       }
@@ -56,7 +54,7 @@ export class Asking<Answer> {
 
   async #askOnce(version: unknown): Promise<Asked<Answer>> {
     try {
-      return { value: await this.#get(this.#over.signal), version };
+      return { value: await this.get(this.#over.signal), version };
     } catch (error) {
       return { error: error instanceof Error ? error : new Error(String(error)), version };
     }

@@ -37,9 +37,6 @@ const LIST_GAP_MS = 200;
 const SETTLE_MS = 2_000;
 
 export class Connection {
-  readonly #name: string;
-  readonly #settings: Pick<McpSettings, 'timeouts' | 'mode'>;
-  readonly #deps: ConnectionDeps;
   #phase: 'idle' | 'connected' | 'closed' = 'idle';
   #client: McpClient | undefined;
   #target: ServerTarget | undefined;
@@ -54,11 +51,11 @@ export class Connection {
   #examinedAt = -Infinity;
 
   /** A `stateful` connection is supervised: if it breaks, it reconnects. */
-  constructor(name: string, settings: Pick<McpSettings, 'timeouts' | 'mode'>, deps: ConnectionDeps) {
-    this.#name = name;
-    this.#settings = settings;
-    this.#deps = deps;
-  }
+  constructor(
+    private readonly name: string,
+    private readonly settings: Pick<McpSettings, 'timeouts' | 'mode'>,
+    private readonly deps: ConnectionDeps,
+  ) {}
 
   get isConnected(): boolean {
     return this.#phase === 'connected';
@@ -70,9 +67,9 @@ export class Connection {
     if (isSame) return;
     const isNew = this.#target === undefined;
     this.#target = target;
-    this.#deps.health.aimedAt(describeTarget(target));
+    this.deps.health.aimedAt(describeTarget(target));
     if (isNew) return;
-    this.#deps.logger.info('mcp.moved: the transport of the server has changed.');
+    this.deps.logger.info('mcp.moved: the transport of the server has changed.');
     this.#failures = 0;
     this.#lastFailure = undefined;
     await this.release();
@@ -81,7 +78,7 @@ export class Connection {
   /** Resolves when the server is connected. **Errors** — `E_MCP_CONNECT`, `E_MCP_TIMEOUT`, `E_MCP_CALL`. */
   async need(signal?: AbortSignal): Promise<void> {
     if (this.#phase === 'connected') return;
-    const { clock } = this.#deps;
+    const { clock } = this.deps;
     const last = this.#lastFailure;
     if (this.#attempt === undefined && last !== undefined && clock.elapsed() - last.at < GAP_MS) throw last.error;
     await unlessAborted(this.#connect(), signal);
@@ -97,7 +94,7 @@ export class Connection {
   get isResting(): boolean {
     const last = this.#lastFailure;
     if (last === undefined || this.#phase === 'connected') return false;
-    return this.#deps.clock.elapsed() - last.at < (retryDelay(this.#failures) ?? LONGEST_REST_MS);
+    return this.deps.clock.elapsed() - last.at < (retryDelay(this.#failures) ?? LONGEST_REST_MS);
   }
 
   /** `mayRepeat`: the request may safely be sent twice. **Errors** — the errors of `need` and of `work`. */
@@ -124,7 +121,7 @@ export class Connection {
   async settled(): Promise<void> {
     if (this.#listing === undefined) return;
     const late = Promise.withResolvers<void>();
-    const callOff = this.#deps.clock.after(SETTLE_MS, () => late.resolve());
+    const callOff = this.deps.clock.after(SETTLE_MS, () => late.resolve());
     await Promise.race([this.#listing, late.promise]).finally(callOff);
   }
 
@@ -134,7 +131,7 @@ export class Connection {
     await this.#attempt?.catch(() => undefined);
     if (this.#phase === 'connected') this.#phase = 'idle';
     await this.#client?.close();
-    if (this.#lastFailure === undefined) this.#deps.health.released();
+    if (this.#lastFailure === undefined) this.deps.health.released();
   }
 
   async close(): Promise<void> {
@@ -152,8 +149,8 @@ export class Connection {
   }
 
   async #tryOnce(): Promise<void> {
-    const { clock, logger, health, open, onListed } = this.#deps;
-    const { timeouts } = this.#settings;
+    const { clock, logger, health, open, onListed } = this.deps;
+    const { timeouts } = this.settings;
     try {
       const target = this.#target;
       if (target === undefined || this.#phase === 'closed') throw new McpFailure('unreached', 'it is closed.');
@@ -181,7 +178,7 @@ export class Connection {
   }
 
   async #list(client: McpClient): Promise<readonly ListedTool[]> {
-    return this.#abilities.tools ? client.listTools({ timeoutMs: this.#settings.timeouts.listMs }) : [];
+    return this.#abilities.tools ? client.listTools({ timeoutMs: this.settings.timeouts.listMs }) : [];
   }
 
   #events(): ClientEvents {
@@ -194,7 +191,7 @@ export class Connection {
 
   /** Sends a request to find out whether the connection is lost. */
   #examine(problem: string): void {
-    const now = this.#deps.clock.elapsed();
+    const now = this.deps.clock.elapsed();
     if (this.#phase !== 'connected' || now - this.#examinedAt < GAP_MS) return;
     this.#examinedAt = now;
     this.#listAgain(`an unexpected error: ${problem}`);
@@ -203,7 +200,7 @@ export class Connection {
   #listAgain(reason: string): void {
     this.#hasChangedAgain = true;
     if (this.#phase !== 'connected' || this.#listing !== undefined) return;
-    this.#deps.logger.debug(`mcp.listed: listed again, because ${reason}`);
+    this.deps.logger.debug(`mcp.listed: listed again, because ${reason}`);
     this.#listing = this.#listUntilQuiet().finally(() => void (this.#listing = undefined));
   }
 
@@ -211,27 +208,27 @@ export class Connection {
     try {
       while (this.#hasChangedAgain && this.#phase === 'connected' && this.#client !== undefined) {
         this.#hasChangedAgain = false;
-        await this.#deps.onListed(await this.#list(this.#client), this.#abilities);
+        await this.deps.onListed(await this.#list(this.#client), this.#abilities);
         if (this.#hasChangedAgain) await this.#pause(LIST_GAP_MS);
       }
     } catch (thrown) {
       const { message } = this.#toError(thrown);
-      this.#deps.logger.warn(`mcp.failed: its tools could not be listed again: ${message}`);
+      this.deps.logger.warn(`mcp.failed: its tools could not be listed again: ${message}`);
       // The tool list may be out of date, and no notice would follow, so reconnect.
       this.#lose(message);
     }
   }
 
   #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.#deps.clock.after(ms, resolve));
+    return new Promise((resolve) => void this.deps.clock.after(ms, resolve));
   }
 
   #lose(problem: string): void {
     if (this.#phase !== 'connected') return;
-    const { clock, logger, health } = this.#deps;
+    const { clock, logger, health } = this.deps;
     this.#phase = 'idle';
     this.#failures = clock.elapsed() - this.#connectedAt >= HEALTHY_MS ? 0 : this.#failures + 1;
-    const delay = this.#settings.mode === 'stateful' ? retryDelay(this.#failures) : undefined;
+    const delay = this.settings.mode === 'stateful' ? retryDelay(this.#failures) : undefined;
     logger.warn(
       `mcp.lost: ${problem} ${delay === undefined ? 'It is connected again when it is needed.' : `Next attempt in ${delay} ms.`}`,
     );
@@ -245,7 +242,7 @@ export class Connection {
   }
 
   #retryAfter(delay: number): void {
-    this.#callOffRetry = this.#deps.clock.after(delay, () => void this.#retry());
+    this.#callOffRetry = this.deps.clock.after(delay, () => void this.#retry());
   }
 
   async #retry(): Promise<void> {
@@ -253,10 +250,10 @@ export class Connection {
       await this.#connect();
     } catch (error) {
       const { message, code } = this.#toError(error);
-      this.#deps.logger.warn(`mcp.failed: ${message}`);
+      this.deps.logger.warn(`mcp.failed: ${message}`);
       const next = retryDelay(this.#failures);
       if (next === undefined || this.#phase !== 'idle') return;
-      this.#deps.health.failed(`${message} (${code})`, this.#lastWords(), true);
+      this.deps.health.failed(`${message} (${code})`, this.#lastWords(), true);
       this.#retryAfter(next);
     }
   }
@@ -267,9 +264,9 @@ export class Connection {
 
   #toError(thrown: unknown): GoondanError {
     if (GoondanError.is(thrown)) return thrown;
-    if (thrown instanceof McpFailure) return toError(this.#name, thrown);
+    if (thrown instanceof McpFailure) return toError(this.name, thrown);
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    return toError(this.#name, new McpFailure('unreached', message, thrown));
+    return toError(this.name, new McpFailure('unreached', message, thrown));
   }
 }
 

@@ -3,15 +3,12 @@
  * `skipLine`.
  */
 export class LineReader {
-  readonly #longest: number;
   readonly #decoder = new TextDecoder();
   #begun = '';
   #isSkipping = false;
 
   /** `longest` is the maximum length of a line, in characters. */
-  constructor(longest: number) {
-    this.#longest = longest;
-  }
+  constructor(private readonly longest: number) {}
 
   push(chunk: Uint8Array): string[] {
     const [first = '', ...rest] = this.#decoder.decode(chunk, { stream: true }).split('\n');
@@ -28,7 +25,7 @@ export class LineReader {
 
   /** True when the unfinished line exceeds the limit. */
   get isTooLong(): boolean {
-    return this.#begun.length > this.#longest;
+    return this.#begun.length > this.longest;
   }
 
   /** Drops the unfinished line, including the part that has not arrived yet. */

@@ -35,10 +35,6 @@ export interface ServerDeps {
 }
 
 export class McpServer {
-  readonly #name: string;
-  readonly #settings: McpSettings;
-  readonly #api: ExtensionApi;
-  readonly #deps: ServerDeps;
   readonly #health: ServerHealth;
   readonly #connection: Connection;
   readonly #offer: ToolOffer;
@@ -47,11 +43,12 @@ export class McpServer {
   #hasConnected = false;
   #ending: Promise<void> = Promise.resolve();
 
-  constructor(name: string, settings: McpSettings, api: ExtensionApi, deps: ServerDeps) {
-    this.#name = name;
-    this.#settings = settings;
-    this.#api = api;
-    this.#deps = deps;
+  constructor(
+    private readonly name: string,
+    private readonly settings: McpSettings,
+    private readonly api: ExtensionApi,
+    private readonly deps: ServerDeps,
+  ) {
     const { logger, tools, events } = api;
     this.#health = new ServerHealth((status) => events.emit('extension.status', status));
     this.#connection = new Connection(name, settings, {
@@ -79,7 +76,7 @@ export class McpServer {
     } finally {
       await this.#save();
       // Not awaited here; the next connection waits until this one is closed.
-      if (this.#settings.mode === 'stateless') this.#ending = this.#connection.release();
+      if (this.settings.mode === 'stateless') this.#ending = this.#connection.release();
     }
   }
 
@@ -98,23 +95,23 @@ export class McpServer {
   }
 
   async #beginTurn({ bundleFolder, workdir, signal }: TurnMiddlewareContext): Promise<void> {
-    const { required } = this.#settings;
+    const { required } = this.settings;
     this.#bundleFolder = bundleFolder;
     await this.#ending;
     try {
-      this.#offer.remember(readSeen(await this.#api.state.get()));
-      const { environment } = this.#deps;
-      await this.#connection.aim(await resolveTarget(this.#settings, { bundleFolder, workdir, environment }));
+      this.#offer.remember(readSeen(await this.api.state.get()));
+      const { environment } = this.deps;
+      await this.#connection.aim(await resolveTarget(this.settings, { bundleFolder, workdir, environment }));
       if (this.#connection.isConnected) return await this.#reconsider();
       if (required || this.#mustWait()) return await this.#connection.need(signal);
-      if (this.#settings.mode === 'stateful') this.#connection.wake();
+      if (this.settings.mode === 'stateful') this.#connection.wake();
     } catch (error) {
       if (GoondanError.is(error) && isDeclaration(error)) {
         this.#health.failed(`${error.message} (${error.code})`, { exit: '', lines: [] });
       }
       // If the turn was cancelled or exceeded its deadline, the turn itself reports that.
       if (required || signal.aborted || !GoondanError.is(error)) throw error;
-      this.#api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn continues without it.`);
+      this.api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn continues without it.`);
     }
   }
 
@@ -135,13 +132,13 @@ export class McpServer {
   }
 
   async #takeList(listed: readonly ListedTool[], abilities: ServerAbilities): Promise<void> {
-    const { tools } = this.#settings;
+    const { tools } = this.settings;
     this.#offer.update(tools === false ? [] : listed, await this.#knowledge());
     if (this.#sharedTools.length === 0) {
       const deps = {
-        extension: this.#name,
-        settings: this.#settings,
-        tools: this.#api.tools,
+        extension: this.name,
+        settings: this.settings,
+        tools: this.api.tools,
         connection: this.#connection,
       };
       this.#sharedTools = registerSharedTools(deps, abilities);
@@ -156,14 +153,14 @@ export class McpServer {
   }
 
   async #knowledge() {
-    const { trust, tools } = this.#settings;
-    const approved = approvedOf(await readApprovalsFile(this.#bundleFolder), this.#name);
+    const { trust, tools } = this.settings;
+    const approved = approvedOf(await readApprovalsFile(this.#bundleFolder), this.name);
     return { approved, trust, filter: tools === false ? {} : tools };
   }
 
   async #call(tool: ListedTool, { signal, traceparent }: ToolContext, input: JsonObject): Promise<JsonValue> {
-    const { timeouts, maxResultCharacters } = this.#settings;
-    const { logger } = this.#api;
+    const { timeouts, maxResultCharacters } = this.settings;
+    const { logger } = this.api;
     const options = {
       timeoutMs: timeouts.callMs,
       signal,
@@ -180,7 +177,7 @@ export class McpServer {
       { signal, mayRepeat: readOnlyHint === true || idempotentHint === true },
     );
     if (reply.isError === true) {
-      throw new GoondanError('E_MCP_TOOL', textOf(reply) || `"${tool.name}" of MCP server "${this.#name}" failed.`);
+      throw new GoondanError('E_MCP_TOOL', textOf(reply) || `"${tool.name}" of MCP server "${this.name}" failed.`);
     }
     return toOutput(reply, maxResultCharacters);
   }
@@ -188,7 +185,7 @@ export class McpServer {
   /** Saved both before and after the steps, because a resumed turn restores the state from before its steps. */
   async #save(): Promise<void> {
     const { seen, withheld } = this.#offer;
-    if (seen.size + withheld.length > 0) await this.#api.state.set(toState(seen, withheld));
+    if (seen.size + withheld.length > 0) await this.api.state.set(toState(seen, withheld));
   }
 }
 

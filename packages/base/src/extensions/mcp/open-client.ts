@@ -32,10 +32,6 @@ export async function openClient(events: ClientEvents, onServerLine: (line: stri
 }
 
 class SupervisedClient implements McpClient {
-  readonly #sdk: Sdk;
-  readonly #version: string;
-  readonly #events: ClientEvents;
-  readonly #onServerLine: (line: string) => void;
   #client: SdkClient;
   #process: ServerProcess<never> | undefined;
   /** The previous process, when none is running. */
@@ -43,11 +39,12 @@ class SupervisedClient implements McpClient {
   #isOpen = false;
   #closing: Promise<void> | undefined;
 
-  constructor(sdk: Sdk, version: string, events: ClientEvents, onServerLine: (line: string) => void) {
-    this.#sdk = sdk;
-    this.#version = version;
-    this.#events = events;
-    this.#onServerLine = onServerLine;
+  constructor(
+    private readonly sdk: Sdk,
+    private readonly version: string,
+    private readonly events: ClientEvents,
+    private readonly onServerLine: (line: string) => void,
+  ) {
     this.#client = this.#newClient('legacy');
   }
 
@@ -127,7 +124,7 @@ class SupervisedClient implements McpClient {
     const wasOpen = this.#isOpen;
     this.#isOpen = false;
     const { transport } = this.#client;
-    if (wasOpen && transport instanceof this.#sdk.StreamableHTTPClientTransport) {
+    if (wasOpen && transport instanceof this.sdk.StreamableHTTPClientTransport) {
       const late = Bun.sleep(GOODBYE_MS);
       await Promise.race([transport.terminateSession().catch(() => undefined), late]);
     }
@@ -143,9 +140,9 @@ class SupervisedClient implements McpClient {
   }
 
   #newClient(mode: ServerTarget['protocol']): SdkClient {
-    const onChanged = () => this.#isOpen && client === this.#client && this.#events.onToolsChanged();
-    const client = new this.#sdk.Client(
-      { name: 'goondan', version: this.#version },
+    const onChanged = () => this.#isOpen && client === this.#client && this.events.onToolsChanged();
+    const client = new this.sdk.Client(
+      { name: 'goondan', version: this.version },
       {
         listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
         listMaxPages: MOST_PAGES,
@@ -155,21 +152,21 @@ class SupervisedClient implements McpClient {
     client.onclose = () => {
       if (!this.#isOpen || client !== this.#client) return;
       this.#isOpen = false;
-      this.#events.onClosed();
+      this.events.onClosed();
     };
     client.onerror = (error) => {
-      if (this.#isOpen && client === this.#client) this.#events.onTrouble(error.message);
+      if (this.#isOpen && client === this.#client) this.events.onTrouble(error.message);
     };
     return client;
   }
 
   #openTransport(target: ServerTarget) {
     if (target.type === 'http') {
-      return new this.#sdk.StreamableHTTPClientTransport(new URL(target.url), {
+      return new this.sdk.StreamableHTTPClientTransport(new URL(target.url), {
         requestInit: { headers: { ...target.headers } },
       });
     }
-    const opened = new ServerProcess(target, this.#sdk.deserializeMessage, this.#onServerLine);
+    const opened = new ServerProcess(target, this.sdk.deserializeMessage, this.onServerLine);
     // The cast is safe: only the SDK reads the messages.
     this.#process = opened as unknown as ServerProcess<never>;
     return opened;
@@ -194,7 +191,7 @@ class SupervisedClient implements McpClient {
 
   #toFailure(thrown: unknown, { signal, timeoutMs }: AskOptions): unknown {
     if (signal?.aborted) return signal.reason;
-    const { SdkError, SdkHttpError, ProtocolError } = this.#sdk;
+    const { SdkError, SdkHttpError, ProtocolError } = this.sdk;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     const failed = (kind: McpFailure['kind'], said = message) =>
       new McpFailure(kind, `${said}${/[.!?]$/.test(said) ? '' : '.'}${this.#lastWords(kind)}`, thrown);
@@ -206,7 +203,7 @@ class SupervisedClient implements McpClient {
       return failed(status !== undefined && status < 500 ? 'refused' : 'broken');
     }
     if (SdkError.isInstance(thrown)) {
-      const { SdkErrorCode } = this.#sdk;
+      const { SdkErrorCode } = this.sdk;
       if (thrown.code === SdkErrorCode.RequestTimeout) return failed('timeout', `no answer within ${timeoutMs} ms.`);
       if (thrown.code === SdkErrorCode.NotConnected) return failed('unreached', 'it is not connected.');
       if (thrown.code === SdkErrorCode.ConnectionClosed) return failed('broken', 'the connection was closed.');

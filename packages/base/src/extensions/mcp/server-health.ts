@@ -10,13 +10,10 @@ import type { LastWords } from './mcp-client.ts';
 const LONGEST_LINE = 2_000;
 
 export class ServerHealth {
-  readonly #emit: (status: ExtensionStatus) => void;
   #status: ExtensionStatus = { state: 'idle' };
   #told = '';
 
-  constructor(emit: (status: ExtensionStatus) => void) {
-    this.#emit = emit;
-  }
+  constructor(private readonly emit: (status: ExtensionStatus) => void) {}
 
   /** Reports that the server is declared, before the first attempt to connect. */
   begin(): void {
@@ -76,6 +73,6 @@ export class ServerHealth {
     const told = JSON.stringify(this.#status);
     if (told === this.#told) return;
     this.#told = told;
-    this.#emit(this.#status);
+    this.emit(this.#status);
   }
 }

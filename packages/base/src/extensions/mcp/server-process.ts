@@ -30,24 +30,21 @@ export class ServerProcess<Message> {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: Message) => void) | undefined;
-  readonly #target: StdioTarget;
-  readonly #parse: (line: string) => Message;
-  readonly #onServerLine: (line: string) => void;
   readonly #tag = newProcessTag();
   readonly #lastLines: string[] = [];
   #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined;
   #ended: Promise<void> = Promise.resolve();
   #exit = '';
 
-  constructor(target: StdioTarget, parse: (line: string) => Message, onServerLine: (line: string) => void) {
-    this.#target = target;
-    this.#parse = parse;
-    this.#onServerLine = onServerLine;
-  }
+  constructor(
+    private readonly target: StdioTarget,
+    private readonly parse: (line: string) => Message,
+    private readonly onServerLine: (line: string) => void,
+  ) {}
 
   /** **Errors** — system errors, such as `ENOENT` when the command does not exist. */
   async start(): Promise<void> {
-    const { command, args, environment, cwd } = this.#target;
+    const { command, args, environment, cwd } = this.target;
     const child = Bun.spawn([command, ...args], {
       cwd,
       env: { ...environment, ...entryOf(this.#tag) },
@@ -123,7 +120,7 @@ export class ServerProcess<Message> {
     if (line === '') return;
     let message;
     try {
-      message = this.#parse(line);
+      message = this.parse(line);
     } catch {
       // Some servers print other text on stdout; it is logged, and not an error.
       return this.#keep(line);
@@ -154,7 +151,7 @@ export class ServerProcess<Message> {
     // A complete line may be longer than the limit.
     const kept = line.slice(0, LONGEST_LINE);
     this.#remember(kept);
-    this.#onServerLine(kept);
+    this.onServerLine(kept);
   }
 
   #remember(line: string): void {

@@ -23,7 +23,6 @@ export interface OfferDeps {
 }
 
 export class ToolOffer {
-  readonly #deps: OfferDeps;
   /** Name in the catalog → the server's name of the registered tool. */
   readonly #registered = new Map<string, string>();
   #listed: readonly ListedTool[] = [];
@@ -33,9 +32,7 @@ export class ToolOffer {
   #withheld: readonly Withheld[] = [];
   #seen: Fingerprints = new Map();
 
-  constructor(deps: OfferDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: OfferDeps) {}
 
   get seen(): Fingerprints {
     return this.#seen;
@@ -57,7 +54,7 @@ export class ToolOffer {
 
   /** Replaces the offered tools with the server's current ones. */
   update(listed: readonly ListedTool[], knowledge: Omit<Knowledge, 'seen'>): void {
-    const { logger } = this.#deps;
+    const { logger } = this.deps;
     if (listed.length > MOST_TOOLS) {
       logger.warn(`mcp.cut: the server lists ${listed.length} tools; the first ${MOST_TOOLS} are used.`);
     }
@@ -65,11 +62,11 @@ export class ToolOffer {
     const before = this.#offered;
     this.#listed = listed;
     this.#seen = seen;
-    this.#deps.names.assign(offered.map(({ name }) => name));
+    this.deps.names.assign(offered.map(({ name }) => name));
     this.#tellWithheld(withheld);
     this.#withheld = withheld;
     this.#offered = new Map(offered.filter((tool) => this.#register(tool)).map((tool) => [tool.name, tool]));
-    this.#offeredNames = new Set([...this.#offered.keys()].map((tool) => this.#deps.names.of(tool)));
+    this.#offeredNames = new Set([...this.#offered.keys()].map((tool) => this.deps.names.of(tool)));
     this.#tellOffered(before);
   }
 
@@ -90,7 +87,7 @@ export class ToolOffer {
   /** **Errors** — `E_MCP_TOOL_CHANGED`, `E_MCP_TOOL_GONE`. */
   check(tool: string): void {
     if (this.#offered.has(tool)) return;
-    const { extension } = this.#deps;
+    const { extension } = this.deps;
     const withheld = this.#withheld.find((each) => each.tool.name === tool);
     if (withheld === undefined) {
       throw new GoondanError('E_MCP_TOOL_GONE', `MCP server "${extension}" has no tool "${tool}" any more.`);
@@ -100,7 +97,7 @@ export class ToolOffer {
 
   /** Returns false when the name is taken by another extension. */
   #register(tool: ListedTool): boolean {
-    const { tools, names, logger, call } = this.#deps;
+    const { tools, names, logger, call } = this.deps;
     const name = names.of(tool.name);
     const fingerprint = fingerprintOf(tool);
     if (this.#registered.get(name) === fingerprint) return true;
@@ -118,7 +115,7 @@ export class ToolOffer {
     const added = [...this.#offered.keys()].filter((name) => !before.has(name));
     const removed = [...before.keys()].filter((name) => !this.#offered.has(name));
     if (added.length + removed.length === 0) return;
-    const { logger, names } = this.#deps;
+    const { logger, names } = this.deps;
     const list = (tools: readonly string[]) => tools.map((tool) => names.of(tool)).join(', ');
     const parts = [
       ...(added.length === 0 ? [] : [`offered: ${list(added)}`]),
@@ -130,7 +127,7 @@ export class ToolOffer {
   /** Reports each withheld tool once. */
   #tellWithheld(withheld: readonly Withheld[]): void {
     const known = new Set(this.#withheld.map(({ fingerprint }) => fingerprint));
-    const { extension, logger } = this.#deps;
+    const { extension, logger } = this.deps;
     for (const { tool, fingerprint, problem, reason } of withheld) {
       if (known.has(fingerprint)) continue;
       const name = cleanText(tool.name, 128);

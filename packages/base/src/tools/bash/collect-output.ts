@@ -26,7 +26,6 @@ export interface CollectedOutput {
 }
 
 export class OutputCollector {
-  readonly #options: CollectOptions;
   readonly #hider: ReturnType<typeof hideValues>;
   #bytes = 0;
   /** The first `shownBytes`. */
@@ -36,8 +35,7 @@ export class OutputCollector {
   #file: { readonly path: string; readonly descriptor: number } | undefined;
   #spilled = 0;
 
-  constructor(options: CollectOptions) {
-    this.#options = options;
+  constructor(private readonly options: CollectOptions) {
     this.#hider = hideValues(options.hidden);
   }
 
@@ -66,21 +64,21 @@ export class OutputCollector {
   }
 
   get #half(): number {
-    return Math.floor(this.#options.shownBytes / 2);
+    return Math.floor(this.options.shownBytes / 2);
   }
 
   #add(chunk: Buffer<ArrayBuffer>): void {
     if (chunk.length === 0) return;
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#options.shownBytes) this.#spill(chunk);
-    const room = this.#options.shownBytes - this.#start.length;
+    if (this.#bytes > this.options.shownBytes) this.#spill(chunk);
+    const room = this.options.shownBytes - this.#start.length;
     if (room > 0) this.#start = Buffer.concat([this.#start, chunk.subarray(0, room)]);
     this.#end = lastOf(Buffer.concat([this.#end, lastOf(chunk, this.#half)]), this.#half);
   }
 
   #spill(chunk: Buffer): void {
     if (this.#file === undefined) {
-      const path = this.#options.newFile();
+      const path = this.options.newFile();
       this.#file = { path, descriptor: openSync(path, 'wx', 0o600) };
       // Writes everything received so far: a longer stream would already have a file.
       this.#write(this.#start);
@@ -89,14 +87,14 @@ export class OutputCollector {
   }
 
   #write(bytes: Buffer): void {
-    const fitting = bytes.subarray(0, this.#options.spilledBytes - this.#spilled);
+    const fitting = bytes.subarray(0, this.options.spilledBytes - this.#spilled);
     if (this.#file === undefined || fitting.length === 0) return;
     writeSync(this.#file.descriptor, fitting);
     this.#spilled += fitting.length;
   }
 
   #text(): string {
-    if (this.#bytes <= this.#options.shownBytes) return toText(this.#start);
+    if (this.#bytes <= this.options.shownBytes) return toText(this.#start);
     const head = withoutCutEnd(this.#start.subarray(0, this.#half));
     const tail = withoutCutStart(this.#end);
     const left = this.#bytes - head.length - tail.length;

@@ -24,8 +24,6 @@ export interface LiveScreenDeps {
 }
 
 export class LiveScreen implements ChatScreen {
-  readonly #deps: LiveScreenDeps;
-  readonly #hooks: ScreenHooks;
   readonly #keys = new KeyDecoder();
   readonly #prompt = new Prompt();
   #finished: Line[] = [];
@@ -37,16 +35,16 @@ export class LiveScreen implements ChatScreen {
   #callOffFrame: (() => void) | undefined;
   #callOffEscape = () => {};
 
-  constructor(hooks: ScreenHooks, deps: LiveScreenDeps) {
-    this.#hooks = hooks;
-    this.#deps = deps;
-  }
+  constructor(
+    private readonly hooks: ScreenHooks,
+    private readonly deps: LiveScreenDeps,
+  ) {}
 
   open(): void {
-    this.#deps.tty.takeOver({
+    this.deps.tty.takeOver({
       pressed: (bytes) => this.#pressed(bytes),
       resized: () => this.refresh(),
-      gone: () => this.#hooks.gone(),
+      gone: () => this.hooks.gone(),
     });
     this.refresh();
   }
@@ -63,8 +61,8 @@ export class LiveScreen implements ChatScreen {
 
   refresh(): void {
     if (this.#callOffFrame !== undefined || this.#isClosed) return;
-    const wait = this.#lastFrameAt + FRAME_MS - this.#deps.clock.elapsed();
-    this.#callOffFrame = this.#deps.clock.after(Math.max(0, wait), () => {
+    const wait = this.#lastFrameAt + FRAME_MS - this.deps.clock.elapsed();
+    this.#callOffFrame = this.deps.clock.after(Math.max(0, wait), () => {
       this.#callOffFrame = undefined;
       this.#paint();
     });
@@ -94,12 +92,12 @@ export class LiveScreen implements ChatScreen {
     this.#callOffFrame?.();
     this.#callOffEscape();
     this.#flush();
-    this.#deps.tty.giveBack();
+    this.deps.tty.giveBack();
   }
 
   /** Draws the last frame: the finished lines, without the live part. */
   #flush(): void {
-    const { tty, colors } = this.#deps;
+    const { tty, colors } = this.deps;
     const { columns } = tty.size();
     const frame = { shown: this.#shown, finished: this.#finished, live: nothingLive, columns };
     [this.#finished, this.#shown] = [[], nothingLive];
@@ -110,9 +108,9 @@ export class LiveScreen implements ChatScreen {
     if (this.#isClosed) return;
     this.#isDue = this.#isWriting;
     if (this.#isWriting) return;
-    const { tty, colors, clock } = this.#deps;
+    const { tty, colors, clock } = this.deps;
     const size = tty.size();
-    const live = layOutLive(this.#hooks.live(), this.#prompt.edited, size);
+    const live = layOutLive(this.hooks.live(), this.#prompt.edited, size);
     const frame = { shown: this.#shown, finished: this.#finished, live, columns: size.columns };
     [this.#finished, this.#shown] = [[], live];
     this.#isWriting = true;
@@ -127,20 +125,20 @@ export class LiveScreen implements ChatScreen {
     this.#callOffEscape();
     for (const key of this.#keys.feed(bytes)) {
       const outcome = this.#prompt.press(key);
-      if (outcome.type === 'sent') this.#hooks.sent(outcome.text);
-      else if (outcome.type === 'interrupt') this.#hooks.interrupt();
-      else if (outcome.type === 'leave') this.#hooks.leave();
-      else if (outcome.type === 'quit') this.#hooks.quit();
+      if (outcome.type === 'sent') this.hooks.sent(outcome.text);
+      else if (outcome.type === 'interrupt') this.hooks.interrupt();
+      else if (outcome.type === 'leave') this.hooks.leave();
+      else if (outcome.type === 'quit') this.hooks.quit();
       else if (outcome.type === 'clear-screen') this.#clearScreen();
       else if (outcome.type === 'refused') this.print([line(outcome.reason, 'yellow')]);
     }
-    if (this.#keys.isWaiting) this.#callOffEscape = this.#deps.clock.after(ESCAPE_MS, () => this.#keys.forgetEscape());
+    if (this.#keys.isWaiting) this.#callOffEscape = this.deps.clock.after(ESCAPE_MS, () => this.#keys.forgetEscape());
     this.refresh();
   }
 
   /** Moves the contents of the screen into the scrollback. */
   #clearScreen(): void {
-    const { tty } = this.#deps;
+    const { tty } = this.deps;
     const { columns, rows } = tty.size();
     tty.write(`${eraseLive(this.#shown, columns)}${'\r\n'.repeat(rows - 1)}\x1b[H`, () => undefined);
     this.#shown = nothingLive;

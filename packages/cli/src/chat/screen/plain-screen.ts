@@ -16,32 +16,30 @@ export interface PlainScreenDeps {
 
 export class PlainScreen implements ChatScreen {
   readonly draft = '';
-  readonly #hooks: ScreenHooks;
-  readonly #deps: PlainScreenDeps;
   #isPrompted = false;
   #isHinted = false;
   #isClosed = false;
   #stopReading = () => {};
 
-  constructor(hooks: ScreenHooks, deps: PlainScreenDeps) {
-    this.#hooks = hooks;
-    this.#deps = deps;
-  }
+  constructor(
+    private readonly hooks: ScreenHooks,
+    private readonly deps: PlainScreenDeps,
+  ) {}
 
   open(): void {
-    this.#stopReading = this.#deps.readLines(
+    this.#stopReading = this.deps.readLines(
       (text) => {
         this.#isPrompted = false;
-        this.#hooks.sent(text);
+        this.hooks.sent(text);
         this.refresh();
       },
-      () => this.#hooks.leave(),
+      () => this.hooks.leave(),
     );
     this.refresh();
   }
 
   print(lines: readonly Line[]): void {
-    const { write, colors } = this.#deps;
+    const { write, colors } = this.deps;
     const text = lines.map((each) => `${renderLine(each, colors)}\n`).join('');
     write(this.#isPrompted ? `\n${text}` : text);
     this.#isPrompted = false;
@@ -52,13 +50,13 @@ export class PlainScreen implements ChatScreen {
   printSent(): void {}
 
   refresh(): void {
-    const { lines, hint, label } = this.#hooks.live();
+    const { lines, hint, label } = this.hooks.live();
     const isNew = hint !== undefined && !this.#isHinted;
     this.#isHinted = hint !== undefined;
     if (isNew) return this.print([hint]);
     if (this.#isPrompted || this.#isClosed || lines.length > 0) return;
     this.#isPrompted = true;
-    this.#deps.write(label);
+    this.deps.write(label);
   }
 
   setDraft(text: string): void {
@@ -72,7 +70,7 @@ export class PlainScreen implements ChatScreen {
   close(): void {
     this.#isClosed = true;
     this.#stopReading();
-    if (this.#isPrompted) this.#deps.write('\n');
+    if (this.#isPrompted) this.deps.write('\n');
     this.#isPrompted = false;
   }
 }

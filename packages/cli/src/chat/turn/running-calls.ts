@@ -28,18 +28,15 @@ const LONGEST_ARGUMENTS = 80;
 const LONGEST_REASON = 200;
 
 export class RunningCalls {
-  readonly #agent: string;
   readonly #running = new Map<string, Running>();
 
   /** `agent` is the agent of the turn; other agents are shown by name. */
-  constructor(agent: string) {
-    this.#agent = agent;
-  }
+  constructor(private readonly agent: string) {}
 
   /** If the notice ends a call or turn, returns the line that stays. */
   hear({ name, at, payload }: RuntimeNotice, now: number): Line | undefined {
     const id = textIn(payload, 'spanId');
-    const isOther = at.agent !== this.#agent;
+    const isOther = at.agent !== this.agent;
     if (name === 'tool.called') {
       const tool = textIn(payload, 'toolName');
       const what = isOther ? `${at.agent} · ${tool}` : tool;

@@ -19,7 +19,6 @@ export interface TurnViewDeps {
 const LONGEST_THOUGHT = 200;
 
 export class TurnView {
-  readonly #deps: TurnViewDeps;
   readonly #startedAt: number;
   readonly #calls: RunningCalls;
   #text = new StreamedText();
@@ -28,8 +27,7 @@ export class TurnView {
   #thought = '';
   #isCancelling = false;
 
-  constructor(deps: TurnViewDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: TurnViewDeps) {
     this.#startedAt = deps.now();
     this.#calls = new RunningCalls(deps.agent);
   }
@@ -40,8 +38,8 @@ export class TurnView {
     if (notice.type !== 'runtime.event') return;
     // A tool call is shown after the text that precedes it.
     if (notice.name === 'tool.called') this.#finishText();
-    const ended = this.#calls.hear(notice, this.#deps.now());
-    if (ended !== undefined) this.#deps.print([ended]);
+    const ended = this.#calls.hear(notice, this.deps.now());
+    if (ended !== undefined) this.deps.print([ended]);
   }
 
   cancelling(): void {
@@ -49,14 +47,14 @@ export class TurnView {
   }
 
   live(): Line[] {
-    const now = this.#deps.now();
+    const now = this.deps.now();
     const said = this.#text.rest === '' ? this.#thoughtLine() : [line(this.#text.rest)];
     return [...said, ...this.#calls.live(now), this.#statusLine(now)];
   }
 
   /** Shows the final result. */
   end({ result, stepCount }: TurnEnd): void {
-    const { print } = this.#deps;
+    const { print } = this.deps;
     const response = textOf(result.responseMessage);
     this.#finishText();
     // A layer may have changed the streamed text; then the final response is printed.
@@ -72,7 +70,7 @@ export class TurnView {
   fail(error: unknown): void {
     this.#finishText();
     this.#printFailure(GoondanError.is(error) ? error : { message: String(error) });
-    this.#deps.print([emptyLine]);
+    this.deps.print([emptyLine]);
   }
 
   #hearDelta(delta: TurnDelta): void {
@@ -83,7 +81,7 @@ export class TurnView {
     if (delta.type === 'discard') return this.#discard();
     if (delta.stepId !== this.#stepId) this.#beginStep(delta.stepId);
     this.#thought = '';
-    this.#deps.print(this.#text.add(delta.text).map((each) => line(each)));
+    this.deps.print(this.#text.add(delta.text).map((each) => line(each)));
   }
 
   #beginStep(stepId: string): void {
@@ -94,18 +92,18 @@ export class TurnView {
 
   /** Handles a step that failed and is retried. Lines that were already printed cannot be removed. */
   #discard(): void {
-    if (this.#text.hasFinished) this.#deps.print([line('(That does not count: the step is tried again.)', 'dim')]);
+    if (this.#text.hasFinished) this.deps.print([line('(That does not count: the step is tried again.)', 'dim')]);
     this.#text = new StreamedText();
     this.#thought = '';
   }
 
   #finishText(): void {
-    this.#deps.print(this.#text.end().map((each) => line(each)));
+    this.deps.print(this.#text.end().map((each) => line(each)));
   }
 
   #printFailure(error: Parameters<typeof describeFailure>[0]): void {
     const isCancelled = endingOf({ finishReason: 'error', error }) === 'cancelled';
-    this.#deps.print(isCancelled ? [line('Cancelled.', 'dim')] : describeFailure(error));
+    this.deps.print(isCancelled ? [line('Cancelled.', 'dim')] : describeFailure(error));
   }
 
   #thoughtLine(): Line[] {
@@ -115,6 +113,6 @@ export class TurnView {
 
   #statusLine(now: number): Line {
     const what = this.#isCancelling ? 'is being cancelled; Ctrl-C again leaves' : 'Ctrl-C cancels';
-    return [span(`${this.#deps.agent} · ${formatElapsed(now - this.#startedAt)} · ${what}`, 'dim')];
+    return [span(`${this.deps.agent} · ${formatElapsed(now - this.#startedAt)} · ${what}`, 'dim')];
   }
 }
