@@ -1,6 +1,7 @@
 import { readField } from '../json/read-field.ts';
 import { CodeOwners } from '../log/code-owners.ts';
 import { gatheredErrors } from '../log/gathered-errors.ts';
+import { unlessThrows } from '../ports/unless-throws.ts';
 
 /**
  * Describes in one line why a module of a bundle cannot be loaded. If there are several errors, describes the first.
@@ -17,10 +18,6 @@ export function loadProblem(thrown: unknown, root: string): string {
 
 function describe(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
-  try {
-    return JSON.stringify(thrown) ?? 'something was thrown';
-  } catch {
-    // The thrown value throws when its fields are read.
-    return 'something was thrown';
-  }
+  // The thrown value may throw when its fields are read.
+  return unlessThrows(() => JSON.stringify(thrown)) ?? 'something was thrown';
 }

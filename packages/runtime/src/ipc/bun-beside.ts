@@ -12,6 +12,7 @@ import { GoondanError } from '@goondan/types';
 import { findBun, programFlags } from '../../bin/find-bun.mjs';
 import type { LogLine } from '../ports/log-line.ts';
 import { checkPlatform } from '../ports/platform.ts';
+import { unlessThrows } from '../ports/unless-throws.ts';
 import { type FrameError, fromFrameError } from './check/frame-error.ts';
 import { readLines, toLine } from './json-lines.ts';
 
@@ -80,7 +81,9 @@ async function spawnBun() {
   if (bun === undefined) throw missing(`is not installed for ${process.platform}-${process.arch}`);
   const { spawn } = await import('node:child_process');
   const program = fileURLToPath(new URL(`../beside-main${extname(import.meta.url)}`, import.meta.url));
-  const child = spawn(bun, [...programFlags, program, currentFolder()], {
+  // The folder of this program; the root if it was deleted.
+  const folder = unlessThrows(() => process.cwd()) ?? '/';
+  const child = spawn(bun, [...programFlags, program, folder], {
     // Not the program's working folder, because files there could change how Bun runs.
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -96,15 +99,6 @@ async function spawnBun() {
     child.on('error', (error) => reject(missing(`cannot be started: ${error.message}`)));
   });
   return { stdin: child.stdin, stdout: child.stdout, closed, kill: () => void child.kill('SIGKILL') };
-}
-
-/** Returns the folder of this program; the root if it was deleted. */
-function currentFolder(): string {
-  try {
-    return process.cwd();
-  } catch {
-    return '/';
-  }
 }
 
 function gone(): GoondanError {

@@ -8,6 +8,7 @@
  *    repeats.
  */
 import { GoondanError, type JsonSchema } from '@goondan/types';
+import { unlessThrows } from '../ports/unless-throws.ts';
 import { isPlainObject } from './copy-json.ts';
 
 /** The maximum number of nodes of one schema. Compiling this many takes about two seconds on a slow machine. */
@@ -120,9 +121,5 @@ function follow(scope: object, pointer: string): object | undefined {
 }
 
 function unescape(part: string): string {
-  try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return part;
-  }
+  return unlessThrows(() => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')) ?? part;
 }

@@ -1,4 +1,5 @@
 /** Finds the owner of a source file, and a name for the file that does not reveal its folder on the machine. */
+import { unlessThrows } from '../ports/unless-throws.ts';
 import { readStack } from './read-stack.ts';
 
 /** Loaded when something was thrown, because loading it earlier would slow down the start of every process. */
@@ -45,7 +46,13 @@ function lookUp(given: readonly string[]) {
   const siblings = dirname(own);
   // A part that comes with a package, such as one of Goondan's own, has the package's folder as its folder.
   const isOfBundle = (folder: string) => dirname(folder) !== siblings && !toSlashes(folder).includes('/node_modules/');
-  return { own, siblings, folders: [...new Set([...given, ...given.map(realPath)])].filter(isOfBundle) };
+  return {
+    own,
+    siblings,
+    folders: [
+      ...new Set([...given, ...given.map((folder) => unlessThrows(() => disk().realpathSync(folder)) ?? folder)]),
+    ].filter(isOfBundle),
+  };
 }
 
 function isInside(folder: string, path: string): boolean {
@@ -59,12 +66,4 @@ function named(name: string, folder: string, path: string): string {
 
 function toSlashes(path: string): string {
   return path.replaceAll(paths().sep, '/');
-}
-
-function realPath(folder: string): string {
-  try {
-    return disk().realpathSync(folder);
-  } catch {
-    return folder;
-  }
 }

@@ -4,6 +4,7 @@
  */
 import type { CodePlace } from '@goondan/types';
 import { readField } from '../json/read-field.ts';
+import { unlessThrows } from '../ports/unless-throws.ts';
 
 export interface StackFrame {
   /** The name of the function; empty when it has none. */
@@ -60,9 +61,5 @@ function isCount(value: unknown): value is number {
  * Returns an empty text for the URL of a file that is not on this machine, because a stack may come from another one.
  */
 function fileOf(url: string): string {
-  try {
-    return Bun.fileURLToPath(url);
-  } catch {
-    return '';
-  }
+  return unlessThrows(() => Bun.fileURLToPath(url)) ?? '';
 }

@@ -1,5 +1,6 @@
 /** The data of an ended chain that may change later, copied at its end. All other data is described when it is sent. */
 import { isPlainObject, type PlainObject } from '../json/copy-json.ts';
+import { unlessThrows } from '../ports/unless-throws.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
 import { contentOfModelCall, contentOfToolCall } from './content.ts';
 import type { Attributes } from './otlp.ts';
@@ -16,41 +17,22 @@ export interface EndedSpan {
 }
 
 export function endedSpan(recorded: RunningSpan, hasContent: boolean, leftAt?: EndedSpan['leftAt']): EndedSpan {
-  const { kind, label } = recorded.chain;
-  const fields = kind === 'model' || (kind === 'toolCall' && hasContent) ? fieldsOf(recorded) : {};
+  const { chain } = recorded;
+  const hasFields = chain.kind === 'model' || (chain.kind === 'toolCall' && hasContent);
+  // A layer may have put anything into the fields. Values that throw when they are read are left out.
+  const fields = (hasFields ? unlessThrows(() => chain.inspect?.()) : undefined) ?? {};
   const { modelRef, params } = fields;
   return {
     recorded,
-    modelRef: typeof modelRef === 'string' ? modelRef : label,
-    params: paramsOf(params),
-    content: hasContent ? contentOf(recorded, fields) : {},
+    modelRef: typeof modelRef === 'string' ? modelRef : chain.label,
+    params: unlessThrows(() => (isPlainObject(params) ? { ...params } : {})) ?? {},
+    content: (hasContent ? unlessThrows(() => contentOf(recorded, fields)) : undefined) ?? {},
     ...(leftAt === undefined ? {} : { leftAt }),
   };
 }
 
-/** Reads the fields. A layer may have put anything there; if reading throws, there are no fields. */
-function fieldsOf({ chain }: RunningSpan): PlainObject {
-  try {
-    return chain.inspect?.() ?? {};
-  } catch {
-    return {};
-  }
-}
-
-function paramsOf(params: unknown): PlainObject {
-  try {
-    return isPlainObject(params) ? { ...params } : {};
-  } catch {
-    return {};
-  }
-}
-
-function contentOf({ chain, result, outcome }: RunningSpan, fields: PlainObject) {
-  try {
-    const given = outcome === 'ended' ? result : undefined;
-    if (chain.kind === 'model') return contentOfModelCall(fields, given, chain.mask);
-    return chain.kind === 'toolCall' ? contentOfToolCall(fields, given, chain.mask) : {};
-  } catch {
-    return {};
-  }
+function contentOf({ chain, result, outcome }: RunningSpan, fields: PlainObject): Attributes {
+  const given = outcome === 'ended' ? result : undefined;
+  if (chain.kind === 'model') return contentOfModelCall(fields, given, chain.mask);
+  return chain.kind === 'toolCall' ? contentOfToolCall(fields, given, chain.mask) : {};
 }

@@ -2,6 +2,7 @@
  * Reads OpenTelemetry's environment variables once, when a swarm starts. They belong to the operator: a bundle and its
  * `.env` cannot set them. Agent processes get the resulting settings with their plan, never the variables. Pure.
  */
+import { unlessThrows } from '../ports/unless-throws.ts';
 import { readSampler } from './read-sampler.ts';
 import { endpointVariables, namesCollector, type TelemetrySettings, valueOf } from '../config/telemetry-settings.ts';
 import type { Environment } from '../config/variable-name.ts';
@@ -78,11 +79,7 @@ function headersOf(environment: Environment, warn: Warn): Record<string, string>
 }
 
 function isHeader(name: string, value: string): boolean {
-  try {
-    return new Headers([[name, value]]).has(name);
-  } catch {
-    return false;
-  }
+  return unlessThrows(() => new Headers([[name, value]]).has(name)) ?? false;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -123,19 +120,11 @@ function pairsOf(environment: Environment, variable: string, warn: Warn): (reado
   if (texts.length > MOST_PAIRS) warn(`${variable} has more than ${MOST_PAIRS} entries; the others are ignored.`);
   return texts.slice(0, MOST_PAIRS).flatMap((text, index) => {
     const at = text.indexOf('=');
-    const value = decode(text.slice(at + 1).trim());
+    const value = unlessThrows(() => decodeURIComponent(text.slice(at + 1).trim()));
     if (at > 0 && value !== undefined) return [[text.slice(0, at).trim(), value] as const];
     warn(`${variable}: entry ${index + 1} is not name=value; it is ignored.`);
     return [];
   });
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function firstSet(environment: Environment, ...names: readonly string[]): string | undefined {

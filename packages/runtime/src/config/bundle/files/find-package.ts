@@ -2,6 +2,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { unlessThrows } from '../../../ports/unless-throws.ts';
 
 /** Allows only names that npm allows, so that no name can lead out of `node_modules`. */
 export const packageNamePattern = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
@@ -25,9 +26,5 @@ export function findBundlePackage(from: string, name: string): ReturnType<typeof
 }
 
 export function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return unlessThrows(() => statSync(path).isDirectory()) ?? false;
 }

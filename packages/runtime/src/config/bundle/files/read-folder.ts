@@ -5,6 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPlainObject } from '../../../json/copy-json.ts';
+import { unlessThrows } from '../../../ports/unless-throws.ts';
 import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import { isResourceKind } from '../kinds/parse-resource.ts';
 import type { SourceDocument } from '../place.ts';
@@ -42,18 +43,10 @@ export async function readFolder(folder: string, shownAs: string) {
 
 /** Lists `goondan.yaml` first, then the others by name. */
 function listYamlFiles(folder: string): string[] | undefined {
-  const names = listFolder(folder)?.filter((name) => /\.ya?ml$/.test(name) && !isLeftAlone(name));
+  const names = unlessThrows(() => readdirSync(folder))?.filter((name) => /\.ya?ml$/.test(name) && !isLeftAlone(name));
   if (names === undefined) return undefined;
   const others = names.filter((name) => name !== BUNDLE_FILE).toSorted();
   return names.includes(BUNDLE_FILE) ? [BUNDLE_FILE, ...others] : others;
-}
-
-function listFolder(folder: string): string[] | undefined {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns true for a hidden file or the lock file of a package manager. */

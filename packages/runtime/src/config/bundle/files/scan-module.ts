@@ -8,6 +8,7 @@ import { dirname, extname, join, relative, sep } from 'node:path';
 import { findPackage } from './find-package.ts';
 import { sha256 } from '../../../json/sha256.ts';
 import { readField } from '../../../json/read-field.ts';
+import { unlessThrows } from '../../../ports/unless-throws.ts';
 
 export interface ModuleScan {
   /** A hash of the module and of everything it imports from its folder. */
@@ -127,12 +128,10 @@ interface ScannedFile {
 
 /** Returns the code of a file. For a file larger than `MOST_BYTES`, returns its size and date instead. */
 function readCode(file: string): Buffer | string | undefined {
-  try {
+  return unlessThrows(() => {
     const { size, mtimeMs } = statSync(file);
     return size > MOST_BYTES ? `${size} ${mtimeMs}` : readFileSync(file);
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 function scanCode(code: Buffer, transpiler: Bun.Transpiler, shown: string, problems: ImportProblem[]): Bun.Import[] {
@@ -180,11 +179,7 @@ function locateFile(path: string, root: string): ReturnType<typeof locate> {
 }
 
 function realFile(path: string): string | undefined {
-  try {
-    return statSync(path).isFile() ? realpathSync(path) : undefined;
-  } catch {
-    return undefined;
-  }
+  return unlessThrows(() => (statSync(path).isFile() ? realpathSync(path) : undefined));
 }
 
 /**
@@ -214,11 +209,7 @@ function explains(tsconfig: string, specifier: string): boolean {
 }
 
 function readName(path: string): unknown {
-  try {
-    return JSON.parse(readSmall(path) || '{}').name;
-  } catch {
-    return undefined;
-  }
+  return unlessThrows(() => JSON.parse(readSmall(path) || '{}').name);
 }
 
 /** Reads a file. Returns '' when it does not exist or is too large. */
