@@ -16,6 +16,8 @@ export class ExtensionStates {
     initial: Readonly<Record<string, JsonValue>>,
     /** Masks secrets, so that they are not stored. */
     private readonly mask: Mask = noSecrets,
+    /** The version of the commit that the states in memory are based on. */
+    public version = 0,
   ) {
     this.states = new Map(Object.entries(initial));
     this.committed = initial;

@@ -7,10 +7,11 @@
  * 2. A failed write is retried with backoff, until a write or the commit of a turn succeeds.
  * 3. States that are given up are named in the log.
  */
-import { GoondanError, type JsonObject } from '@goondan/types';
+import { type AgentAddress, GoondanError, type JsonObject } from '@goondan/types';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import { type Clock, sleep } from '../../ports/clock.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { ExtensionStates } from './extension-states.ts';
 
 /** The delay between the first change and the write; with it, a change is on disk within two seconds. */
@@ -27,12 +28,14 @@ export class SaveStates {
   #callOff: (() => void) | undefined;
   /** The number of failures in a row. */
   #failures = 0;
+  /** States whose write failed on disk, so that it is unknown whether they are committed. */
+  #uncertain: Readonly<JsonObject> | undefined;
 
-  /** `commit` rejects with an error that has a code. */
   constructor(
     private readonly states: ExtensionStates,
     private readonly clock: Clock,
-    private readonly commit: (states: Readonly<JsonObject>) => Promise<void>,
+    private readonly store: Pick<ConversationStore, 'commitStates' | 'read'>,
+    private readonly address: AgentAddress,
     private readonly log: (level: LogLevel, message: string) => void,
   ) {
     states.onSet = () => this.#schedule();
@@ -111,12 +114,14 @@ export class SaveStates {
     if (this.#isClosed || !this.#isUnsaved) return true;
     const snapshot = states.snapshot();
     try {
-      await this.commit(snapshot);
+      await this.#commit(snapshot);
       states.saved(snapshot);
       this.#failures = 0;
       return true;
     } catch (error) {
       const code = GoondanError.is(error) ? error.code : undefined;
+      // With these codes the store rejected the commit without writing anything.
+      if (code === 'E_FENCED' || code === 'E_STORE_ORDER') this.#uncertain = undefined;
       if (code === 'E_FENCED') {
         this.#giveUp('another process has written newer ones');
         states.saved(snapshot);
@@ -129,6 +134,22 @@ export class SaveStates {
       this.#failures = Math.min(this.#failures + 1, 16);
       return false;
     }
+  }
+
+  /**
+   * Commits the states on top of the last commit known to this agent. A write that failed on disk may still have been
+   * committed: the next attempt finds that commit in the store and continues from it.
+   */
+  async #commit(snapshot: Readonly<JsonObject>): Promise<void> {
+    const { states, store, address } = this;
+    if (this.#uncertain !== undefined) {
+      const { stateVersion, extensionState } = await store.read(address);
+      const isOurs = JSON.stringify(extensionState) === JSON.stringify(this.#uncertain);
+      if (isOurs && stateVersion === states.version + 1) states.version = stateVersion;
+    }
+    this.#uncertain = snapshot;
+    states.version = await store.commitStates(address, states.version, snapshot);
+    this.#uncertain = undefined;
   }
 
   #giveUp(reason: string): void {

@@ -21,7 +21,6 @@ import { createLogger } from '../../log/create-logger.ts';
 import { ExtensionStates } from '../extension/extension-states.ts';
 import { ExtensionStatuses, STATUS_EVENT } from '../extension/extension-statuses.ts';
 import { SaveStates } from '../extension/save-states.ts';
-import { statesCommitter } from '../extension/states-committer.ts';
 import { locateIn } from '../../log/locate-thrown.ts';
 import { cutMessage, type Log, stderrSink } from '../../log/log-sink.ts';
 import { maskJson, maskSecrets } from '../../log/mask-secrets.ts';
@@ -169,9 +168,8 @@ async function assemble(
       data: { code },
     }),
   );
-  const states = new ExtensionStates(committed.extensionState, mask);
-  const commitStates = statesCommitter(store, address, () => parts);
-  const saveStates = new SaveStates(states, clock, commitStates, (level, message) =>
+  const states = new ExtensionStates(committed.extensionState, mask, committed.stateVersion);
+  const saveStates = new SaveStates(states, clock, store, address, (level, message) =>
     log(level, message, { event: 'states.not_written' }),
   );
   const bus = new EventBus((event, error, extension) =>
@@ -182,7 +180,7 @@ async function assemble(
     }),
   );
   let planDigest: string | undefined;
-  const parts: AgentParts = {
+  return {
     address,
     planDigest: () => (planDigest ??= agentDigest(plan, mask)),
     systemPrompt: plan.systemPrompt,
@@ -195,7 +193,6 @@ async function assemble(
     tools,
     openModel,
     states,
-    stateVersion: committed.stateVersion,
     saveStates,
     bus,
     statuses: new ExtensionStatuses({
@@ -223,7 +220,6 @@ async function assemble(
     ),
     warm: undefined,
   };
-  return parts;
 }
 
 function turnOf(event: AgentEvent | undefined): { readonly turnId: string; readonly traceId: string } | undefined {

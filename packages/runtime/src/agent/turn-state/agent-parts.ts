@@ -34,8 +34,6 @@ export interface AgentParts {
   /** Opens a model by its reference when it is first used. */
   readonly openModel: (modelRef: string) => Promise<Model>;
   readonly states: ExtensionStates;
-  /** The version of the commit that the states in memory are based on. */
-  stateVersion: number;
   readonly saveStates: SaveStates;
   readonly bus: EventBus;
   readonly statuses: ExtensionStatuses;

@@ -109,13 +109,13 @@ function takeWarm(agent: AgentParts, version: number): LlmView | undefined {
  */
 function stateAtStart(agent: AgentParts, opened: OpenTurn): Record<string, JsonValue> {
   const { states } = agent;
-  if (agent.stateVersion !== opened.stateVersion) {
+  if (states.version !== opened.stateVersion) {
     for (const name of states.unsaved)
       agent.log('warn', 'A state that was set before the turn is dropped: there is a newer one.', { extension: name });
     states.restore(opened.extensionState);
     states.saved(opened.extensionState);
   }
-  agent.stateVersion = opened.stateVersion;
+  states.version = opened.stateVersion;
   return states.snapshot();
 }
 

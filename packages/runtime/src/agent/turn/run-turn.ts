@@ -203,7 +203,7 @@ async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Pr
   turn.muted = false;
   const view = conversation.end();
   await save(turn, base, result);
-  agent.stateVersion += 1;
+  agent.states.version += 1;
   agent.warm = { version: base.version + 1, view };
   return { result, stepCount: turn.stepCount, usage: turn.usage };
 }
