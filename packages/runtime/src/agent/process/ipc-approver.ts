@@ -11,11 +11,11 @@ import type { ApprovalQuestion, Approver } from '../seams/approver.ts';
 import type { AgentChannel } from './process-host.ts';
 
 export class IpcApprover implements Approver {
-  readonly #questions = new PendingAnswers<ApprovalEnd>();
+  readonly questions = new PendingAnswers<ApprovalEnd>();
 
   constructor(private readonly channel: AgentChannel) {
     channel.onClose(() => {
-      this.#questions.refuseAll(
+      this.questions.refuseAll(
         new GoondanError('E_IPC_CLOSED', 'The orchestrator has exited, so no answer will come.'),
       );
     });
@@ -23,7 +23,7 @@ export class IpcApprover implements Approver {
 
   async ask({ turnId: _, ...question }: ApprovalQuestion, signal: AbortSignal) {
     const callId = randomIds.next('approval');
-    const end = await this.#questions.ask(
+    const end = await this.questions.ask(
       callId,
       () => this.channel.send({ type: 'approval.ask', callId, ...question }),
       signal,
@@ -36,15 +36,5 @@ export class IpcApprover implements Approver {
   taken(id: string): void {
     // If this message is lost, the orchestrator keeps the answer until the turn ends.
     this.channel.send({ type: 'approval.taken', id }).catch(() => undefined);
-  }
-
-  /** Drops every later answer: open requests never settle. */
-  close(): void {
-    this.#questions.forgetAll();
-  }
-
-  /** Settles a request. Returns false when no caller waits for it any more. */
-  ended(callId: string, end: ApprovalEnd): boolean {
-    return this.#questions.answer(callId, end);
   }
 }

@@ -28,8 +28,8 @@ function setUp() {
   parent.onMessage((message) => void said.push(message));
   const engine = new IpcEngine(child, [{ name: 'other' }], clock, countedIds());
   child.onMessage((message: ToAgent) => {
-    if (message.type === 'call.ended') engine.callEnded(message.callId, message.outcome);
-    if (message.type === 'agents.listed') engine.agentsListed(message.callId, message.instances);
+    if (message.type === 'call.ended') engine.calls.answer(message.callId, message.outcome);
+    if (message.type === 'agents.listed') engine.lists.answer(message.callId, message.instances);
   });
   return { parent, child, clock, said, engine };
 }
@@ -98,7 +98,7 @@ test('a caller that gives up stops waiting at once and cancels its call; a later
   expect(await rejectionOf(request)).toMatchObject({ message: 'enough' });
   await clock.advance(0);
   expect(said.at(-1)).toEqual({ type: 'call.cancelled', callId: 'request-1' });
-  expect(engine.callEnded('request-1', { status: 'answered', result })).toBe(false);
+  expect(engine.calls.answer('request-1', { status: 'answered', result })).toBe(false);
 
   // The signal was aborted before, so nothing is sent.
   expect(await rejectionOf(engine.request(to, event, { ms: 700, field: 'timeoutMs' }, giving.signal))).toMatchObject({

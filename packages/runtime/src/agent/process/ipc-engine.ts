@@ -33,8 +33,8 @@ const PROMPT_MS = 30_000;
 const LONGEST_MS = 2 ** 31 - 1;
 
 export class IpcEngine implements Engine {
-  readonly #calls = new PendingAnswers<CallOutcome>();
-  readonly #lists = new PendingAnswers<readonly AgentInstance[]>();
+  readonly calls = new PendingAnswers<CallOutcome>();
+  readonly lists = new PendingAnswers<readonly AgentInstance[]>();
 
   /** `agents`: the cards of all agents in the swarm. */
   constructor(
@@ -45,8 +45,8 @@ export class IpcEngine implements Engine {
   ) {
     channel.onClose(() => {
       const gone = new GoondanError('E_IPC_CLOSED', 'The orchestrator has exited, so no answer will come.');
-      this.#calls.refuseAll(gone);
-      this.#lists.refuseAll(gone);
+      this.calls.refuseAll(gone);
+      this.lists.refuseAll(gone);
     });
   }
 
@@ -60,12 +60,12 @@ export class IpcEngine implements Engine {
 
   async list(): Promise<readonly AgentInstance[]> {
     const callId = this.ids.next('list');
-    return this.#promptly(this.#lists, callId, { type: 'agents.list', callId });
+    return this.#promptly(this.lists, callId, { type: 'agents.list', callId });
   }
 
   async deliver(to: AgentAddress, event: AgentEvent): Promise<{ accepted: true }> {
     const callId = this.ids.next('send');
-    const outcome = await this.#promptly(this.#calls, callId, { type: 'call', callId, kind: 'send', to, event });
+    const outcome = await this.#promptly(this.calls, callId, { type: 'call', callId, kind: 'send', to, event });
     if (outcome.status === 'accepted') return { accepted: true };
     throw failureOf(outcome);
   }
@@ -77,7 +77,7 @@ export class IpcEngine implements Engine {
     signal: AbortSignal,
   ): Promise<TurnResult> {
     const callId = this.ids.next('request');
-    const outcome = await this.#calls.ask(
+    const outcome = await this.calls.ask(
       callId,
       () => this.channel.send({ type: 'call', callId, kind: 'request', to, event, ...timeoutFields(timeout) }),
       signal,
@@ -85,21 +85,6 @@ export class IpcEngine implements Engine {
     );
     if (outcome.status === 'answered') return outcome.result;
     throw failureOf(outcome);
-  }
-
-  /** Drops every later answer: open calls never settle. */
-  close(): void {
-    this.#calls.forgetAll();
-    this.#lists.forgetAll();
-  }
-
-  /** Settles a call. Returns false when no caller waits for it any more. */
-  callEnded(callId: string, outcome: CallOutcome): boolean {
-    return this.#calls.answer(callId, outcome);
-  }
-
-  agentsListed(callId: string, instances: readonly AgentInstance[]): boolean {
-    return this.#lists.answer(callId, instances);
   }
 
   /** Runs a call with a fixed deadline, because its caller has no signal to abort it. */

@@ -81,8 +81,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   function leave(): void {
     isLeft = true;
     traces?.leave();
-    approver.close();
-    engine.close();
+    // Open requests never settle: every later answer is dropped.
+    for (const pending of [approver.questions, engine.calls, engine.lists]) pending.forgetAll();
   }
 
   function hear(message: InstanceMessage): void {
@@ -91,15 +91,15 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       case 'turn':
         return turns.ask(message);
       case 'cancel':
-        return turns.cancel(message.eventId, message.reason);
+        return turns.cancellations.cancel(message.eventId, message.reason);
       case 'call.ended':
-        return reportLate(engine.callEnded(message.callId, message.outcome), message.callId);
+        return reportLate(engine.calls.answer(message.callId, message.outcome), message.callId);
       case 'agents.listed':
-        return reportLate(engine.agentsListed(message.callId, message.instances), message.callId);
+        return reportLate(engine.lists.answer(message.callId, message.instances), message.callId);
       case 'turn.held':
         return turns.hold(message.eventId, message.isHeld);
       case 'approval.ended':
-        return reportLate(approver.ended(message.callId, message.outcome), message.callId);
+        return reportLate(approver.questions.answer(message.callId, message.outcome), message.callId);
       case 'agents.changed':
         return engine.agentsChanged(message.agents);
       case 'reply.taken':

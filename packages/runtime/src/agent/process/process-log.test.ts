@@ -18,7 +18,7 @@ async function linesOf(use: (log: ProcessLog) => void) {
 
 test('a line has time, level, event and message; secrets are masked in all of them', async () => {
   const lines = await linesOf((log) => {
-    log.hide(['open-sesame-1']);
+    log.prepare(['open-sesame-1'], []);
     log.write('warn', 'thing.happened', 'it said open-sesame-1', { key: 'open-sesame-1' });
   });
   const time = '2026-01-01T00:00:00.000Z';

@@ -2,7 +2,7 @@
 import type { CodePlace, JsonObject } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import { readField } from '../../json/read-field.ts';
-import { locateIn, type LocateThrown, type ThrownOrigin } from '../../log/locate-thrown.ts';
+import { locateIn, type LocateThrown } from '../../log/locate-thrown.ts';
 import { cutMessage } from '../../log/log-sink.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import { type Mask, maskJson, maskSecrets } from '../../log/mask-secrets.ts';
@@ -11,25 +11,18 @@ import type { AgentChannel } from './process-host.ts';
 
 export class ProcessLog {
   #mask: Mask = (text) => text;
-  #locate: LocateThrown = () => ({});
+  /** Finds the place in the bundle where code threw. */
+  locate: LocateThrown = () => ({});
 
   constructor(
     private readonly channel: AgentChannel,
     private readonly clock: Clock,
   ) {}
 
-  /** Masks these secrets in every line. */
-  hide(secrets: readonly string[]): void {
+  /** Masks these secrets in every line. `folders`: the folders of the bundle's code. */
+  prepare(secrets: readonly string[], folders: readonly string[]): void {
     this.#mask = maskSecrets(secrets);
-  }
-
-  /** Sets the folders of the bundle's code. Call it after `hide`. */
-  knowCode(folders: readonly string[]): void {
-    this.#locate = locateIn(folders, this.#mask);
-  }
-
-  locate(thrown: unknown): ThrownOrigin {
-    return this.#locate(thrown);
+    this.locate = locateIn(folders, this.#mask);
   }
 
   mask(text: string): string {
@@ -51,7 +44,7 @@ export class ProcessLog {
   /** Writes a line about a thrown value. */
   writeThrown(level: LogLevel, event: string, what: string, thrown: unknown): void {
     const { message, code = null, extension = null } = toTurnError(thrown);
-    const { place, stack = stackOf(thrown) } = this.#locate(thrown);
+    const { place, stack = stackOf(thrown) } = this.locate(thrown);
     this.write(level, event, `${what}: ${message}`, { code, extension, stack }, place);
   }
 

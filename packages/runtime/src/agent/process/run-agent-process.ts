@@ -105,8 +105,8 @@ class AgentProcess {
 
   async #start(start: AgentStart): Promise<void> {
     try {
-      this.#log.hide([...(start.agent.secrets ?? []), ...Object.values(start.telemetry?.headers ?? {})]);
-      this.#log.knowCode(codeFolders(start.agent));
+      const secrets = [...(start.agent.secrets ?? []), ...Object.values(start.telemetry?.headers ?? {})];
+      this.#log.prepare(secrets, codeFolders(start.agent));
       if (start.replay !== undefined) return await this.#replay(start, start.replay);
       const instance = await openInstance(start, {
         channel: this.channel,

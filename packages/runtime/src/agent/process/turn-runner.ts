@@ -30,7 +30,7 @@ export interface TurnRunnerDeps {
 }
 
 export class TurnRunner {
-  readonly #cancellations = new Cancellations();
+  readonly cancellations = new Cancellations();
   readonly #running = new Set<Promise<void>>();
   /** Clocks of the running turns, by event id. */
   readonly #clocks = new Map<string, { readonly clock: TurnClock; isHeld: boolean }>();
@@ -47,10 +47,6 @@ export class TurnRunner {
       if (this.isIdle) this.deps.onIdle();
     });
     this.#running.add(run);
-  }
-
-  cancel(eventId: string, reason: string): void {
-    this.#cancellations.cancel(eventId, reason);
   }
 
   /** Pauses the clock of this event's turn while an agent that it called waits for a person. */
@@ -70,7 +66,7 @@ export class TurnRunner {
 
   async #run({ event, deadLetter, isExcused }: Parameters<TurnRunner['ask']>[0]): Promise<void> {
     const { agent, channel, observe, written, onLost } = this.deps;
-    const signal = this.#cancellations.begin(event.id);
+    const signal = this.cancellations.begin(event.id);
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });
     try {
@@ -92,7 +88,7 @@ export class TurnRunner {
     } catch (error) {
       onLost(event.id, error);
     } finally {
-      this.#cancellations.end(event.id);
+      this.cancellations.end(event.id);
       this.#clocks.delete(event.id);
     }
   }

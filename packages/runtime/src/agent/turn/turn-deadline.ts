@@ -8,6 +8,8 @@ import type { TurnPolicy } from '../../config/turn-policy.ts';
 
 export class TurnDeadline {
   private readonly controller = new AbortController();
+  /** The abort signal for model calls, tools and layers. */
+  readonly signal = this.controller.signal;
   private readonly abandoned = Promise.withResolvers<never>();
   private callOff: () => void;
   /** Called when the turn is aborted while the chain runs, before any other listener. */
@@ -29,11 +31,6 @@ export class TurnDeadline {
     this.abandoned.promise.catch(() => undefined);
     if (cancel?.aborted) this.onCancel();
     else cancel?.addEventListener('abort', this.onCancel, { once: true });
-  }
-
-  /** The abort signal for model calls, tools and layers. */
-  get signal(): AbortSignal {
-    return this.controller.signal;
   }
 
   /**
