@@ -2,7 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { SourceDocument } from '../packages/runtime/src/config/bundle/place.ts';
+import { findKnownDocuments, type KnownYaml } from '../packages/runtime/src/config/bundle/yaml/known-yaml.ts';
+import { readYaml } from '../packages/runtime/src/config/bundle/yaml/read-yaml.ts';
 import { agentRunner, connectorRunner } from '../packages/runtime/src/orchestrator/child/runner-path.ts';
+import { compiledName } from './compiled-name.ts';
 
 const repository = join(import.meta.dir, '..');
 const distFolder = join(repository, 'packages/runtime/dist');
@@ -58,6 +62,18 @@ function loadedBy(file: string, seen = new Set<string>()): { own: string[]; fore
   }
   return { own: [...seen], foreign };
 }
+
+test('the YAML of the base library is known, with the values that it has', () => {
+  const known: KnownYaml = JSON.parse(readFileSync(join(fresh, 'known-yaml.json'), 'utf8'));
+  const texts = [...new Bun.Glob('packages/base/*.yaml').scanSync(repository)].map((path) =>
+    readFileSync(join(repository, path), 'utf8'),
+  );
+  expect(texts.length).toBeGreaterThan(2);
+  for (const text of [...texts, ...texts.map(compiledName)]) {
+    const valuesOf = (documents: readonly SourceDocument[] = []) => documents.map(({ value }) => value);
+    expect(valuesOf(findKnownDocuments(known, text, 'a.yaml'))).toEqual(valuesOf(readYaml(text, 'a.yaml').documents));
+  }
+});
 
 test('none of them contains the code that reads bundles', () => {
   for (const name of readdirSync(fresh).filter((file) => file.endsWith('.js'))) {

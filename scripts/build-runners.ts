@@ -1,5 +1,6 @@
 /**
- * Bundles the programs of child processes into `packages/runtime/dist`.
+ * Bundles the programs of child processes into `packages/runtime/dist`, and parses the YAML of the base library for
+ * `known-yaml.ts`.
  *
  * The start of a process is made fast and small here (`bench/spawn.ts` measures it):
  * 1. Code that a start does not need is in separate files, loaded on demand: every `import()` in the sources separates
@@ -10,10 +11,14 @@
  * The same sources and the same Bun give the same bytes, if the current folder is the repository: file names depend on
  * it. `build-runners.process.test.ts` compares them.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readYaml } from '../packages/runtime/src/config/bundle/yaml/read-yaml.ts';
+import { sha256 } from '../packages/runtime/src/json/sha256.ts';
+import { compiledName } from './compiled-name.ts';
 
 const runtime = join(import.meta.dir, '..', 'packages', 'runtime');
+const baseLibrary = join(import.meta.dir, '..', 'packages', 'base');
 
 /** Name in `dist` → source. */
 const runners: Readonly<Record<string, string>> = {
@@ -31,6 +36,7 @@ async function rebuild(folder: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`;
   try {
     await buildRunners(fresh);
+    writeFileSync(join(fresh, 'known-yaml.json'), JSON.stringify(parseBaseLibrary()));
     rmSync(folder, { recursive: true, force: true });
     renameSync(fresh, folder);
   } finally {
@@ -88,4 +94,17 @@ function keepParts(build: Bun.PluginBuilder): void {
     loader: 'js',
   }));
   build.onResolve({ filter: /^\.\// }, ({ path }) => ({ path, external: true }));
+}
+
+/** Returns the values of each YAML file by the hash of its text, as it is here and as it is in a tarball. */
+function parseBaseLibrary(): Record<string, unknown[]> {
+  const names = readdirSync(baseLibrary).filter((name) => name.endsWith('.yaml'));
+  const texts = names.toSorted().map((name) => readFileSync(join(baseLibrary, name), 'utf8'));
+  return Object.fromEntries(
+    [...texts, ...texts.map(compiledName)].map((text) => {
+      const { documents, findings } = readYaml(text, '');
+      if (findings.length > 0) throw new Error(`The base library has a fault: ${JSON.stringify(findings)}`);
+      return [sha256(text), documents.map(({ value }) => value)];
+    }),
+  );
 }

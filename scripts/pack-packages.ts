@@ -11,6 +11,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { compilePackages } from './compile-packages.ts';
+import { compiledName } from './compiled-name.ts';
 
 const repository = resolve(import.meta.dir, '..');
 
@@ -92,11 +93,6 @@ function doorOf(module: string): string | { types: string; default: string } {
   if (!module.endsWith('.ts')) return module;
   const compiled = compiledName(module);
   return { types: compiled.replace(/\.js$/, '.d.ts'), default: compiled };
-}
-
-/** Changes `./src/a/b.ts` to `./lib/a/b.js` in a text. */
-function compiledName(text: string): string {
-  return text.replaceAll(/(?<=\.\/)src\/([\w./-]+)\.ts\b/g, 'lib/$1.js');
 }
 
 function readManifest(folder: string): Manifest {

@@ -101,7 +101,7 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(paths.filter((path) => path.startsWith('src/') && !needed.has(path))).toEqual([]);
     const others = paths.filter((path) => !/^(lib|src)\//.test(path));
     const known =
-      /^(package\.json|README\.md|LICENSE|[\w-]+\.yaml|(bin|demo|templates)\/.+|schema\/goondan\.schema\.json|dist\/(agent|connector)-runner[\w-]*\.js(\.jsc)?|dist\/gdn\/(licenses\.txt|(main|detached-main|gdn-\w+)\.js)|dist\/studio\/(index\.html|[\w-]+-[a-z0-9]{8,}\.\w+))$/;
+      /^(package\.json|README\.md|LICENSE|[\w-]+\.yaml|(bin|demo|templates)\/.+|schema\/goondan\.schema\.json|dist\/(agent|connector)-runner[\w-]*\.js(\.jsc)?|dist\/known-yaml\.json|dist\/gdn\/(licenses\.txt|(main|detached-main|gdn-\w+)\.js)|dist\/studio\/(index\.html|[\w-]+-[a-z0-9]{8,}\.\w+))$/;
     expect(others.filter((path) => !known.test(path))).toEqual([]);
     expect(paths.filter((path) => /\.test\.|\.log$|\.tgz$|(^|\/)\./.test(path))).toEqual([]);
     for (const path of Object.values<string>(manifest.bin ?? {})) expect(paths).toContain(posix.normalize(path));
@@ -131,6 +131,16 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     await Bun.write(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
     if (isWhole) await installWithNpm();
     else linkPackages();
+  });
+
+  test('the YAML of the base library is known', () => {
+    const packages = join(project, 'node_modules/@goondan');
+    const known = Object.keys(JSON.parse(readFileSync(join(packages, 'runtime/dist/known-yaml.json'), 'utf8')));
+    const texts = [...new Bun.Glob('*.yaml').scanSync(join(packages, 'base'))].map((name) =>
+      readFileSync(join(packages, 'base', name), 'utf8'),
+    );
+    expect(texts.length).toBeGreaterThan(2);
+    for (const text of texts) expect(known).toContain(Bun.CryptoHasher.hash('sha256', text, 'hex'));
   });
 
   test('gdn: version, init, validate, run, demo, doctor', async () => {

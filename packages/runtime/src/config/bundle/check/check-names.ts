@@ -3,13 +3,13 @@ import type { Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
 
 export function* checkNames(scope: Scope): Generator<Finding> {
-  const first = new Map<string, string>();
+  const path = ['metadata', 'name'];
   for (const loaded of scope.resources) {
-    const { identity, document } = loaded;
-    const path = ['metadata', 'name'];
-    const { file, line } = document.placeOf(path);
-    const before = first.get(identity);
-    if (before === undefined) first.set(identity, `${file}:${line}`);
-    else yield errorIn(loaded, path, 'E_RESOURCE_DUPLICATE', `${identity} is declared already, at ${before}.`);
+    const { identity } = loaded;
+    // The first resource of a name is the one that counts.
+    const first = scope.byIdentity.get(identity);
+    if (first === undefined || first === loaded) continue;
+    const { file, line } = first.document.placeOf(path);
+    yield errorIn(loaded, path, 'E_RESOURCE_DUPLICATE', `${identity} is declared already, at ${file}:${line}.`);
   }
 }

@@ -10,6 +10,7 @@ import { errorAt, type Finding, warningAt } from '../bundle-problem.ts';
 import { isResourceKind } from '../kinds/parse-resource.ts';
 import type { SourceDocument } from '../place.ts';
 import { yamlLimits } from '../yaml/limits.ts';
+import { findKnownDocuments, type KnownYaml, loadKnownYaml } from '../yaml/known-yaml.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { readTextFileIn, refusalText, type TextFile } from './text-file.ts';
 
@@ -33,8 +34,10 @@ export async function readFolder(folder: string, shownAs: string) {
     const message = `The folder has more than ${MOST_FILES} YAML files; the rest is not read.`;
     findings.push(errorAt(startOf(join(shownAs, names[MOST_FILES] ?? '')), 'E_BUNDLE_LIMIT', message));
   }
+  // Only packages have files that come with Goondan.
+  const known = shownAs === '' ? {} : loadKnownYaml();
   for (const name of names.slice(0, MOST_FILES)) {
-    const read = await readFile(folder, name, join(shownAs, name));
+    const read = await readFile(folder, name, join(shownAs, name), known);
     findings.push(...read.findings);
     documents.push(...read.documents);
   }
@@ -54,9 +57,11 @@ function isLeftAlone(name: string): boolean {
   return name.startsWith('.') || /-lock\.ya?ml$/.test(name);
 }
 
-async function readFile(folder: string, name: string, file: string) {
+async function readFile(folder: string, name: string, file: string, known: KnownYaml) {
   const read = await readTextFileIn(folder, name, yamlLimits.bytes);
   if (read.type !== 'text') return { documents: [unreadable(file)], findings: [refuse(file, read)] };
+  const knownDocuments = findKnownDocuments(known, read.text, file);
+  if (knownDocuments !== undefined) return { documents: knownDocuments, findings: [] };
   const { documents, findings } = readYaml(read.text, file);
   if (name === BUNDLE_FILE || findings.length > 0 || documents.length === 0 || documents.some(isOurs)) {
     return { documents, findings };

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test';
+import { sha256 } from '../../../json/sha256.ts';
+import type { Path, SourceDocument } from '../place.ts';
+import { findKnownDocuments, loadKnownYaml } from './known-yaml.ts';
+import { readYaml } from './read-yaml.ts';
+
+const text = 'a:\n  b: [x, y]\n---\n# second\nc:\n  d: 1\n';
+// Other values than those of the text show that the text was not parsed.
+const known = { [sha256(text)]: [{ first: true }, { second: true }] };
+
+test('the values of a known text come from the list', () => {
+  const documents = findKnownDocuments(known, text, 'a.yaml');
+  expect(documents).toMatchObject([
+    { value: { first: true }, isBroken: false, file: 'a.yaml' },
+    { value: { second: true }, isBroken: false, file: 'a.yaml' },
+  ]);
+});
+
+test('places are those of the text', () => {
+  const documents = findKnownDocuments(known, text, 'a.yaml') ?? [];
+  expect(placesIn(documents)).toEqual(placesIn(readYaml(text, 'a.yaml').documents));
+  expect(documents[1]?.placeOf(['c', 'd'])).toEqual({ file: 'a.yaml', line: 6, column: 6 });
+});
+
+function placesIn(documents: readonly SourceDocument[]) {
+  const paths: Path[] = [[], ['a'], ['a', 'b'], ['a', 'b', 1], ['c', 'd'], ['missing']];
+  return documents.map((document) => paths.map((path) => [document.placeOf(path), document.placeOf(path, 'key')]));
+}
+
+test('a text that differs in one character is not known', () => {
+  expect(findKnownDocuments(known, `${text} `, 'a.yaml')).toBeUndefined();
+  expect(findKnownDocuments({}, text, 'a.yaml')).toBeUndefined();
+});
+
+test('the list comes from the build', () => {
+  const values = Object.values(loadKnownYaml()).flat();
+  expect(values).toContainEqual(expect.objectContaining({ kind: 'Tool', metadata: { name: 'bash' } }));
+});
