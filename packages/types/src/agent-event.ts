@@ -18,12 +18,12 @@ export interface AgentAddress {
   readonly instanceKey: string;
 }
 
-/** One piece of input for one agent instance. A turn handles exactly one of these. */
+/** One piece of input for one agent instance. A turn handles exactly one agent event. */
 export interface AgentEvent {
-  /** Unique. The runtime never handles two events with the same id. */
+  /** The unique id of the event. The runtime never handles two events with the same id. */
   readonly id: string;
   readonly type: string;
-  /** The text to answer. An event without this field starts a turn that appends no message. */
+  /** The text that the agent answers. An event without this field starts a turn that appends no message. */
   readonly input?: string;
   readonly instanceKey: string;
   readonly source: AgentEventSource;
@@ -34,16 +34,18 @@ export interface AgentEvent {
   /** The agent instances that wait for this event's answer, outermost caller first. Set by the runtime. */
   readonly callChain?: readonly AgentAddress[];
   /**
-   * Connects all turns that belong to one request. 32 lowercase hexadecimal digits; any other text is kept unchanged.
+   * The id of the trace, which connects all turns of one request. It has 32 lowercase hexadecimal digits; any other
+   * text is kept unchanged.
    */
   readonly traceId: string;
   /**
-   * The span that requested this turn, from another agent or from an outside caller. It becomes the parent of the
-   * turn's span. 16 lowercase hexadecimal digits; any other text is ignored.
+   * The span that requested this turn, from another agent or from an outside caller. This span becomes the parent of
+   * the turn's span. The id has 16 lowercase hexadecimal digits; any other text is ignored.
    */
   readonly parentSpanId?: string;
   /**
-   * If false, the caller does not record this trace, so the turn's spans are not exported. Passed on to called agents.
+   * If false, the caller does not record this trace, so the turn's spans are not exported. Agents that this turn calls
+   * get the same value.
    */
   readonly isSampled?: boolean;
   readonly createdAt: Date;

@@ -4,20 +4,21 @@ export interface AgentRequest {
   /** The agent's name in the swarm. */
   target: string;
   input?: string;
-  /** The instance to call; the caller's own instance key when absent. */
+  /** The instance key of the instance to call; the caller's own instance key when absent. */
   instanceKey?: string;
   /**
-   * A timeout in milliseconds, counted from the start of the callee's turn; `policy.requestTimeoutMs` (15 000 by
-   * default) when absent. Meanwhile, the deadline of the caller's own turn keeps running.
+   * The time limit for the answer in milliseconds, counted from the start of the callee's turn;
+   * `policy.requestTimeoutMs` (15 000 by default) when absent. Meanwhile, the deadline of the caller's own turn keeps
+   * running.
    */
   timeoutMs?: number;
-  /** JSON; arrives as the callee's `inputEvent.metadata`. */
+  /** JSON that the called agent gets as `inputEvent.metadata`. */
   metadata?: Record<string, unknown>;
 }
 
 /**
- * A type alias and not an interface, because tools return this value unchanged, and TypeScript does not accept an
- * interface as JSON.
+ * The answer of another agent. This is a type alias and not an interface, because tools return this value unchanged,
+ * and TypeScript does not accept an interface as JSON.
  */
 export type AgentResponse = {
   target: string;
@@ -46,7 +47,7 @@ export interface AgentsApi {
   /**
    * Asks another agent and waits for its answer.
    *
-   * **Rules** — an effect: recorded when it completes, not repeated on resume.
+   * **Rules** — the request is an effect: it is recorded when it completes, and a resumed turn does not repeat it.
    * **Errors** — `E_AGENT_UNKNOWN`, `E_AGENT_TIMEOUT`, `E_AGENT_CYCLE`, `E_AGENT_DEADLOCK`, `E_AGENT_DEPTH`,
    * `E_AGENT_FAILED`, `E_CALLS_FULL`, `E_INBOX_FULL`.
    *

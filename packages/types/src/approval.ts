@@ -28,10 +28,12 @@ export interface ApprovalApi {
   /**
    * Asks a person and waits for the answer, also across restarts. All deadlines of the turn are paused meanwhile.
    *
-   * **Rules** — an effect: a resumed turn asks the same question, or gets its answer. The answer is for this call with
-   * these arguments. Without approval the handler does not run, even if the layer calls `next()`.
-   * **Errors** — before the question: those of a call that cannot run (`E_TOOL_UNKNOWN`, `E_TOOL_ARGUMENTS`, …),
-   * `E_APPROVAL_REQUEST`, `E_APPROVALS_FULL`, `E_APPROVAL_NOBODY`; and the reason of a cancel.
+   * **Rules** — the question is an effect: a resumed turn waits for the same question, or gets its answer. The answer
+   * counts only for this call with these arguments. Without approval the handler does not run, even if the layer calls
+   * `next()`.
+   * **Errors** — before the person is asked: the errors of a call that cannot run (`E_TOOL_UNKNOWN`,
+   * `E_TOOL_ARGUMENTS`, …), `E_APPROVAL_REQUEST`, `E_APPROVALS_FULL`, `E_APPROVAL_NOBODY`. When the turn is cancelled:
+   * the reason of the cancel.
    *
    * @example const { decision } = await ctx.approval.ask({ reason: 'It writes outside of the working folder.' })
    */

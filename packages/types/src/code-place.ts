@@ -1,10 +1,10 @@
 /** A position in a file of the bundle, such as `extensions/house-rules.ts:14:7`. */
 export interface CodePlace {
-  /** Relative to the bundle's folder. For a package, the path begins with `node_modules`. */
+  /** The path relative to the bundle's folder. For a package, the path begins with `node_modules`. */
   readonly file: string;
-  /** Counted from 1. */
+  /** The line, counted from 1. */
   readonly line: number;
-  /** Counted from 1. */
+  /** The column, counted from 1. */
   readonly column: number;
 }
 

@@ -8,7 +8,7 @@ import type { TurnError, TurnResult } from './turn.ts';
 export interface ConnectorEvent {
   /** One of the event names that the connector declares. */
   readonly name: string;
-  /** The text to answer. */
+  /** The text that the agent answers. */
   readonly input?: string;
   /** Values that the Connection's rules match, and from which they take instance keys. */
   readonly properties?: JsonObject;
@@ -22,9 +22,12 @@ export interface ConnectorEvent {
   readonly id?: string;
   /** The time of the event; now when absent. */
   readonly createdAt?: Date;
-  /** The sender's trace, 32 lowercase hexadecimal digits as in `traceparent`; a new one when absent. */
+  /** The id of the sender's trace, 32 lowercase hexadecimal digits as in `traceparent`; a new trace id when absent. */
   readonly traceId?: string;
-  /** The sender's span, 16 lowercase hexadecimal digits: the parent of the turn's span. Used only with `traceId`. */
+  /**
+   * The id of the sender's span, 16 lowercase hexadecimal digits. This span becomes the parent of the turn's span. Used
+   * only with `traceId`.
+   */
   readonly parentSpanId?: string;
   /** If false, the sender does not record this trace, so its spans are not exported. */
   readonly isSampled?: boolean;
@@ -33,13 +36,13 @@ export interface ConnectorEvent {
 /**
  * Passes an event to the swarm.
  *
- * **When it resolves** — when the event is on disk: it will be handled, even across crashes. Confirm to the sender only
- * then.
- * **Rules** — allowed at any time, also after `signal` aborted. A known `id` is accepted again, and nothing is added.
- * At most 1000 may be in progress; then `E_IPC_FULL`.
+ * **When it resolves** — when the event is on disk. From then on it will be handled, even after a crash. Confirm the
+ * event to the sender only after that.
+ * **Rules** — allowed at any time, also after `signal` aborted. An event with a known `id` is accepted, but not added
+ * again. At most 1000 emits may be in progress; another one fails with `E_IPC_FULL`.
  * **Errors** — an undeclared or malformed event: `E_CONNECTOR_EVENT`; no matching rule: `E_INGRESS_RULE`; no instance
  * key: `E_INGRESS_KEY`; too much waiting input: `E_INBOX_FULL` or `E_IPC_FULL`, both `retryable`. After `E_IPC_CLOSED`
- * it is unknown whether the event was accepted: emit it again with the same `id`.
+ * it is unknown whether the event was accepted, so emit the event again with the same `id`.
  *
  * @example
  * await ctx.emit({ name: 'message', input: body.text, id: delivery, properties: { chat: body.chat.id } });
@@ -53,7 +56,7 @@ export interface ConnectorAcceptance {
   readonly instanceKey: string;
   readonly turnId: string;
   readonly traceId: string;
-  /** True when an event with this id was accepted before, so that this one was not added. */
+  /** True when an event with this id was accepted before, so this event was not added again. */
   readonly duplicate: boolean;
 }
 
@@ -88,13 +91,14 @@ export interface ConnectorAskOptions {
  * Passes an event to the swarm, as `emit` does, and waits for the end of its turn.
  *
  * **When it resolves** — when the turn is over, also after a failure or a cancel; see `finishReason`.
- * **Rules** — the turn is independent of this process: if the process ends, the turn continues. A known `id` waits for
- * its turn, or gets its answer. At most 256 asks wait at once.
- * **Errors** — those of `emit`, if the event was not accepted; past the limit `E_CALLS_FULL`, `retryable`. After
- * `onAccepted`: `E_AGENT_START` when the agent does not start, `E_SWARM_STOPPED` when the swarm stops first,
- * `E_IPC_CLOSED`; the turn continues when it can, and asking again with the same `id` returns its answer. If the answer
- * is no longer known, the result has the error `E_TURN_FORGOTTEN`. A callback that throws is logged, without further
- * effect.
+ * **Rules** — the turn is independent of this process: if the process ends, the turn continues. An event with a known
+ * `id` is not added again: the ask waits for the turn of the first event, or gets its answer. At most 256 asks wait at
+ * once.
+ * **Errors** — the errors of `emit`, if the event was not accepted; with too many waiting asks `E_CALLS_FULL`, which is
+ * `retryable`. After `onAccepted`: `E_AGENT_START` when the agent does not start, `E_SWARM_STOPPED` when the swarm
+ * stops first, `E_IPC_CLOSED` when the connection to the swarm is lost. The turn still continues when it can, and
+ * asking again with the same `id` returns its answer. If the answer is no longer known, the result has the error
+ * `E_TURN_FORGOTTEN`. A callback that throws is logged, without further effect.
  *
  * @example
  * const { response } = await ctx.ask({ name: 'question', input }, { signal: request.signal });
@@ -111,7 +115,7 @@ export interface ConnectorContext<Config = JsonObject> {
   readonly secrets: Readonly<Record<string, string>>;
   /** The agents that the Connection's rules route to, each once, in the order of the rules. */
   readonly agents: readonly string[];
-  /** A folder for the connector's own files. They are still there when this Connection starts again. */
+  /** A folder for the connector's own files. The files are still there when this Connection starts again. */
   readonly folder: string;
   /** Has the methods of `console`. Each line carries the connection's name, and secrets are masked. */
   readonly logger: Console;
@@ -124,9 +128,9 @@ export interface ConnectorContext<Config = JsonObject> {
  *
  * **When it fires** — once, when the process of its Connection starts; again in a new process after a crash.
  * **Rules** — resolve when you listen, or stay pending until `signal` aborts; the process lives on in both cases. After
- * a second without a failure the connector counts as listening. When `signal` aborts, stop listening and settle; a
- * function from the resolved promise is called then. The process ends when the promise, that function, every emit and
- * every ask are settled, or when the grace period is over.
+ * a second without a failure the connector counts as listening. When `signal` aborts, stop listening and settle the
+ * promise. If the promise resolved to a function, the runtime calls the function then. The process ends when the
+ * promise, that function, every emit and every ask are settled, or when the grace period is over.
  * **Errors** — a throw or an uncaught error ends the process; the runtime restarts the process, with backoff after
  * repeated failures.
  *

@@ -13,13 +13,10 @@ export interface StandardParameters<Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    /** Exists for the type checker only. */
+    /** For the type checker only; not used at run time. */
     readonly types?: { readonly input: unknown; readonly output: Input } | undefined;
     readonly jsonSchema: { readonly input: (options: { readonly target: 'draft-07' }) => Record<string, unknown> };
-    /**
-     * Checks the arguments. Absent in a schema that only describes them; then only the JSON Schema checks the
-     * arguments.
-     */
+    /** Checks the arguments. When absent, only the JSON Schema checks the arguments. */
     readonly validate?: (value: unknown) => CheckedArguments<Input> | Promise<CheckedArguments<Input>>;
   };
 }
@@ -81,14 +78,14 @@ export function defineTool<Input extends object = JsonObject>(tool: ToolDefiniti
 }
 
 /**
- * Tells whether {@link defineTool} returned this value. Its fields are not checked, because a module may be plain
- * JavaScript.
+ * Tells whether {@link defineTool} returned this value. The fields of the value are not checked, because a module may
+ * be plain JavaScript.
  */
 export function isDefinedTool(value: unknown): value is DefinedTool<object> {
   try {
     return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true;
   } catch {
-    // Another export of the module, such as a proxy that throws for unknown names.
+    // The value is another export of the module, such as a proxy that throws for unknown names.
     return false;
   }
 }

@@ -8,9 +8,9 @@ export interface ExtensionToolsApi {
   /**
    * Offers a tool to the model, from the next step on. Allowed at any time.
    *
-   * **Rules** — the name is `{resource}__{export}`; registering it again replaces it. A tool with a too large schema is
-   * not offered: the log warns with `E_SCHEMA_SIZE`, and the agent continues without it.
-   * **Errors** — a bad name: `E_TOOL_NAME`; the name of a declared tool: `E_TOOL_TAKEN`.
+   * **Rules** — the name is `{resource}__{export}`; a second registration of a name replaces the first. A tool with a
+   * too large schema is not offered: the log warns with `E_SCHEMA_SIZE`, and the agent continues without it.
+   * **Errors** — a malformed name: `E_TOOL_NAME`; the name of a tool that the bundle declares: `E_TOOL_TAKEN`.
    */
   register(item: ToolCatalogItem, handler: ToolHandler): void;
 }
@@ -22,14 +22,14 @@ export interface ExtensionToolsApi {
 export interface ExtensionStateApi {
   /** Returns `null` when no value was ever set. */
   get(): Promise<JsonValue>;
-  /** **Errors** — anything that is not JSON: `E_STATE_NOT_JSON`, naming the place. */
+  /** **Errors** — a value that is not JSON: `E_STATE_NOT_JSON`, which names the part of the value. */
   set(value: JsonValue): Promise<void>;
 }
 
 /**
- * A bus inside the agent's process. If a handler throws, the error is logged and the other handlers still run. An
- * extension reports the status of a service it needs with `extension.status`, which `gdn status`, traces and Studio
- * show.
+ * A bus for events inside the agent's process. If a handler throws, the error is logged and the other handlers still
+ * run. An extension reports the status of a service it needs with `extension.status`, which `gdn status`, traces and
+ * Studio show.
  */
 export interface ExtensionEventsApi {
   on<Name extends RuntimeEventName>(event: Name, handler: (payload: RuntimeEvents[Name]) => void): () => void;
@@ -37,7 +37,7 @@ export interface ExtensionEventsApi {
   emit(event: string, ...args: unknown[]): void;
 }
 
-/** Everything that an extension can use. All five parts work from the first line of `register`. */
+/** Everything that an extension can use. All parts work from the first line of `register`. */
 export interface ExtensionApi {
   readonly pipeline: PipelineRegistry;
   readonly tools: ExtensionToolsApi;
@@ -52,17 +52,21 @@ export interface ExtensionApi {
 
 /** Identifies an extension in its agent. */
 export interface ExtensionIdentity {
-  /** The name of the extension's resource, or the `as` name from the agent's list. */
+  /** The name of the extension's resource, or the name that the agent gives it with `as`. */
   readonly name: string;
 }
 
-/** Called on shutdown and on hot swap. Use it instead of `beforeExit`, which does not fire on SIGTERM. */
+/**
+ * Cleans up on shutdown, and before a changed version replaces this one. Use it instead of `beforeExit`, which does not
+ * fire on SIGTERM.
+ */
 export type Cleanup = () => void | Promise<void>;
 
 /**
  * The entry of an extension.
  *
- * **When it fires** — once when the agent starts, in the order of `spec.extensions`; it is awaited before the next.
+ * **When it fires** — once when the agent starts, in the order of `spec.extensions`; each is awaited before the next
+ * one starts.
  * **Rules** — register layers here; tools may come later. May return a cleanup function. `identity` is for extensions
  * that an agent may list more than once.
  * **Errors** — a throw fails the agent's start with `E_EXT_INIT`.

@@ -13,8 +13,8 @@ export type MessageSource =
 /**
  * One entry of a conversation.
  *
- * **Rules** — once emitted it is frozen, metadata too: to change or pin one, emit `replace`. Ids are unique among the
- * current messages.
+ * **Rules** — once emitted, a message and its metadata are frozen. To change a message, emit `replace`. Ids are unique
+ * among the current messages.
  */
 export interface Message {
   readonly id: string;
@@ -23,8 +23,8 @@ export interface Message {
   readonly createdAt: Date;
   readonly source: MessageSource;
   /**
-   * Limits how long the message stays: until the end of the step or turn that emitted it. Such a message is not kept in
-   * the history. Messages without this field are kept.
+   * The time when the message is removed: at the end of the step or turn that emitted it. A message with this field is
+   * not kept in the history. Messages without this field are kept.
    */
   readonly lifetime?: MessageLifetime;
 }
@@ -47,15 +47,18 @@ export function lifetimeOf({
   return written === 'step' || written === 'turn' ? written : undefined;
 }
 
-/** The metadata key that marks an incomplete reply. Its value is true when the reply reached a token limit. */
+/**
+ * The metadata key that marks an incomplete reply. The value of the key is true when the reply reached a token limit.
+ */
 export const TRUNCATED = 'goondan.truncated';
 
 /**
  * A change to the conversation.
  *
- * **When it fires** — you emit it with `ctx.emitMessageEvent(event)`; it shows in `events` and `nextMessages` at once.
- * **Rules** — `replace` keeps the position; the id of the new message is valid from then on. `truncate` removes
- * everything except the input of the running turn.
+ * **When it fires** — when you call `ctx.emitMessageEvent(event)`. The change is in `events` and `nextMessages` at
+ * once.
+ * **Rules** — `replace` puts the new message at the position of the old one; from then on only the id of the new
+ * message is valid. `truncate` removes everything except the input of the running turn.
  * **Errors** — an id that is already there: `E_MESSAGE_DUPLICATE`; a malformed message: `E_MESSAGE_INVALID`; after the
  * turn ended: `E_TURN_ENDED`. `replace` or `remove` of an id that is not there is ignored, with a warning.
  *
@@ -67,7 +70,9 @@ export type MessageEvent =
   | { readonly type: 'remove'; readonly targetId: string }
   | { readonly type: 'truncate' };
 
-/** The conversation, as extensions see it. `nextMessages = baseMessages + SUM(events)` always holds. */
+/**
+ * The conversation, as extensions see it. `nextMessages` is always the result of applying `events` to `baseMessages`.
+ */
 export interface ConversationState {
   /** The messages at the start of the turn. They do not change during the turn. */
   readonly baseMessages: readonly Message[];

@@ -1,9 +1,9 @@
 /**
  * The onion's contracts: three standard kinds of middleware and the one extra kind, `model`.
  *
- * All layers of a chain share one context; only `next` belongs to the layer. A value that a layer assigns to a mutable
- * field (`toolCatalog`, `args`, …) is visible to every inner layer and the core. Assigning a readonly field throws a
- * `TypeError`.
+ * All layers of a chain share one context. Only `next` is different for each layer. A value that a layer assigns to a
+ * mutable field (`toolCatalog`, `args`, …) is visible to every inner layer and the core. Assigning a readonly field
+ * throws a `TypeError`.
  */
 import type { AgentEvent } from './agent-event.ts';
 import type { MiddlewareAgentsApi } from './agents-api.ts';
@@ -45,7 +45,7 @@ interface LayerPowers {
 }
 
 /**
- * Around a whole turn.
+ * The context of a layer around a whole turn.
  *
  * **When it fires** — once for each {@link AgentEvent}, after its input was appended to the conversation.
  * **Rules** — call `next()` exactly once and await it; events may be emitted before and after it.
@@ -64,9 +64,9 @@ export interface TurnMiddlewareContext extends ExecutionContext, LayerPlaces, La
 }
 
 /**
- * Around one step: one model call and its tool calls.
+ * The context of a layer around one step: one model call and its tool calls.
  *
- * **When it fires** — for every step of a turn; a retried step is a new one, with its own index.
+ * **When it fires** — for every step of a turn; a retried step is a new step with its own index.
  * **Rules** — the model sees the `toolCatalog` that you assign before `next()`. To retry, throw an error with
  * `retryable: true`, and the runtime runs another step; do not call `next()` again.
  * **Errors** — a throw that is not retryable ends the turn.
@@ -86,9 +86,9 @@ export interface StepMiddlewareContext extends ExecutionContext, LayerPlaces, La
 }
 
 /**
- * Around one tool call.
+ * The context of a layer around one tool call.
  *
- * **When it fires** — for every call: of the model, an extension, or a resumed turn.
+ * **When it fires** — for every tool call: requested by the model or by an extension, or repeated by a resumed turn.
  * **Rules** — `args` that you assign before `next()` are checked against the tool's schema and given to the handler. To
  * refuse, return an error result without calling `next()`, and register with `mayShortCircuit: true`.
  * **Errors** — a throw becomes this call's error result; the turn continues.
@@ -105,8 +105,8 @@ export interface ToolCallMiddlewareContext extends ExecutionContext, LayerPlaces
   readonly toolName: string;
   readonly toolCallId: string;
   /**
-   * The declared effect of the tool. `external` when it is not declared, and for tools that extensions register,
-   * because their claims cannot be trusted.
+   * The effect that the tool declares. It is `external` when the tool declares none, and for every tool that an
+   * extension registers, because the runtime does not trust the annotations of such a tool.
    */
   readonly effects: NonNullable<ToolAnnotations['effects']>;
   readonly signal: AbortSignal;
@@ -117,9 +117,10 @@ export interface ToolCallMiddlewareContext extends ExecutionContext, LayerPlaces
 }
 
 /**
- * Around the model call alone, inside `step`: for caching, fail-over and redaction.
+ * The context of a layer around the model call alone, inside `step`. Such layers are for caching, fail-over and
+ * redaction.
  *
- * **When it fires** — for every model call: each step's, and each `ctx.model.generate` of a layer.
+ * **When it fires** — for every model call: the model call of each step, and each `ctx.model.generate` of a layer.
  * **Rules** — `messages`, `tools`, `params` and `modelRef` are this call's own copies: reassign them freely.
  * **Errors** — a throw fails the step (or the `generate` call); with `retryable: true` the runtime tries again.
  *
@@ -134,7 +135,10 @@ export interface ModelMiddlewareContext extends ExecutionContext, LayerPlaces {
   messages: ModelMessage[];
   tools: ToolCatalogItem[];
   params: ModelParams;
-  /** `Model/name`. To fail over, throw a retryable error and assign another model in the retried step. */
+  /**
+   * The model to call, as `Model/name`. To fail over, throw a retryable error and assign another model in the retried
+   * step.
+   */
   modelRef: string;
   metadata: Record<string, JsonValue>;
   next(): Promise<ModelReply>;
@@ -147,17 +151,19 @@ export type ModelMiddleware = (ctx: ModelMiddlewareContext) => Promise<ModelRepl
 
 export interface MiddlewareOptions {
   /**
-   * Layers with a lower priority are further out. Layers with equal priority keep their registration order. Default 0.
+   * The position of the layer in its chain: a layer with a lower priority is further out. Layers with equal priority
+   * keep their registration order. Default 0.
    */
   priority?: number;
   /** The layer's name in traces and errors. Default: the function's name, or the kind for an unnamed function. */
   name?: string;
   /**
-   * If true, this layer may skip `next()`. If false, skipping it logs a warning that names the layer. Default false.
+   * If true, this layer may return without calling `next()`. If false, doing so logs a warning that names the layer.
+   * Default false.
    */
   mayShortCircuit?: boolean;
   /**
-   * The time limit for the layer itself, without the time spent in `next()`. If exceeded, it fails with
+   * The time limit for the layer itself, without the time spent in `next()`. A layer that exceeds it fails with
    * `E_MIDDLEWARE_TIMEOUT`. Default: none.
    */
   timeoutMs?: number;

@@ -15,7 +15,7 @@ export interface TextPart {
 
 export interface ImagePart {
   type: 'image';
-  /** Base64, a data URL or a URL. */
+  /** The image as Base64, a data URL or a URL. */
   image: string;
   mediaType?: string;
   providerOptions?: ProviderOptions;
@@ -23,7 +23,7 @@ export interface ImagePart {
 
 export interface FilePart {
   type: 'file';
-  /** Base64, a data URL or a URL. */
+  /** The file as Base64, a data URL or a URL. */
   data: string;
   mediaType: string;
   filename?: string;
@@ -36,7 +36,7 @@ export interface ReasoningPart {
   providerOptions?: ProviderOptions;
 }
 
-/** A part that only one provider understands, kept unchanged: `kind` is `<provider>.<part>`. */
+/** A part that only one provider understands. It is kept unchanged, and its `kind` is `<provider>.<part>`. */
 export interface CustomPart {
   type: 'custom';
   kind: `${string}.${string}`;

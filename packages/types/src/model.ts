@@ -11,7 +11,7 @@ export interface TokenUsage {
   reasoningTokens?: number;
 }
 
-/** Sampling settings, all optional, passed to the provider unchanged. */
+/** Settings for the model call, all optional, passed to the provider unchanged. */
 export interface ModelParams {
   temperature?: number;
   maxTokens?: number;
@@ -33,7 +33,7 @@ export interface ModelReply {
   response?: { id?: string; modelId?: string };
 }
 
-/** A part of a reply that is still being streamed. */
+/** A piece of a reply while the reply is being streamed. */
 export type ModelDelta =
   { readonly type: 'text'; readonly text: string } | { readonly type: 'reasoning'; readonly text: string };
 
@@ -45,7 +45,7 @@ export type TurnDelta =
 
 /** A model call that an extension makes with `ctx.model.generate`. */
 export interface GenerateRequest {
-  /** `Model/name`; the agent's own model when absent. */
+  /** The model to call, as `Model/name`; the agent's own model when absent. */
   modelRef?: string;
   messages: ModelMessage[];
   tools?: ToolCatalogItem[];

@@ -11,13 +11,13 @@ export interface SpanFields {
   /** The trace id of the agent event that started the turn, unchanged. */
   traceId: string;
   /**
-   * 16 lowercase hexadecimal digits. All events of one turn, step or tool call have the same span id, even after a
-   * crash.
+   * The id of the span, 16 lowercase hexadecimal digits. All events of one turn, step or tool call have the same span
+   * id, even after a crash.
    */
   spanId: string;
   /**
-   * The parent span: for a turn, that of the agent that requested the turn; for a step, that of the step's turn; for a
-   * tool call, that of the caller.
+   * The parent span. For a turn, this is the span of the agent that requested the turn; for a step, the span of the
+   * step's turn; for a tool call, the span of the caller.
    */
   parentSpanId?: string;
 }
@@ -91,7 +91,8 @@ export interface ApprovalDecided extends ToolCalled, Omit<ApprovalOutcome, 'note
 /** The status of a service that an extension depends on, such as a server or a device. */
 export interface ExtensionStatus {
   /**
-   * `idle`: connects when needed. `reconnecting`: the connection was lost, and the extension tries to connect again.
+   * `idle`: the extension connects when it needs the service. `reconnecting`: the connection was lost, and the
+   * extension tries to connect again.
    */
   state: 'idle' | 'connecting' | 'connected' | 'reconnecting' | 'failed';
   /** The command or the address of the service, without secrets. */

@@ -9,8 +9,8 @@ export interface StepResult {
   toolCalls: ToolCall[];
   toolResults: ToolCallResult[];
   /**
-   * JSON values that the step's layers set. The runtime adds the `finishReason` of the `ModelReply`. The turn is
-   * `truncated` if this value is `length` at the end of its last step; a layer that completes the reply sets it to
+   * JSON values that the step's layers set. The runtime adds the `finishReason` of the `ModelReply`. If `finishReason`
+   * is `length` at the end of the last step, the turn is `truncated`. A layer that completes the reply sets it to
    * `stop`.
    */
   metadata: Record<string, JsonValue>;

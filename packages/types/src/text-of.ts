@@ -1,6 +1,6 @@
 import type { Message } from './message.ts';
 
-/** Returns the text parts of a message; empty when it has none. */
+/** Returns the text parts of a message; an empty text when it has none. */
 export function textOf(message: Message | undefined): string {
   if (message === undefined) return '';
   const { content } = message.data;

@@ -10,9 +10,9 @@ test('a result with the status error has an error, for the type checker too', ()
     if (result.status === 'error') expectTypeOf(result.error).toEqualTypeOf<ToolCallError>();
     else expectTypeOf(result.error).toEqualTypeOf<undefined>();
   }
-  // @ts-expect-error It says nothing of what went wrong.
+  // @ts-expect-error An error result needs an `error`.
   const silent: ToolCallResult = { ...call, status: 'error' };
-  // @ts-expect-error A call that succeeded did not fail.
+  // @ts-expect-error A successful result has no `error`.
   const both: ToolCallResult = { ...call, status: 'ok', error: { message: 'no dice' } };
   expect([silent.error, both.status]).toEqual([undefined, 'ok']);
 });

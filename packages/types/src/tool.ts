@@ -16,7 +16,7 @@ export interface ToolAnnotations {
 
 /** One tool as the model sees it. */
 export interface ToolCatalogItem {
-  /** `{resource}__{export}`, at most 64 characters of `A-Z a-z 0-9 _ -`. */
+  /** The name of the tool: `{resource}__{export}`, at most 64 characters of `A-Z a-z 0-9 _ -`. */
   name: string;
   description: string;
   /** The JSON Schema of the arguments. When absent, the arguments must be an empty object. */
@@ -60,8 +60,8 @@ export interface ToolContext extends ExecutionContext {
   /** The folder the agent works in. */
   readonly workdir: string;
   /**
-   * The tool's config: the agent's values merged over those of the resource, and validated. `{}` when the tool has no
-   * config.
+   * The tool's config: the values from the agent replace those from the resource. The result is validated. `{}` when
+   * the tool has no config.
    */
   readonly config: JsonObject;
   readonly logger: Console;
@@ -70,7 +70,7 @@ export interface ToolContext extends ExecutionContext {
   readonly agents: AgentsApi;
   /**
    * The trace context of this call, in W3C format. Send it as the header `traceparent` to a service you trust, so that
-   * the service's spans become children of this call. The runtime always sets it.
+   * the service's spans become children of this call. The runtime always sets this field.
    */
   readonly traceparent?: string;
 }
@@ -80,7 +80,8 @@ export interface ToolContext extends ExecutionContext {
  *
  * **When it fires** — when a `toolCall` chain reaches its core, with arguments already checked against the schema.
  * **Rules** — return JSON (`undefined` becomes `null`); stop when `ctx.signal` aborts.
- * **Errors** — a throw becomes a result for the model (`error.code` is kept, else `E_TOOL_FAILED`).
+ * **Errors** — a throw becomes an error result for the model, with the `code` of the thrown error, or `E_TOOL_FAILED`
+ * when it has none.
  *
  * @example const get: ToolHandler = async (ctx, input) => ({ tempC: await celsius(input.city, ctx.signal) })
  */

@@ -7,14 +7,16 @@
 export interface TraceParent {
   readonly traceId: string;
   readonly parentSpanId: string;
-  /** Present (and false) only when the caller does not record the trace. */
+  /** False when the caller does not record the trace; absent otherwise. */
   readonly isSampled?: false;
 }
 
 const FORM = /^([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 1;
 
-/** Returns undefined when the text is malformed, because a bad header must not block the request. */
+/**
+ * Reads a `traceparent`. Returns undefined when the text is malformed, because a bad header must not block the request.
+ */
 export function readTraceparent(text: string): TraceParent | undefined {
   const [, version, traceId, parentSpanId, flags = '', more] = FORM.exec(text) ?? [];
   if (traceId === undefined || parentSpanId === undefined) return undefined;

@@ -4,7 +4,8 @@ import type { TurnError, TurnResult } from './turn.ts';
 export type TurnEnding = 'answered' | 'max_steps' | 'cancelled' | 'failed';
 
 /**
- * The result of a turn, or its trace record. In a trace record, the error is a text that begins with the error code.
+ * A turn that has ended: its result, or its record in a trace. In a trace, the error is a text that begins with the
+ * error code.
  */
 export interface EndedTurn {
   readonly finishReason: TurnResult['finishReason'];

@@ -22,7 +22,10 @@ export class GoondanError extends Error {
   readonly helpUrl: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
-  /** The extension whose layer threw the error, once known. The runtime sets it, over any earlier value. */
+  /**
+   * The extension whose layer threw the error, once known. The runtime sets this field and overwrites any earlier
+   * value.
+   */
   declare extension?: string;
   /** The place in the bundle's code that threw, once known. */
   declare place?: CodePlace;
@@ -35,7 +38,7 @@ export class GoondanError extends Error {
     try {
       return value instanceof Error && mark in value;
     } catch {
-      // A proxy that throws when it is examined.
+      // The value is a proxy that throws when it is examined.
       return false;
     }
   }

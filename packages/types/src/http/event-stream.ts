@@ -1,15 +1,20 @@
 /**
  * Sends server-sent events to one reader.
  *
- * 1. A slow reader costs at most one bounded queue: the stream passes on bytes only when the reader pulls them.
+ * 1. A slow reader takes at most the memory of one bounded queue, because the stream passes on bytes only when the
+ *    reader asks for them.
  * 2. The queue decides which events may wait. If it has no room for an event that must not be lost, the stream is
  * aborted.
- * 3. Each `onOver` action is called once, whichever side ends the stream, so nothing leaks when the reader disconnects.
+ * 3. Each `onOver` action is called once, no matter which side ends the stream. So nothing leaks when the reader
+ *    disconnects.
  * 4. A comment every `beatMs` keeps an idle connection open.
  */
 import { systemTimers, type Timers } from './timers.ts';
 
-/** The queue of bytes to send to a reader, in order. `Kind` is the kind under which dropped events are counted. */
+/**
+ * The queue of bytes to send to a reader, in order. `Kind` is the type of the event kinds, under which dropped events
+ * are counted.
+ */
 export interface StreamQueue<Kind> {
   readonly isEmpty: boolean;
   /** Adds an event, and may drop older events to make room. Returns false when there is no room for this event. */
@@ -21,8 +26,8 @@ export interface StreamQueue<Kind> {
 }
 
 /**
- * Returns the number of bytes written: all of them, 0 while the reader accepts no more, -1 when the reader
- * disconnected.
+ * Writes bytes to the reader. Returns the number of bytes written: all of them, 0 while the reader accepts no more, or
+ * -1 when the reader has disconnected.
  */
 export type WriteBytes = (bytes: Uint8Array) => number;
 
@@ -36,7 +41,7 @@ export interface EventStreamDeps<Kind> {
   readonly queue?: (write: WriteBytes) => StreamQueue<Kind>;
 }
 
-/** The number of bytes passed on each time the reader pulls; a single event may exceed it. */
+/** The number of bytes passed on each time the reader asks for bytes; a single event may exceed it. */
 const HELPING = 65_536;
 const BEAT_MS = 15_000;
 
@@ -96,7 +101,7 @@ export class EventStream<Kind = never> {
     this.#controller?.error(behind());
   }
 
-  /** Ends the stream after everything queued was sent; `last` is sent as the last event. */
+  /** Ends the stream after everything in the queue is sent, with `last` as the last event. */
   end(last?: Uint8Array): void {
     if (last !== undefined) this.send(last);
     if (this.#state !== 'open') return;
@@ -133,8 +138,8 @@ export class EventStream<Kind = never> {
   }
 
   /**
-   * Starts the timer for the next comment. Only an idle stream needs one, so it runs only while the reader waits for
-   * bytes.
+   * Starts the timer for the next comment, which keeps an idle connection open. A comment is sent only while the reader
+   * waits for bytes.
    */
   #armBeat(): void {
     this.#callOffBeat = this.#clock.after(this.#beatMs, () => {

@@ -9,13 +9,13 @@ export interface BodyBounds {
   readonly clock?: Timers;
   /** When it aborts, reading stops and throws the signal's reason, which must be an error. */
   readonly signal?: AbortSignal;
-  /** A memory budget that all bodies being read share. `take` throws when it has too few bytes left. */
+  /** The memory that all bodies being read share. `take` throws when too few bytes are left. */
   readonly room?: { take(bytes: number): void; give(bytes: number): void };
 }
 
 /**
- * Returns the raw bytes. Throws the error that `refuse` creates: 413 (too large), 408 (too slow), or 400 (the body is
- * incomplete).
+ * Reads the raw bytes of the body. Throws the error that `refuse` creates: 413 (too large), 408 (too slow), or 400 (the
+ * body is incomplete).
  */
 export async function readBody(request: Request, bounds: BodyBounds, refuse: RefuseBody): Promise<Uint8Array> {
   const { longest, withinMs, clock = systemTimers, signal, room } = bounds;
@@ -50,7 +50,7 @@ export async function readBody(request: Request, bounds: BodyBounds, refuse: Ref
   }
 }
 
-/** Throws the error that `refuse` creates (400) when the body is not JSON. */
+/** Parses the body as JSON. If it is not JSON, throws the error that `refuse` creates (400). */
 export function parseJson(bytes: Uint8Array, refuse: RefuseBody): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -66,7 +66,7 @@ export function checkJsonType({ headers }: Request, refuse: RefuseBody): void {
   throw refuse(415, `The body of the request must be application/json, not ${type.trim() || 'of no type'}.`, closing);
 }
 
-/** Closes the connection. Otherwise the unread rest of the body would be read as the next request. */
+/** The header that closes the connection. Without it, the unread rest of the body would be read as the next request. */
 const closing = { Connection: 'close' };
 
 function tooLong(longest: number, refuse: RefuseBody): Error {

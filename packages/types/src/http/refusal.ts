@@ -21,7 +21,7 @@ export type RefuseBody = (
   headers?: Readonly<Record<string, string>>,
 ) => Error;
 
-/** Code → HTTP status. */
+/** The HTTP status for each code. */
 export type StatusByCode = { readonly [Code in ErrorCode]?: number };
 
 /** The statuses of codes that mean the same in every server. Each server adds the statuses of its own codes. */
@@ -46,7 +46,10 @@ export function statusOf(error: GoondanError, statuses: StatusByCode): number {
   return error instanceof Refusal ? error.status : statusOfCode(error.code, statuses);
 }
 
-/** Returns the HTTP status for any code. Foreign code chooses some codes, so `constructor` must not find a function. */
+/**
+ * Returns the HTTP status for any code. Some codes come from foreign code, so a code such as `constructor` must not
+ * find an inherited property of the table.
+ */
 export function statusOfCode(code: string | undefined, statuses: StatusByCode): number {
   // The cast is safe: the code is a key of the table.
   return code !== undefined && Object.hasOwn(statuses, code) ? (statuses[code as ErrorCode] ?? 500) : 500;
@@ -68,7 +71,7 @@ export function errorBody({ code, message, suggestion }: GoondanError) {
 }
 
 function retryAfter({ retryAfterMs = DEFAULT_RETRY_MS }: GoondanError): Record<string, string> {
-  // An error of foreign code may have any number.
+  // Foreign code may put any number into this field.
   const ms = Number.isFinite(retryAfterMs) ? Math.min(retryAfterMs, LONGEST_RETRY_MS) : DEFAULT_RETRY_MS;
   return { 'Retry-After': String(Math.max(1, Math.ceil(ms / 1_000))) };
 }
