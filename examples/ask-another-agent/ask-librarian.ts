@@ -1,12 +1,15 @@
 import { createSystemMessage, type ExtensionRegister } from '@goondan/types';
 
-/** Before a turn: asks another agent what it knows about the question, and shows the answer to this agent's model. */
+/**
+ * Before each turn, asks another agent what it knows about the question, and shows the answer to this agent's model.
+ */
 export const register: ExtensionRegister<{ target: string }> = (api, { target }) => {
   api.pipeline.register('turn', async (ctx) => {
     const { input } = ctx.inputEvent;
     if (input === undefined) return ctx.next();
 
-    // An effect: recorded when it completes, and not repeated when the turn is resumed after a crash.
+    // This request is an effect: it is recorded when it completes, and is not repeated when the turn is resumed after a
+    // crash.
     const { response } = await ctx.agents.request({ target, input, timeoutMs: 5_000 });
     const message = createSystemMessage(
       `What ${target} knows: ${response}`,

@@ -8,7 +8,7 @@ const librarian = await scriptedAgent({
   script: [{ when: 'tea', say: 'Sencha is steamed, not roasted.' }, { fail: { message: 'the library is closed' } }],
 });
 
-// Both agents run in this process; in a swarm each has its own process, and the call goes the same way.
+// Both agents run in this process. In a swarm each agent has its own process, and the call looks the same.
 const engine = inProcessEngine(systemClock);
 engine.add('librarian', async (event, signal) => (await librarian.agent.handle(event, { signal })).result);
 
@@ -29,7 +29,7 @@ assert.deepEqual(
     ['system', 'What librarian knows: Sencha is steamed, not roasted.'],
   ],
 );
-// … and the conversation did not keep it: it was for this turn only.
+// … and the conversation did not keep this answer, because it was for this turn only.
 assert.deepEqual((await host.messages()).map(textOf), ['Tell me about tea.', 'You said: Tell me about tea.']);
 
 // The librarian answered in its own conversation, in a turn of the same trace.
@@ -39,7 +39,7 @@ assert.deepEqual(call?.to, { agentName: 'librarian', instanceKey: 'default' });
 assert.deepEqual(call.event.source, { kind: 'agent', name: 'host' });
 assert.equal(call.event.traceId, 'trace-1');
 
-// A failing librarian fails the turn, with a code: this layer has no fallback.
+// When the librarian fails, the turn fails with a code, because this layer has no fallback.
 const { result } = await host.say('Tell me about coffee.');
 assert.equal(result.error?.code, 'E_AGENT_FAILED');
 assert.match(result.error.message, /the library is closed/);

@@ -16,7 +16,7 @@ const until = async (isTrue: () => boolean) => {
 const swarm = await startKitchen(stateRoot);
 const served = swarm.ask({ input: 'One soup and pie, please.', id: 'order-1' });
 
-// The agent's process is killed while it cooks: another one continues the same turn.
+// The agent's process is killed while the agent cooks. Another process continues the same turn.
 await until(() => cooked().length === 1);
 const [before] = (await swarm.status()).instances;
 process.kill(before?.pid ?? 0, 'SIGKILL');
@@ -24,14 +24,14 @@ const { result } = await served;
 assert.equal(textOf(result.responseMessage), 'Served.');
 const [after] = (await swarm.status()).instances;
 assert.notEqual(after?.pid, before?.pid);
-// The interrupted call was repeated, because that is allowed; the answer came once.
+// The interrupted call was repeated, because the tool is idempotent. The answer came once.
 assert.deepEqual(cooked(), ['soup', 'soup', 'pie']);
 
-// An order is accepted, and the swarm is stopped before it is served.
+// An order is accepted, but the swarm is stopped before the order is served.
 await swarm.deliver({ input: 'Another soup and pie.', id: 'order-2' });
 await swarm.stop({ graceMs: 0 });
 
-// The next start serves it without a request; a repeated request with the same id gets that answer.
+// The next start of the swarm serves this order by itself. A repeated request with the same id gets the answer.
 const again = await startKitchen(stateRoot);
 const late = await again.ask({ input: 'Another soup and pie.', id: 'order-2' });
 assert.equal(textOf(late.result.responseMessage), 'Served.');

@@ -1,4 +1,4 @@
-/** A cook that is killed in the middle of its work, and continues where it was. */
+/** A cook whose process is killed in the middle of its work. The next process continues from there. */
 import { startSwarm, type Swarm } from '@goondan/runtime';
 
 export function startKitchen(stateRoot: string): Promise<Swarm> {
@@ -27,7 +27,7 @@ export function startKitchen(stateRoot: string): Promise<Swarm> {
             name: 'kitchen',
             root: import.meta.dirname,
             entry: './slow-tool.ts',
-            // Cooking twice does no harm: a call that a crash interrupted is made again.
+            // Cooking twice does no harm, so a call that a crash interrupted is repeated.
             exports: [
               { name: 'soup', description: 'Cooks a soup.', idempotent: true },
               { name: 'pie', description: 'Bakes a pie.', idempotent: true },

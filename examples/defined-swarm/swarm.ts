@@ -1,4 +1,7 @@
-/** A swarm written in TypeScript: the resources of a `goondan.yaml`, with types, checked as a bundle is. */
+/**
+ * A swarm written in TypeScript. It has the same resources as a `goondan.yaml`, with types, and is checked in the same
+ * way.
+ */
 import { defineSwarm, type ResourceDefinition, startSwarm, type Swarm } from '@goondan/runtime';
 
 export const resources: ResourceDefinition[] = [

@@ -49,7 +49,7 @@ try {
     ['forecaster'],
   );
 
-  // tool-guard: the model asked for 30 days and the tool got 3; the station's number was removed.
+  // tool-guard: the model asked for 30 days, but the tool got 3. The station's number was removed from the result.
   assert.match(trace, /~ args\.days: 30 → 3/);
   assert.match(trace, /← output\.station removed/);
   const store = await durableStore(place);
@@ -62,7 +62,8 @@ try {
   assert.equal(trace.match(/~ toolCatalog\.weather__save removed/g)?.length, 2);
   assert.deepEqual(await readdir(workdir), []);
 
-  // memory: the model gets the number during the turn; it is kept as state, and is not in the history.
+  // memory: the model gets the number of visits during the turn. The number is kept as state, and is not in the
+  // history.
   assert.match(trace, /\+ append system memory\.visits/);
   assert.deepEqual(concierge.extensionState, { memory: 4 });
   assert.deepEqual([...new Set(concierge.messages.map(({ data }) => data.role))], ['user', 'assistant', 'tool']);
@@ -92,7 +93,7 @@ async function withSwarm<Value>(started: SwarmPlan, work: (swarm: Swarm) => Prom
   }
 }
 
-/** `decision` is the person's answer when a tool call needs approval. */
+/** Asks the swarm and returns its answer. `decision` is the person's answer when a tool call needs approval. */
 async function answer(swarm: Swarm, input: string, decision?: 'approve' | 'deny'): Promise<string> {
   const watch = await swarm.watch({ types: ['approval'] }, (notice) => {
     if (notice.type !== 'approval' || notice.state !== 'asked') return;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// On Bun here; test/packed runs the same programs on Node, with the installed packages.
+// This check runs on Bun. test/packed runs the same programs on Node, with the installed packages.
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-embed-'));
 try {
   const child = Bun.spawn([process.execPath, 'program.mjs'], {

@@ -5,8 +5,8 @@ const swarm = await startSwarm({
   onLog: ({ level, message }) => level === 'error' && console.error(message),
 });
 
-// The swarm asks about every sale. A program with a user would ask the user here. `soFar` brings the questions of an
-// earlier run, too.
+// The swarm asks about every sale. A program with a user would ask the user here. With `soFar`, the program also gets
+// the questions of an earlier run.
 await swarm.watch({ types: ['approval'], soFar: true }, ({ state, approval }) => {
   if (state !== 'asked') return;
   console.log(`${approval.toolName} ${JSON.stringify(approval.args)}: approved`);

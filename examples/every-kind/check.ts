@@ -21,7 +21,7 @@ const swarm = await startSwarm({
   onLog: ({ message }) => void logged.push(message),
 });
 try {
-  // Without an input: the connector emits an event, and its connection routes it to an agent.
+  // Nobody sends an input here: the connector emits an event, and its connection routes the event to an agent.
   const ended = Promise.withResolvers<TurnEnd>();
   await swarm.watch({ types: ['turn.ended'] }, (notice) => {
     if (notice.type === 'turn.ended') ended.resolve(notice.end);

@@ -4,7 +4,7 @@ import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 const backup = { provider: 'scripted', model: 'small', options: { script: [{ say: 'The backup says hello.' }] } };
 const failOver = extensionFile('fail-over', import.meta.dirname, './fail-over.ts', { backup: 'Model/backup' });
 
-// The agent's own model is down, with an error that may not be retried.
+// The agent's own model is down. Its error is not retryable.
 const tested = await scriptedAgent({
   script: [{ fail: { message: 'no such model' } }],
   models: { 'Model/backup': backup },
@@ -15,7 +15,7 @@ const { text, result, trace } = await tested.say('Hello?');
 assert.equal(result.finishReason, 'text_response');
 assert.equal(text, 'The backup says hello.');
 
-// Two steps: one that failed, and one whose layer chose the other model.
+// The turn had two steps: one that failed, and one in which the layer chose the other model.
 const layers = trace?.inside.map((step) => step.inside[0]?.layers[0]);
 assert.deepEqual(
   layers?.map((layer) => layer?.outcome),
@@ -31,7 +31,7 @@ assert.deepEqual(
 );
 await tested.close();
 
-// When both are down, the turn fails with the error of the backup.
+// When both models are down, the turn fails with the error of the backup.
 const hopeless = await scriptedAgent({
   script: [{ fail: { message: 'no such model' } }],
   models: { 'Model/backup': { ...backup, options: { script: [{ fail: { message: 'down, too' } }] } } },

@@ -1,6 +1,6 @@
 import { type ExtensionRegister, GoondanError } from '@goondan/types';
 
-/** When the agent's model fails, asks another one for the rest of the turn. */
+/** When the agent's model fails, uses the backup model for the rest of the turn. */
 export const register: ExtensionRegister<{ backup: string }> = (api, { backup }) => {
   api.pipeline.register('model', async (ctx) => {
     if (ctx.metadata['fail-over.active'] === true) ctx.modelRef = backup;
@@ -10,7 +10,7 @@ export const register: ExtensionRegister<{ backup: string }> = (api, { backup })
       // The backup failed as well, or the turn was cancelled.
       if (ctx.modelRef === backup || ctx.signal.aborted) throw error;
 
-      // Does not call next() again: the runtime runs another step, which still has this metadata.
+      // This layer does not call next() again. The runtime runs another step, which still has this metadata.
       ctx.metadata['fail-over.active'] = true;
       throw new GoondanError('E_MODEL_FAILED', `${ctx.modelRef} failed, ${backup} takes over.`, {
         cause: error,

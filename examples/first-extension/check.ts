@@ -21,7 +21,7 @@ const tested = await scriptedAgent({
 
 const { trace } = await tested.say('Roll the dice!');
 
-// Five steps asked for a roll; two got one, three were refused without a call of the tool.
+// Five steps asked for a roll. Two calls got a result, and three were refused before they reached the tool.
 const results = (await tested.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
 assert.deepEqual(
   results.map(({ output }) => output.type),

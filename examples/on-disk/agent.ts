@@ -4,7 +4,7 @@ import { durableStore, type Journal } from '@goondan/runtime/history';
 import type { AgentEvent } from '@goondan/types';
 
 export interface AgentOnDisk {
-  /** Accepts an input, which is then never lost, and answers all inputs that are not answered yet. */
+  /** Accepts an input, which is then never lost, and handles all inputs that have no answer yet. */
   say(id: string, input: string): Promise<void>;
   readonly agent: RunningAgent;
   readonly store: Journal;
@@ -31,7 +31,7 @@ export async function startOnDisk(stateRoot: string): Promise<AgentOnDisk> {
     agent,
     store,
     async say(id, input) {
-      // Inputs with the same id are the same input, so a sender that is unsure may repeat it.
+      // Inputs with the same id are the same input, so a sender that is unsure may send an input again.
       await store.accept(address, eventOf(id, input));
       for (const event of await store.pending(address)) await agent.handle(event);
     },

@@ -29,7 +29,7 @@ const swarm = await startSwarm({
 try {
   await swarm.ask({ input: 'Tell me about tea.' });
 } finally {
-  // Traces are written a moment later; a swarm that stops writes them first.
+  // Traces are written shortly after a turn. A swarm writes all of them before it stops.
   await swarm.stop();
 }
 

@@ -28,7 +28,7 @@ assert.deepEqual(
   ['The key is [secret], keep it safe.'],
 );
 
-// The user's own message is unchanged: this layer changes the model call, not the conversation.
+// The user's own message is unchanged: the layer changes only the model call, not the conversation.
 const [input] = await careless.messages();
 assert.equal(input?.data.content, 'My key is ghp_abcdefgh12345678. Which is yours?');
 await careless.close();

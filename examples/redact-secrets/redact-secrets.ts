@@ -8,14 +8,14 @@ export const register: ExtensionRegister = (api) => {
       ctx.messages = redact(ctx.messages);
       return redact(await ctx.next());
     },
-    // While one layer buffers, no text is streamed before the layer has seen all of it.
+    // While a layer buffers, no text is streamed before the layer has seen the whole text.
     { buffers: true },
   );
 };
 
 const secrets = /\b(?:sk|ghp|xoxb)[-_][A-Za-z0-9_-]{8,}/g;
 
-/** Messages and replies are JSON, and a secret needs no escaping there. */
+/** Replaces secrets in messages and replies. Both are JSON, in which these secrets have no escaped characters. */
 function redact<Value>(value: Value): Value {
   const redacted: Value = JSON.parse(JSON.stringify(value).replaceAll(secrets, '[secret]'));
   return redacted;

@@ -30,7 +30,7 @@ assert.deepEqual((await tested.messages()).map(textOf), [
   'I will remember biscuits.',
 ]);
 
-// The layer's model call got the old messages, and none of it was streamed.
+// The layer's model call got the old messages, and its reply was not streamed.
 const [summary, answer] = tested.requests.slice(-2);
 assert.deepEqual(
   summary?.messages.map(({ content }) => content),

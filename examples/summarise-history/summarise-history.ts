@@ -1,6 +1,9 @@
 import { createSystemMessage, type ExtensionRegister, type Message } from '@goondan/types';
 
-/** Before a turn: when the conversation has grown too long, the model summarises all but its newest questions. */
+/**
+ * Before each turn, checks the length of the conversation. If it is too long, the model summarises everything except
+ * the newest questions.
+ */
 export const register: ExtensionRegister<{ mostMessages: number; keptQuestions: number }> = (api, config) => {
   api.pipeline.register('turn', async (ctx) => {
     const { nextMessages } = ctx.conversationState;
@@ -8,7 +11,7 @@ export const register: ExtensionRegister<{ mostMessages: number; keptQuestions: 
     const [first, ...others] = old;
     if (first === undefined || nextMessages.length <= config.mostMessages) return ctx.next();
 
-    // A model call by the layer itself: it passes the model chain like any other, and is not shown to the user.
+    // The layer itself calls the model. This call passes the model chain like any other, and is not shown to the user.
     const reply = await ctx.model.generate({
       messages: [
         ...old.map(({ data }) => data),
@@ -17,7 +20,7 @@ export const register: ExtensionRegister<{ mostMessages: number; keptQuestions: 
     });
     const summary = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
-    // The summary replaces the oldest message; the other old ones are removed.
+    // The summary replaces the oldest message. The other old messages are removed.
     const message = createSystemMessage(`Earlier: ${summary}`, {}, { id: `summary-${ctx.turnId}` });
     ctx.emitMessageEvent({ type: 'replace', targetId: first.id, message });
     for (const { id } of others) ctx.emitMessageEvent({ type: 'remove', targetId: id });

@@ -19,12 +19,12 @@ try {
   const pids = new Set([process.pid, ...instances.map(({ pid }) => pid)]);
   assert.equal(pids.size, 3);
 
-  // The agents know each other, and a call that would wait for itself is refused at once; the error shows the chain of
-  // calls.
+  // Each agent knows the names of the other agents. A call that would wait for itself is refused at once, and the error
+  // shows the chain of calls.
   assert.equal(await ask('Tell me who works here.'), 'You could ask the librarian.');
   assert.match(await ask('Is the host again there?'), /would wait for itself: host → host/);
 
-  // Another visitor has another instance of both: its own processes, its own conversations.
+  // Another visitor has another instance of both agents, with its own processes and conversations.
   assert.equal(await ask('Tell me about tea.', 'visitor-2'), 'Sencha is steamed, not roasted.');
   assert.equal((await swarm.instances()).length, 4);
 } finally {

@@ -15,7 +15,7 @@ const tested = await scriptedAgent({
   ],
 });
 
-// Declared second, but further out, because its priority is lower.
+// `nicknames` is declared second, but is further out, because its priority is lower.
 assert.deepEqual(tested.layers('toolCall'), ['nicknames/translate', 'allowed-zones/check-zone']);
 assert.equal((await tested.say('What time is it in Seoul?')).text, 'Asia/Seoul');
 assert.equal((await tested.say('What time is it in Busan?')).text, '"Busan" is not one of Asia/Seoul.');

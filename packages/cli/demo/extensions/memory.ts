@@ -3,11 +3,11 @@ import { createSystemMessage, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister = (api) => {
   api.pipeline.register('turn', async (ctx) => {
-    // The state is `null` before the first visit. The new state is kept when the turn succeeds.
+    // The state is `null` before the first visit. The new state is stored at the end of the turn.
     const visits = Number(await api.state.get()) + 1;
     await api.state.set(visits);
 
-    // An ephemeral message: the model sees it in this turn, and the conversation does not keep it.
+    // This message is ephemeral: the model sees it in this turn, and the conversation does not keep it.
     const message = createSystemMessage(
       `This is the user's visit number ${visits}.`,
       {},

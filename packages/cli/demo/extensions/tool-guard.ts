@@ -3,7 +3,7 @@ import type { ExtensionRegister, JsonObject, JsonValue } from '@goondan/types';
 
 /** The config, already checked against `configSchema` in goondan.yaml. */
 interface Config {
-  /** Tool → argument → the highest allowed value. */
+  /** The highest allowed value of each argument, for each tool. */
   limits: Record<string, Record<string, number>>;
   /** Fields of a result to hide from the model. */
   hidden: string[];

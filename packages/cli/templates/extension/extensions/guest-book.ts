@@ -3,12 +3,12 @@ import { createSystemMessage, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister<{ greetAfter: number }> = (api, { greetAfter }) => {
   api.pipeline.register('turn', async (ctx) => {
-    // The state is `null` before the first visit. The new state is kept when the turn succeeds.
+    // The state is `null` before the first visit. The new state is stored at the end of the turn.
     const visits = Number(await api.state.get()) + 1;
     await api.state.set(visits);
     if (visits <= greetAfter) return ctx.next();
 
-    // An ephemeral message: the model sees it in this turn, and the conversation does not keep it.
+    // This message is ephemeral: the model sees it in this turn, and the conversation does not keep it.
     const message = createSystemMessage(
       `The user is back, for visit number ${visits}. Welcome them.`,
       {},
