@@ -1,6 +1,6 @@
 /**
- * The real file system, with every written byte and every sync counted. The syncs themselves are skipped, because they
- * measure the device. `measureSync` measures one sync, and the benchmarks report both numbers separately.
+ * The real file system, which counts every written byte and every sync. The syncs themselves are skipped, because their
+ * time depends only on the disk. `measureSync` measures the time of one sync, and the benchmarks report it separately.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

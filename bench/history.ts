@@ -1,6 +1,6 @@
 /**
- * Measures the cost of a turn on disk as the history grows: time without syncs, and bytes written in all files
- * together.
+ * Measures the cost of a turn on disk as the history grows. Reports the time without syncs, and the bytes written to
+ * all files.
  */
 import type { Journal } from '../packages/runtime/src/workspace/journal/journal.ts';
 import type { CountingFs } from './counting-fs.ts';
@@ -23,7 +23,7 @@ export async function benchHistory(): Promise<void> {
 
 async function turnsOn(journal: Journal, fs: CountingFs, messages: number): Promise<{ timing: Timing; note: string }> {
   const agent = await durableAgent(journal, 1);
-  // A turn of one step leaves two messages.
+  // A turn of one step adds two messages.
   for (let turn = 0; turn < messages / 2; turn++) await agent.turn();
   const times: number[] = [];
   const before = { bytes: fs.bytes, syncs: fs.syncs };

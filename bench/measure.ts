@@ -8,7 +8,9 @@ export interface Contestant {
 
 export interface Timing {
   readonly name: string;
-  /** Microseconds per operation: the median, and the middle half of the samples. */
+  /**
+   * The median of the samples, in microseconds per operation. `low` and `high` enclose the middle half of the samples.
+   */
   readonly median: number;
   readonly low: number;
   readonly high: number;
@@ -48,7 +50,7 @@ export function summarise(name: string, times: readonly number[]): Timing {
   return { name, median: at(0.5), low: at(0.25), high: at(0.75), fastest: at(0) };
 }
 
-/** Prints a table: time, its spread, and the ratio to the first row. */
+/** Prints a table of the times, their spread, and their ratio to the first row. */
 export function printTimings(title: string, timings: readonly Timing[], note = ''): void {
   const first = timings[0]?.median ?? Number.NaN;
   console.log(`\n${title}${note === '' ? '' : `  (${note})`}`);

@@ -1,6 +1,6 @@
 /**
  * Measures the cost of one layer: our onion, with every contract check on, against chains without checks. One operation
- * runs the three chains of the shortest turn: that of the turn, of its step and of the model call.
+ * runs the three chains of the shortest turn: the chains of the turn, of its step and of the model call.
  */
 import type { TurnResult } from '@goondan/types';
 import compose from 'koa-compose';
@@ -43,7 +43,9 @@ export async function benchOnion(): Promise<void> {
   }
 }
 
-/** The minimal code that runs the same layers: a context with `next` for each layer, and no checks. */
+/**
+ * The minimal code that runs the same layers: each layer gets a context with its own `next`, and nothing is checked.
+ */
 function minimal(count: number): Contestant {
   const layers = Array.from({ length: count }, () => passOn);
   const run = (shared: object, inside: Core, index: number): Promise<TurnResult> => {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: measures everything we claim about speed, in one run, as ratios. The numbers hold for one machine at
- * one moment.
+ * `npm run bench`: measures everything we claim about speed, in one run, as ratios. The numbers are valid only for this
+ * machine at this moment.
  */
 import { benchFirstToken } from './first-token.ts';
 import { benchHistory } from './history.ts';

@@ -1,6 +1,7 @@
 /**
- * Measures the cost of a process for every agent: from the spawn to `ready`, against a bare Bun child that sends one
- * word over Bun's own ipc; the remaining wait with a spare; and the memory of an idle process.
+ * Measures the cost of one process per agent. It prints three things: the time from the spawn to `ready`, compared with
+ * a bare Bun child that sends one word over Bun's own ipc; the remaining time if a spare is used; and the memory of an
+ * idle process.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +41,7 @@ export async function benchSpawn(): Promise<void> {
   }
 }
 
-/** Returns the time in microseconds. */
+/** Returns the time, in microseconds, until a bare Bun child has sent its first message. */
 async function timeBare(program: string): Promise<number> {
   const said = Promise.withResolvers<void>();
   const startedAt = performance.now();
@@ -56,8 +57,8 @@ async function timeBare(program: string): Promise<number> {
 }
 
 /**
- * Returns the microseconds from the spawn to `ready`. If the process was started `aheadMs` before, returns those from
- * `start` to `ready`.
+ * Returns the microseconds from the spawn to `ready`. If `aheadMs` is not 0, the process is spawned that much earlier,
+ * and the time is counted from `start` to `ready`.
  */
 async function timeStart(folder: string, aheadMs: number): Promise<number> {
   const spawnedAt = performance.now();
@@ -70,7 +71,10 @@ async function timeStart(folder: string, aheadMs: number): Promise<number> {
   return took * 1_000;
 }
 
-/** Starts two processes, as in any swarm, so that they share the memory pages of Bun itself. */
+/**
+ * Prints the memory of an agent process. Starts two processes, as in any swarm, so that they share the memory pages of
+ * Bun itself.
+ */
 async function printMemory(folder: string): Promise<void> {
   const [idle, other] = [launch(folder), launch(folder)];
   await Promise.all([idle.start(), other.start()]);
@@ -116,11 +120,11 @@ function planFor(cwd: string): JsonObject {
     isNew: true,
     cwd,
   };
-  // The cast is safe: the header says that the message is JSON.
+  // The cast is safe: `AgentStart` contains only JSON.
   return start as unknown as JsonObject;
 }
 
-/** Works on Linux only. */
+/** Describes the memory of a process. Works on Linux only. */
 function describeMemory(pid: number): string {
   try {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');

@@ -1,5 +1,6 @@
 /**
- * Measures Studio's most frequent requests by the length of a conversation: the page must stay fast at 10 000 events.
+ * Measures Studio's most frequent requests for conversations of several lengths. The page must stay fast at 10 000
+ * events.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Measures how many messages the orchestrator passes to ten agents: from the inbox to the answer, with all messages on
- * disk.
+ * Measures how many messages per second the orchestrator passes to ten agents, from the inbox to the answer. All
+ * messages are on disk.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ export async function benchSwarm(): Promise<void> {
   }
 }
 
-/** Returns messages per second. */
+/** Sends all messages. Returns the number of messages per second. */
 async function sendAll(swarm: Swarm, messages: number, agents = AGENTS): Promise<number> {
   const startedAt = performance.now();
   let left = messages;

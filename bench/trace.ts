@@ -1,4 +1,7 @@
-/** Measures the cost of traces: turns on disk, with tracing on and off, including describing and writing. */
+/**
+ * Measures the cost of traces: turns on disk, with tracing on and off. The cost includes creating and writing the
+ * trace.
+ */
 import { durableAgent, withDisk } from './durable-agent.ts';
 import { measure, printTimings } from './measure.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Measures a whole turn, each step but the last with one tool call, on a model that answers at once: ours and the AI
- * SDK's.
+ * Measures a whole turn on a model that answers at once, with our runtime and with the AI SDK. Every step except the
+ * last has one tool call.
  */
 import { generateText, stepCountIs, tool, jsonSchema } from 'ai';
 import { startAgent } from '@goondan/runtime';
@@ -48,13 +48,13 @@ async function inMemory(steps: number): Promise<Contestant> {
   return { name: 'goondan, in memory', run: () => agent.handle(benchEvent(++count)) };
 }
 
-/** Includes the time to accept the input. Syncs are counted and reported separately. */
+/** Runs durable turns. Their time includes accepting the input. Syncs are counted and reported separately. */
 async function onDisk(steps: number, journal: Journal): Promise<Contestant> {
   const agent = await durableAgent(journal, steps);
   return { name: 'goondan, durable', run: () => agent.turn() };
 }
 
-/** Gives the same answers through the provider interface that the AI SDK calls. */
+/** A model with the same answers, for the provider interface of the AI SDK. */
 function sdkModel(steps: number): Parameters<typeof generateText>[0]['model'] {
   let calls = 0;
   const none = { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined };

@@ -50,14 +50,14 @@ test('has the licence of every bundled package', () => {
 
 test('`gdn status` loads no YAML, no zod and nothing that runs a swarm; `gdn validate` loads what it needs', async () => {
   await Bun.write(join(temporary, 'bundle/goondan.yaml'), sampleBundle());
-  // A swarm that has run here before is found without its bundle.
+  // A swarm that has run before is found without reading its bundle.
   expect(await gdn([], 'run', 'bundle', '--trust', '--input', 'hello')).toBe(0);
   const status = await loadedBy('status', '--bundle', 'bundle');
   expect(status).toContain('packages/cli/src/swarm/describe-status.ts');
-  // The first door itself is loaded, but only those of its modules that `connectSwarm` needs.
+  // The main entry point of the runtime is loaded, but only the modules that `connectSwarm` needs.
   const forbidden = /node_modules\/(yaml|zod|ajv)\/|runtime\/src\/(agent|orchestrator|start-swarm|define-swarm)/;
   expect(status.filter((path) => forbidden.test(path))).toEqual([]);
-  // The number was 134 when this was written.
+  // There were 134 sources when this test was written.
   expect(status.length).toBeLessThan(160);
   const validate = await loadedBy('validate', 'bundle');
   expect(validate.filter((path) => /node_modules\/(yaml|zod)\//.test(path))).not.toEqual([]);

@@ -1,11 +1,12 @@
 /**
- * Bundles the programs of `gdn` into `packages/cli/dist/gdn`, so that it starts fast: every `import()` in the sources
- * separates files, and a command loads its own. The packages of models stay outside, because only agents load them.
+ * Bundles the programs of `gdn` into `packages/cli/dist/gdn`, so that it starts fast. Every `import()` in the sources
+ * starts a separate file, and a command loads only the files it needs. The packages of model providers are not bundled,
+ * because only agents load them.
  *
- * 1. Code of our packages that asks for its own folder gets that of its source.
- * 2. `sources.json` lists the sources and the time when the build began. The launcher compares that with their times,
- *    and runs the sources themselves when one is newer. The file is not packed: an installed `gdn` compares nothing.
- * 3. The licences of the bundled packages are next to the bundle.
+ * 1. Code of our packages that asks for its own folder gets the folder of its source.
+ * 2. `sources.json` lists the sources and the time when the build began. If a source is newer than that, the launcher
+ *    runs the sources instead of the bundle. The file is not packed, so an installed `gdn` compares nothing.
+ * 3. The licences of the bundled packages are in a file next to the bundle.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -24,7 +25,8 @@ async function rebuild(folder: string): Promise<void> {
   try {
     mkdirSync(fresh, { recursive: true });
     const list = join(fresh, 'sources.json');
-    // Writes a file to get the time from the disk's own clock: a source saved after this is newer than the bundle.
+    // This file gets its time from the disk's own clock. A source that is saved after this moment is newer than the
+    // bundle.
     writeFileSync(list, '');
     const { mtime: began } = statSync(list);
     const sources = await bundle(fresh);
@@ -39,7 +41,7 @@ async function rebuild(folder: string): Promise<void> {
   console.log(`${readdirSync(folder).length} files`);
 }
 
-/** File of the bundle → the paths of its sources in the repository. */
+/** Returns the paths of the sources, in the repository, of each file of the bundle. */
 async function bundle(folder: string): Promise<Record<string, string[]>> {
   const { metafile } = await Bun.build({
     entrypoints: [join(cli, 'src/main.ts'), join(cli, 'src/run/detached-main.ts')],
@@ -66,7 +68,7 @@ async function bundle(folder: string): Promise<Record<string, string[]>> {
 function keepFolders(build: Bun.PluginBuilder): void {
   build.onLoad({ filter: /\/packages\/\w+\/(src|bin)\/.*\.m?[jt]s$/ }, ({ path }) => {
     const own = findOwnSource(repository, path);
-    // Code of other packages is loaded by Bun unchanged.
+    // Bun loads the code of other packages unchanged.
     if (own === undefined) return undefined;
     const { name, source } = own;
     const here = `Bun.resolveSync("@goondan/${name}/package.json", import.meta.dir)`;
@@ -79,8 +81,8 @@ function keepFolders(build: Bun.PluginBuilder): void {
 }
 
 /**
- * Returns the Goondan package and the path in it, for a source path. The repository itself may be in a folder with a
- * similar name.
+ * Returns the name of the Goondan package that contains a source, and the path of the source in that package. The
+ * repository itself may be in a folder with a similar name.
  */
 export function findOwnSource(root: string, path: string): { name: string; source: string } | undefined {
   const [, name, source] = /^packages\/(\w+)\/((?:src|bin)\/.*)$/.exec(relative(root, path)) ?? [];

@@ -40,7 +40,7 @@ test('the orchestrator finds them', () => {
 test('an agent loads only its own files at its start: no third party, not even a module of Bun', () => {
   const { own, foreign } = loadedBy('agent-runner.js');
   expect(foreign).toEqual([]);
-  // The other files are loaded later.
+  // The agent loads its other files later, when it needs them.
   expect(own.length).toBeWithin(1, 4);
   const later = readdirSync(fresh)
     .filter((name) => name.endsWith('.js'))
@@ -79,7 +79,7 @@ test('none of them contains the code that reads bundles', () => {
   for (const name of readdirSync(fresh).filter((file) => file.endsWith('.js'))) {
     const code = readFileSync(join(fresh, name), 'utf8');
     expect(code).not.toMatch(/(?:require|import)\("(?:yaml|zod)[/"]/);
-    // Only the code that must be absent contains this text.
+    // Only code that the agent must not load contains this text.
     expect(code).not.toContain('valueFrom');
   }
 });

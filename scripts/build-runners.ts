@@ -3,13 +3,13 @@
  * `known-yaml.ts`.
  *
  * The start of a process is made fast and small here (`bench/spawn.ts` measures it):
- * 1. Code that a start does not need is in separate files, loaded on demand: every `import()` in the sources separates
- *    files. Third-party packages stay outside.
- * 2. Each file has the bytecode that Bun would otherwise make at every start. Bun writes it for CommonJS only and
- *    splits only ES modules, so this takes two passes.
+ * 1. Code that a start does not need is in separate files, loaded on demand: every `import()` in the sources starts a
+ *    separate file. Third-party packages are not bundled.
+ * 2. Each file has the bytecode that Bun would otherwise make at every start. Bun writes bytecode only for CommonJS,
+ *    and splits only ES modules, so the build takes two passes.
  *
- * The same sources and the same Bun give the same bytes, if the current folder is the repository: file names depend on
- * it. `build-runners.process.test.ts` compares them.
+ * The same sources and the same Bun give the same bytes, which `build-runners.process.test.ts` checks. The current
+ * folder must be the repository, because file names depend on it.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { compiledName } from './compiled-name.ts';
 const runtime = join(import.meta.dir, '..', 'packages', 'runtime');
 const baseLibrary = join(import.meta.dir, '..', 'packages', 'base');
 
-/** Name in `dist` → source. */
+/** The name of each program in `dist`, and its source. */
 const runners: Readonly<Record<string, string>> = {
   'agent-runner': 'src/agent/main.ts',
   'connector-runner': 'src/connector/main.ts',

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
  * `npm run build`: runs `build-runners.ts`, `build-cli.ts` and `build-studio.ts`, or those that are named (`node
- * scripts/build.mjs studio`), on the Bun that npm installed. Plain Node, because npm calls it while it installs (`prepare`), when nothing
- * but Node is certain to be on the path.
+ * scripts/build.mjs studio`), on the Bun that npm installed. This script needs only Node, because npm runs it during an
+ * install (`prepare`), when nothing else is certain to be on the path.
  */
 import { spawnSync } from 'node:child_process';
 import { devNull } from 'node:os';

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface ReleaseState {
-  /** Path → text of every `package.json`, the repository's own under `package.json`. */
+  /** The text of every `package.json` by its path. The path of the repository's own is `package.json`. */
   readonly manifests: Readonly<Record<string, string>>;
   readonly changelog: string;
   /** Output of `git status --porcelain`. */
@@ -19,7 +19,7 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Lists the reasons not to release; empty when there is none. */
+/** Lists the reasons not to release. The list is empty when there are none. */
 export function findReleaseProblems({ manifests, changelog, changes }: ReleaseState): string[] {
   const read = Object.entries(manifests).map(([path, text]): [string, Manifest] => [path, JSON.parse(text)]);
   const version = read.find(([path]) => path === 'package.json')?.[1].version ?? '';

@@ -1,6 +1,6 @@
 /**
  * Compiles the `src` of packages into their `lib`: JavaScript for Node 20, declarations and their maps. One run of the
- * compiler handles all of them, from the sources in the repository, which find their neighbours there.
+ * compiler handles all packages. It reads the sources in the repository, where the packages find each other.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ function configFor(repository: string, sources: readonly string[], outDir: strin
   return {
     extends: join(repository, 'tsconfig.json'),
     compilerOptions: {
-      // Node 20 has no `using`; newer syntax is rewritten.
+      // Newer syntax is rewritten, because Node 20 does not know `using`.
       target: 'ES2024',
       noEmit: false,
       noEmitOnError: true,
@@ -46,7 +46,7 @@ function configFor(repository: string, sources: readonly string[], outDir: strin
   };
 }
 
-/** **Errors** — one error with all problems that the compiler finds. */
+/** Runs the compiler. Throws one error with all problems that the compiler finds. */
 export async function runCompiler(repository: string, config: string): Promise<void> {
   const tsc = join(repository, 'node_modules/typescript/bin/tsc');
   const child = Bun.spawn(['node', tsc, '--project', config], { cwd: repository, stdout: 'pipe', stderr: 'inherit' });

@@ -10,14 +10,15 @@ const files: Readonly<Record<string, string>> = {
     name: '@goondan/one',
     exports: { '.': './src/index.ts', './data.json': './data.json' },
   }),
-  // 3 lines of code; `Local` is a value in its file, and exported as a type.
+  // This file has 3 lines of code. `Local` is a value in its own file, and is exported here as a type.
   'packages/one/src/index.ts': `export * from './code.ts';
 export type { Local as OnlyType } from './local.ts';
 export { Local } from './local.ts';
 `,
-  // 1 line of code.
+  // This file has 1 line of code.
   'packages/one/src/local.ts': 'export class Local {}\n',
-  // 9 lines of code, 4 of comments: a literal contains no comment, and a blank line in it is not code.
+  // This file has 9 lines of code and 4 lines of comments. A comment sign inside a literal is not a comment, and a
+  // blank line inside a literal is not code.
   'packages/one/src/code.ts': `/** A comment that names \`interface NotCounted\`,
  * and says “it’s over” // once. */
 export interface OpenChain { readonly a: string } // after code
@@ -34,7 +35,7 @@ export const chain = ['// no', "/* no", /[/]\\/*[*]/g, \`\${
   const innerChain = given.a / small.a / 2; return innerChain;
 }
 `,
-  // 6 lines of code.
+  // This file has 6 lines of code.
   'packages/one/src/view.tsx': `export function View() {
   return (
     <p title="// no">// text, and no comment
@@ -42,7 +43,7 @@ export const chain = ['// no', "/* no", /[/]\\/*[*]/g, \`\${
   );
 }
 `,
-  // 3 lines of code, 1 of comments.
+  // This file has 3 lines of code and 1 line of comments.
   'packages/one/src/look.css': `/* a comment */
 a::before {
   content: "/* no */";

@@ -1,6 +1,6 @@
 /**
  * `npm run count-shape`: measures the size of the production code, to compare commits. Without arguments it counts the
- * working tree; `npm run count-shape -- 03ba8c5 HEAD` counts those commits, in a column each.
+ * working tree; `npm run count-shape -- 03ba8c5 HEAD` counts these two commits, each in its own column.
  *
  * The compiler does the parsing: a comment is found only where the syntax tree has no string, template, regular
  * expression or JSX text. `definitions` is printed at the head of every report.
@@ -26,10 +26,10 @@ doors            the \`exports\` of the manifests; a class or a function is a va
 const counted = 'packages/*/{src,bin}/**/*.{ts,tsx,mjs,css}';
 const notCounted = /\.test\.|\/(?:testing|simulation|wire|fixtures)\//;
 
-/** Rows of a report, in order. */
+/** The rows of a report, in order: the name and the number of each. */
 export type Shape = Readonly<Record<string, number | string>>;
 
-/** Counts the packages below a folder. Its `node_modules` must contain Goondan's own packages. */
+/** Counts the packages below a folder. The folder's `node_modules` must contain Goondan's own packages. */
 export async function countShape(folder: string): Promise<Shape> {
   const paths = [...new Bun.Glob(counted).scanSync(folder)].filter((path) => !notCounted.test(path)).toSorted();
   const doors = listDoors(folder);
@@ -210,7 +210,7 @@ async function describeDoors(project: Project, folder: string, doors: ReadonlyMa
   return rows;
 }
 
-/** Renders one column per commit, or one for the working tree. */
+/** Renders one column per commit, or one column for the working tree. */
 async function report(commits: readonly string[]): Promise<string> {
   const repository = resolve(import.meta.dir, '..');
   const shapes = new Map<string, Shape>();

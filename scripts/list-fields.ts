@@ -30,7 +30,7 @@ export interface Field {
   readonly isRequired: boolean;
   /** The default value, in YAML. */
   readonly byDefault?: string;
-  /** Empty when the schema has none. */
+  /** The description in the schema; empty when the schema has none. */
   readonly description: string;
 }
 
@@ -89,8 +89,8 @@ function either(types: readonly string[]): string {
 }
 
 /**
- * Tells whether the schema is a map: the author chooses the keys, and all values have one type. Without a value type it
- * is a plain object.
+ * Tells whether the schema is a map: the author chooses the keys, and all values have one type. A schema without a
+ * value type is a plain object.
  */
 function isMap(schema: SchemaNode): schema is SchemaNode & { readonly additionalProperties: SchemaNode } {
   const { additionalProperties: values } = schema;

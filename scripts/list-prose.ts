@@ -1,4 +1,4 @@
-// Lists the sentences that begin with a relative word: `bun scripts/list-prose.ts [kind] [part of a path]`.
+// Lists the sentences that begin with a relative word. Usage: `bun scripts/list-prose.ts [kind] [part of a path]`.
 import { countProse, listInverted, readProse, type ProseKind } from './prose/count-prose.ts';
 
 const [wanted, part = ''] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** Writes a table in the form of `npm run format`; empty without rows. */
+/** Writes a Markdown table with the layout of `npm run format`. Returns an empty text when there are no rows. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   const cells = [head, ...rows].map((row) => row.map(escapeCell));

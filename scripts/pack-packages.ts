@@ -1,11 +1,13 @@
 /**
  * `npm run pack`: writes the tarballs of all published packages and prints the command that installs them. Tests and
- * releases use `packPackages`, too; nothing else makes tarballs.
+ * releases call `packPackages`, too. Nothing else creates tarballs.
  *
  * 1. In this repository everything runs from `src`, as TypeScript. In a tarball it runs from `lib`, as JavaScript with
  *    declarations; `src` is included for declaration maps and for people.
- * 2. `lib/a/b.js` comes from `src/a/b.ts`: a module finds the files of its package by the same relative path in both.
- * 3. The manifests of the repository decide: `files` lists the shipped files, `exports` the importable ones.
+ * 2. `lib/a/b.js` is compiled from `src/a/b.ts`, so a module finds the files of its package by the same relative path
+ *    in both folders.
+ * 3. Each `package.json` decides what is packed: `files` lists the shipped files, and `exports` the modules that can be
+ *    imported.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -9,13 +9,13 @@ import { API, type Symbol as ModuleSymbol, type Project, SymbolFlags } from 'typ
 
 export interface DoorExport {
   readonly name: string;
-  /** False when the door exports the name only as a type. */
+  /** True when the door exports the name as a value; false when it exports only a type. */
   readonly isValue: boolean;
 }
 
 /**
- * Returns a map: name of a door (`@goondan/runtime/testing`) → its exports. The folder's `node_modules` must contain
- * Goondan's own packages.
+ * Returns the exports of each door, by the name of the door (`@goondan/runtime/testing`). The folder's `node_modules`
+ * must contain Goondan's own packages.
  */
 export function readDoors(folder: string): Promise<Map<string, DoorExport[]>> {
   const doors = listDoors(folder);
@@ -26,7 +26,7 @@ export function readDoors(folder: string): Promise<Map<string, DoorExport[]>> {
   });
 }
 
-/** Returns a map: name of a door → its module, relative to the folder. */
+/** Returns the module of each door, relative to the folder, by the name of the door. */
 export function listDoors(folder: string): Map<string, string> {
   const doors = new Map<string, string>();
   for (const path of [...new Bun.Glob('packages/*/package.json').scanSync(folder)].toSorted()) {
@@ -40,7 +40,7 @@ export function listDoors(folder: string): Map<string, string> {
   return doors;
 }
 
-/** Opens the files below a folder with all their imports in the compiler, until `use` has returned. */
+/** Opens files and all their imports in the compiler, and closes them after `use` has finished. */
 export async function withProject<Result>(
   folder: string,
   files: readonly string[],
@@ -95,7 +95,7 @@ export async function exportsOf(project: Project, path: string): Promise<readonl
   return module === undefined ? [] : project.checker.getExportsOfModule(module);
 }
 
-/** Follows re-exports to find out whether an export is a value: one `export type` on the way makes it a type. */
+/** Follows re-exports to find out whether an export is a value: a single `export type` on the way makes it a type. */
 async function isValue(project: Project, symbol: ModuleSymbol): Promise<boolean> {
   if ((symbol.flags & SymbolFlags.Alias) === 0) return (symbol.flags & SymbolFlags.Value) !== 0;
   const [handle] = symbol.declarations;

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * `npm test`: runs the suite on the Bun that npm installed and ends with a line for any CI, alone on the last line of
- * standard output: `12 passed, 0 failed`.
+ * `npm test`: runs the suite on the Bun that npm installed and prints a summary for CI as the last line of standard
+ * output: `12 passed, 0 failed`.
  *
  * 1. All output of Bun is passed on unchanged.
- * 2. The exit code is Bun's, except that a run without tests, or without a summary, has failed.
+ * 2. The exit code is Bun's. But a run without tests, or without a summary, counts as failed.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -13,9 +13,9 @@ import { findBun } from '../packages/runtime/bin/find-bun.mjs';
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
 // A developer's `.env` and `node_modules` must not affect the result, and no process may outlive the run. Four test
-// files run at a time, because many tests wait for processes; more would delay tests that have deadlines. The slow files
-// in the list start in the order of their times, so that no long file is left at the end;
-// `npm test -- --update-timings` writes the list.
+// files run at a time, because many tests wait for processes; more would delay tests that have deadlines. The slow test
+// files start first, slowest first, so that no slow file is left at the end. `npm test -- --update-timings` writes the
+// list of these files.
 const flags = [
   '--no-env-file',
   '--no-install',
@@ -35,7 +35,8 @@ function runTests(command, ...extra) {
   const bun = findBun();
   if (bun === undefined) fail('Bun is not installed. Run `npm ci` without `--omit=optional`.', 3);
 
-  // A developer's certificates are left out: no test needs them, and each Node process would read them for 50 ms.
+  // The child does not get a developer's certificates. No test needs them, and each Node process would take 50 ms to
+  // read them.
   const { NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env;
   const child = spawn(bun, ['test', ...flags, notOurs, ...extra], {
     cwd: repository,

@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: takes the pictures of Studio in `docs/images` from the demo swarm in a real browser. Needs
- * chromium; with the fonts Inter and JetBrains Mono they look like those in the repository.
+ * `npm run screenshots`: takes the pictures of Studio in `docs/images` from the demo swarm in a real browser. It needs
+ * chromium. If the fonts Inter and JetBrains Mono are installed, the pictures look like those in the repository.
  */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -46,7 +46,7 @@ async function say(page: Page, text: string, answer?: string): Promise<void> {
   if (answer !== undefined) await page.locator('.turn:not(.is-live)', { hasText: answer }).waitFor();
 }
 
-/** Takes two pictures: in the light and in the dark theme. */
+/** Takes two pictures, one in the light theme and one in the dark theme. */
 async function take(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });

@@ -1,5 +1,5 @@
 /**
- * Crashes the journal at more than a hundred thousand points, or at one named point again.
+ * Crashes the journal at more than a hundred thousand points, or once more at one given point.
  *
  * npm run torture:journal -- [--points N] [--from SEED] [--threads N]
  * npm run torture:journal -- --seed N --operation N --mode kill|power

@@ -1,5 +1,5 @@
 /**
- * Prints which seed catches each mutant of the journal; fails when one survives.
+ * Prints the seed that catches each mutant of the journal. Fails when a mutant survives.
  *
  * npm run torture:mutants -- [NAME …]      those whose name contains one of these words
  */

@@ -1,4 +1,4 @@
-// `npm run torture`: kills a thousand real processes, and reports what was left. `--kills 200` kills fewer.
+// `npm run torture`: kills a thousand real processes, and reports the state that is left. `--kills 200` kills only 200.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

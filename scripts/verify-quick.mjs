@@ -2,10 +2,10 @@
 /**
  * `npm run verify:quick`: runs formatting, lint, types and the unit tests, all at once.
  *
- * 1. A unit test starts no process and no browser. It leaves out the folders of `test`, the CLI's commands, and files
- *    whose names end with `.process.test.ts`, `.browser.test.ts` or `.tmux.test.ts`.
- * 2. Types are checked by one checker; `npm run types` asks the second one too.
- * 3. A step prints one line, and its whole output when it failed. The exit code is 1 when one failed.
+ * 1. A unit test starts no process and no browser. So this run leaves out the folders of `test`, the CLI's commands,
+ *    and files whose names end with `.process.test.ts`, `.browser.test.ts` or `.tmux.test.ts`.
+ * 2. One type checker runs; `npm run types` runs a second one, too.
+ * 3. Each step prints one line. A failed step prints its whole output. The exit code is 1 when a step failed.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,9 +1,9 @@
 /**
- * `npm run api:report`: writes `api.md` of `@goondan/types` and `@goondan/runtime`, the declarations of each of their
- * doors, so that a diff shows every change of the surface. Doors outside of semantic versioning are listed by name
- * only: they may change at any time.
+ * `npm run api:report`: writes `api.md` of `@goondan/types` and `@goondan/runtime`. The page has the declarations of
+ * each public entry point ("door"), so that a diff shows every change of the public API. A door that semantic
+ * versioning does not cover is listed only by name, because it may change at any time.
  *
- * The declarations are those of the compiler, without comments, as `scripts/pack-packages.ts` ships them.
+ * The compiler writes the declarations, without comments, as `scripts/pack-packages.ts` ships them.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const reported: readonly string[] = ['types', 'runtime'];
 /** The doors that semantic versioning does not cover. */
 const unversioned: readonly string[] = ['@goondan/runtime/internal', '@goondan/types/http'];
 
-/** Returns a map: path of a report → its text. */
+/** Returns the text of each report, by the path of the report. */
 export async function renderApiReports(): Promise<Map<string, string>> {
   const doors = [...listDoors(repository)].filter(([, path]) =>
     reported.some((name) => path.startsWith(`packages/${name}/`)),
@@ -64,8 +64,8 @@ Written by \`npm run api:report\` from the sources. Do not edit it.
 `;
 
 /**
- * Writes `types/src/index.d.ts` and so on into a folder. All sources are named, because the compiler does not write
- * those that it reaches only through `node_modules`.
+ * Writes `types/src/index.d.ts` and so on into a folder. All sources are passed to the compiler, because it writes no
+ * declarations for a source that it reaches only through `node_modules`.
  */
 async function emitDeclarations(folder: string): Promise<void> {
   const sources = [...new Bun.Glob(`packages/{${reported.join()}}/src/**/*.ts`).scanSync(repository)];
@@ -73,7 +73,7 @@ async function emitDeclarations(folder: string): Promise<void> {
   const config = join(folder, 'tsconfig.json');
   const compilerOptions = {
     noEmit: false,
-    // `npm run types` checks the sources.
+    // Types are not checked here, because `npm run types` checks them.
     noCheck: true,
     declaration: true,
     emitDeclarationOnly: true,
@@ -111,7 +111,7 @@ async function declarationOf(project: Project, symbol: ModuleSymbol): Promise<st
 function textOf(node: Node): string {
   if (node.kind !== SyntaxKind.VariableDeclaration) return node.getText();
   // The statement is two levels above the symbol. String types, such as the texts of the error catalogue, are not part
-  // of the surface.
+  // of the public API.
   return node.parent.parent.getText().replaceAll(/(?<=: )(['"]).*\1(?=;$)/gm, 'string');
 }
 

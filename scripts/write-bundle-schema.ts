@@ -1,4 +1,5 @@
-// Writes the JSON Schema of bundles from the schemas that check them, so that editors and `gdn validate` agree.
+// Writes the JSON Schema of bundles, for editors. It is generated from the schemas that check bundles, so that editors
+// and `gdn validate` agree.
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';

@@ -28,7 +28,7 @@ Every command of \`gdn\` with its options and an example: the same texts as \`gd
 This page is generated from \`packages/cli/src/commands\` by \`npm run reference\`.
 `;
 
-/** Returns the part of `--help` after arguments and options. */
+/** Returns the part of a command's `--help` that follows its arguments and options. */
 type HelpOf = (command: Command) => string;
 
 function describedProgram(): { program: Command; helpOf: HelpOf } {
@@ -82,7 +82,7 @@ function renderArguments(command: Command, help: Help): string {
   );
 }
 
-/** Renders all options but `--help`, which every command has. */
+/** Renders all options except `--help`, which every command has. */
 function renderOptions(command: Command, help: Help): string {
   return markdownTable(
     ['option', 'meaning'],
@@ -93,7 +93,8 @@ function renderOptions(command: Command, help: Help): string {
 }
 
 /**
- * Renders the parts of a help text, each a heading (`Examples:`) and the lines below it; commands without their prompt.
+ * Renders the parts of a help text. Each part is a heading (`Examples:`) and the lines below it. Commands are shown
+ * without their prompt.
  */
 function renderMore(text: string): string[] {
   return text.split(/^(?=\S)/m).flatMap((part) => {

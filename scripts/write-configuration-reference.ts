@@ -11,7 +11,7 @@ export const configurationReferencePage = join(import.meta.dir, '..', 'docs/refe
 const examples = join(import.meta.dir, '..', 'examples/every-kind');
 
 export function renderConfigurationReference(): string {
-  // A schema of draft 7, from `bundleJsonSchema`.
+  // The result of `bundleJsonSchema` is a schema of draft 7.
   const { definitions = {} } = bundleJsonSchema() as SchemaNode;
   const kinds = Object.keys(resourceSchemas);
   const shared = Object.keys(definitions).filter((name) => !kinds.includes(name));
@@ -71,7 +71,7 @@ function renderExample(kind: string): string {
   return `\`\`\`yaml\n${text.replace(/^#.*\n/gm, '')}\`\`\`\n`;
 }
 
-/** Returns the file of a kind; a bundle needs a \`goondan.yaml\`. */
+/** Returns the name of the example file for a kind. A bundle needs a `goondan.yaml`, so the swarm is in that file. */
 export function exampleFile(kind: string): string {
   return kind === 'Swarm' ? 'goondan.yaml' : `${kind.toLowerCase()}.yaml`;
 }

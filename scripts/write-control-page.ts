@@ -1,4 +1,4 @@
-// Writes the table of operations into docs/control-socket.md, from the table that client and server use.
+// Writes the table of operations into docs/control-socket.md, from the table that the client and the server use.
 import { join } from 'node:path';
 import { operationNames, operations, PROTOCOL } from '../packages/runtime/src/control/operations.ts';
 import { markdownTable } from './markdown-table.ts';

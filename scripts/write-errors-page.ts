@@ -1,4 +1,4 @@
-// Writes docs/errors.md from the error catalogue, so that the target of `helpUrl` and the code have the same text.
+// Writes docs/errors.md from the error catalogue. So the page that `helpUrl` links to has the same text as the code.
 import { errorCatalogue } from '@goondan/types';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ type Catalogue = Readonly<
   Record<string, { readonly forPrograms?: true; readonly meaning: string; readonly suggestion: string }>
 >;
 
-/** Renders one heading for each code, in alphabetical order: its anchor is the code in lower case. */
+/** Renders one heading for each code, in alphabetical order. The anchor of a heading is its code in lower case. */
 export function renderErrorsPage(catalogue: Catalogue): string {
   const entries = Object.entries(catalogue).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const sections = entries.map(

@@ -1,5 +1,5 @@
 // Counts, for each kind, the sentences of this repository that begin with What, Who, Whoever, Whose, Whom, Of, That,
-// Those or Which. Such a sentence has to be read twice: its subject comes last.
+// Those or Which. Such a sentence has to be read twice, because its subject comes last.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInverted, readSentences, type Sentence } from './read-sentences.ts';
@@ -19,7 +19,7 @@ export interface ProseCount {
   readonly kind: ProseKind;
   readonly sentences: number;
   readonly inverted: number;
-  /** The share in percent. */
+  /** The share of inverted sentences, in percent. */
   readonly share: number;
 }
 
